@@ -12,7 +12,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,8 +24,9 @@ from neurogated.core.keywords import split_keywords
 from neurogated.evaluation.locomo import load_locomo
 from neurogated.evaluation.model import SOURCES_KEY, Collection, Question
 
-__all__ = ["Measured", "main"]
+__all__ = ["Measured", "found_gold", "main", "sources_of"]
 
+Sources = Mapping[str, AbstractSet[Hashable]]
 _HELD = 0.8
 """The share of the answer's words that a fact must have."""
 
@@ -97,10 +99,7 @@ def _use(memory: NeuroGraphMemory, collections: Sequence[Collection], top_n: int
 
 def _print(memory: NeuroGraphMemory, when: str, collections: Sequence[Collection], top_n: int) -> None:
     memory.freeze()
-    sources: dict[str, set[str]] = {}
-    for edge in memory.store.all_edges():
-        if edge.type == EdgeType.DERIVED_FROM:
-            sources.setdefault(edge.source_id, set()).update(memory.get(edge.target_id).metadata[SOURCES_KEY])
+    sources = sources_of(memory)
     figures = [
         _asked(memory.recall(question.text, user_id=collection.namespace, top_n=top_n), question, sources)
         for collection in collections
@@ -113,17 +112,31 @@ def _print(memory: NeuroGraphMemory, when: str, collections: Sequence[Collection
     )
 
 
-def _asked(recall: Recall, question: Question, sources: dict[str, set[str]]) -> Measured:
+def _asked(recall: Recall, question: Question, sources: Sources) -> Measured:
+    facts = sum(one.id in sources for one in recall)
+    words = sum(len(one.content.split()) for one in recall)
+    return Measured(found_gold(recall, question, sources), facts, words)
+
+
+def sources_of(memory: NeuroGraphMemory) -> Sources:
+    """Return the data set's names of the messages from which each fact was made."""
+    sources: dict[str, set[Hashable]] = {}
+    for edge in memory.store.all_edges():
+        if edge.type == EdgeType.DERIVED_FROM:
+            sources.setdefault(edge.source_id, set()).update(memory.get(edge.target_id).metadata[SOURCES_KEY])
+    return sources
+
+
+def found_gold(recall: Recall, question: Question, sources: Sources) -> float:
+    """Return the share of the gold messages that a recall found, itself or by a fact that has the answer."""
     answer = set(split_keywords(" ".join(question.answers)))
-    found: set[str] = set()
+    found: set[Hashable] = set()
     for one in recall:
         if one.id not in sources:
             found.update(one.metadata.get(SOURCES_KEY, ()))
         elif answer and len(answer.intersection(split_keywords(one.content))) >= _HELD * len(answer):
             found |= sources[one.id]
-    facts = sum(one.id in sources for one in recall)
-    words = sum(len(one.content.split()) for one in recall)
-    return Measured(len(question.gold & found) / len(question.gold), facts, words)
+    return len(question.gold & found) / len(question.gold)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def main() -> None:
     for name, found in seconds.items():
         ratio = statistics.median(one / other for one, other in zip(found, plain, strict=True))
         print(f"{name}: median {1000 * statistics.median(found):.2f} ms, least {1000 * min(found):.2f}, ×{ratio:.3f}")
-    view, law = store.view(), EnergyLaw.of(MemoryConfig().metabolism)
+    view, law = store.view(), EnergyLaw(MemoryConfig().metabolism)
     rows = view.live_nodes()
     begin = time.perf_counter()
     energies = law.energy(view, rows, to_micros(utc_now()))

@@ -6,6 +6,7 @@ import inspect
 import math
 import typing
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,11 @@ from neurogated.errors import InputError, NeurogatedError
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
 from neurogated.storage.graph_store import GraphStore
 
-WRONG = (None, 3, -1, 2.5, math.nan, 10**30, b"bytes", "text", ["x"], [3], {"x": 1}, {3}, object(), np.zeros(2), True)
+WRONG = (
+    *(None, 3, -1, 2.5, math.nan, 10**30, 10**5000, True, b"bytes", "text", "\ud800", ["x"], [3], {"x": 1}, {3}),
+    *(object(), np.zeros(2), timedelta.max, timedelta.min),
+    *(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)),
+)
 UNTRIED = {"close", "disown", "in_namespace", "drop_namespace"}
 VECTOR = np.ones(256, np.float32)
 # Fitting values for arguments without a default.

@@ -36,7 +36,8 @@ FIXED_CONSTANTS = {
     "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
     "core/column_view.py": {"_MANY_SCOPES"},  # the faster of two equal methods
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
-    "core/clock.py": {"_EPOCH", "MICROS_A_DAY"},  # the time zero of the file format
+    "context/model.py": {"CONTEXT_TOKENS"},  # the default of an argument
+    "core/clock.py": {"_EPOCH", "_MOST_STEPS", "MICROS_A_DAY"},  # the time zero of the file format; of a drawn curve
     "cli/chat.py": {"_WIDTH", "_TEXT_WIDTH", "_ORIGIN_WIDTH"},  # of the terminal
     "cli/doctor.py": {"_LEAST_FREE_GIB", "_GIB", "_MILLISECONDS"},
     "cli/list_.py": {"_PAGE"},  # the default of a flag
@@ -65,6 +66,8 @@ FIXED_CONSTANTS = {
         "_REACH", "_PHRASE_SHARE", "_CLAUSE_SHARE", "_LONG_SHARE", "_LONG", "_INDIRECT", "_OVERLAP_GAIN", "_QUOTED",
     },
     # Thresholds, confidences and sizes of the judge of pairs; `benchmarks.dissonance` measures them.
+    "conflict/passages.py": {"_LONGEST"},  # a limit for what counts as a sentence
+    "conflict/questions.py": {"_LONGEST"},  # of a quotation
     "conflict/alignment.py": {"_LEAST_STEM", "_LEAST_PREFIX", "_INFLECTED", "_LONGEST"},
     "conflict/exclusive.py": {"_NEAREST", "_MARGIN", "_MOST_WORDS", "_REMEMBERED"},
     "conflict/facts.py": {"_DETAILED", "_SHORT"},
@@ -185,7 +188,7 @@ FIXED_CONSTANTS = {
     "storage/verify.py": {"_AT_ONCE"},
     "storage/log/records.py": {"_AT_ONCE"},
     "core/ports.py": {"SCORE_TOLERANCE"},  # of single precision
-    "core/arguments.py": {"_SHOWN"},  # quoted characters of a value
+    "core/arguments.py": {"_PRINTABLE_BITS", "_SHOWN"},  # of Python; quoted characters of a value
     # SQLite's file format.
     "storage/log/sqlite/sealing.py": {"_HEADER_SIZE", "_PAGE_SIZE_AT", "_PAGES_AT", "_LARGEST_PAGE"},
     # A line of fixed length; file permissions

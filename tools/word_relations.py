@@ -1,7 +1,7 @@
 """Write the relations between English words that the judge of pairs reads, from the files of WordNet 3.0.
 
-    apt-get download wordnet-base && dpkg-deb -x wordnet-base_*.deb /tmp/wordnet
-    python tools/word_relations.py /tmp/wordnet/usr/share/wordnet
+    apt-get download wordnet-base && dpkg-deb -x wordnet-base_*.deb wordnet
+    python tools/word_relations.py wordnet/usr/share/wordnet
 
 It keeps the words that WordNet's tagged texts use, the names of places, and the words that have an antonym. Of each
 word it keeps the senses that those texts use, at most four. The licence of WordNet is written beside the file.

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from neurogated.config.memory_config import MemoryConfig
     from neurogated.config.metabolism_settings import MetabolismSettings
     from neurogated.config.retrieval_settings import RetrievalSettings
+    from neurogated.context.model import Choice, Context
+    from neurogated.core.conflicts import Conflict
     from neurogated.core.delta import (
         Access,
         Charge,
@@ -73,7 +75,10 @@ __all__ = [
     "Canvas",
     "Changes",
     "Charge",
+    "Choice",
     "Condition",
+    "Conflict",
+    "Context",
     "Decay",
     "Details",
     "Document",
@@ -156,7 +161,10 @@ _HOMES = {
     "Canvas": "tiers.canvas",
     "Changes": "ingestion.revision",
     "Charge": "core.delta",
+    "Choice": "context.model",
     "Condition": "core.filters",
+    "Conflict": "core.conflicts",
+    "Context": "context.model",
     "Decay": "core.delta",
     "Details": "ingestion.contents",
     "Document": "ingestion.document",

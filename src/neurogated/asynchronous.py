@@ -10,6 +10,8 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from neurogated.browsing import Page
+from neurogated.context.model import CONTEXT_TOKENS, Context
+from neurogated.core.conflicts import Conflict, Status
 from neurogated.core.filters import FilterOptions
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -48,6 +50,11 @@ class Asynchronous:
         """Run `retrieve` in a thread."""
         return [memory.content for memory in await self.arecall(query, **options)]
 
+    async def aget_context(self, task: str, token_budget: int = CONTEXT_TOKENS, **options: Any) -> Context:  # noqa: ANN401 - those of `get_context`
+        """Run `get_context` in a thread."""
+        context: Context = await self._in_thread("get_context", task, token_budget, **options)
+        return context
+
     async def afeedback(
         self, relevant_node_ids: Iterable[str | UUID | RecalledMemory], outcome: Outcome = "success"
     ) -> Feedback:
@@ -73,6 +80,16 @@ class Asynchronous:
         """Run `list` in a thread."""
         page: Page = await self._in_thread("list", limit=limit, cursor=cursor, **filters)
         return page
+
+    async def aconflicts(self, status: Status | None = "open", **options: Any) -> list[Conflict]:  # noqa: ANN401 - those of `conflicts`
+        """Run `conflicts` in a thread."""
+        found: list[Conflict] = await self._in_thread("conflicts", status, **options)
+        return found
+
+    async def aresolve(self, conflict_id: str, keep: str, **options: Any) -> Conflict:  # noqa: ANN401 - those of `resolve`
+        """Run `resolve` in a thread."""
+        resolved: Conflict = await self._in_thread("resolve", conflict_id, keep, **options)
+        return resolved
 
     async def _in_thread(self, name: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of any method
         if self.store.closed:

@@ -11,7 +11,7 @@ import numpy as np
 from neurogated.core.abilities import SupportsNodeJournal
 from neurogated.core.arguments import names_arguments
 from neurogated.core.delta import HistoryEntry, NodeVersion
-from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.filters import FilterOptions, filter_of, memories_among
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.text import checked_text
@@ -65,7 +65,7 @@ class Browsing:
             InputError: the field cannot be sorted, or a name is empty or not a string.
             ConfigError: a kind is unknown.
         """
-        return self.store.find(filter_of(filters), order_by=order_by, limit=limit, offset=offset)
+        return self.store.find(memories_among(filters), order_by=order_by, limit=limit, offset=offset)
 
     def count(self, **filters: Unpack[FilterOptions]) -> int:
         """Return the number of memories that `list` returns with these filters; raises as `find` does."""
@@ -81,9 +81,8 @@ class Browsing:
 
     def _rows(self, filters: FilterOptions) -> tuple[GraphView, Rows]:
         """Return a view, and its rows of the nodes that the filter admits, in the order they were added."""
-        view = self.view(**filters)
-        rows = view.live_nodes()
-        return view, rows[view.admitted(rows)]
+        view = self.store.view(filters=memories_among(filters))
+        return view, view.admitted_nodes()
 
     @overload
     def history(self) -> builtins.list[HistoryEntry]: ...

@@ -16,6 +16,7 @@ from typing import Any
 from neurogated.communities.leiden import LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.conflict.judge import PairJudge
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear, SupportsIdentity
@@ -23,6 +24,7 @@ from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder
 from neurogated.core.extras import import_extra
+from neurogated.core.judgements import StatementJudge
 from neurogated.core.ports import (
     CausalJudge,
     Embedder,
@@ -33,7 +35,7 @@ from neurogated.core.ports import (
     QuestionJudge,
     VectorIndex,
 )
-from neurogated.core.projections import CanvasStorage, FactProjection
+from neurogated.core.projections import CanvasStorage, FactProjection, remove_file
 from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
@@ -107,6 +109,10 @@ class Parts:
     canvas: WorkingCanvas = field(default_factory=lambda: WorkingCanvas(MetabolismSettings()))
     """Holds the memories that matter to a session now."""
     community_finder: CommunityFinder = field(default_factory=LeidenCommunities)
+    statement_judge: StatementJudge = field(default_factory=PairJudge)
+    """Finds duplicates among memories."""
+    pair_judge: PairJudge = field(default_factory=PairJudge)
+    """Compares statements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +145,8 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
     try:
         facts, canvas = _fact_follower(config), _working_canvas(config, store)
         store.bind_embedder(embedder.name, None)
+        if facts is not None and not config.read_only:
+            facts.resume(store, config.namespace)
         where = config.storage if config.storage == "memory" else config.save_dir
         _log.info("opened a memory: %s, namespace %r, embedder %s", where, config.namespace, embedder.name)
         if config.storage != "memory" and not config.read_only:
@@ -147,17 +155,18 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         llm = build_language_model(config, _answers_file(config))
         models = _models(config, embedder, llm, learned)
         return Parts(
-            store,
-            embedder,
-            models.kernel_source,
-            models.causal_judge,
-            models.entity_finder,
-            models.language_model,
-            clock,
-            _clearable(embedder, llm, _unused_cache(config, llm), canvas),
-            models.encoder,
-            facts,
-            canvas,
+            store=store,
+            embedder=embedder,
+            kernel_source=models.kernel_source,
+            causal_judge=models.causal_judge,
+            entity_finder=models.entity_finder,
+            language_model=models.language_model,
+            clock=clock,
+            caches=_clearable(embedder, llm, _unused_cache(config, llm), canvas),
+            encoder=models.encoder,
+            facts=facts,
+            canvas=canvas,
+            pair_judge=PairJudge(embedder),
         )
     except BaseException:
         store.close()
@@ -170,7 +179,7 @@ def _fact_follower(config: MemoryConfig) -> FactFollower | None:
     file = Path(config.save_dir) / _FACTS
     if (config.force_index_from_scratch or url == _OFF) and not config.read_only and config.storage != "memory":
         # Without its follower, the file would keep erased words.
-        file.unlink(missing_ok=True)
+        remove_file(file)
     if url == _OFF or (url is None and (config.storage == "memory" or not find_spec("sqlalchemy"))):
         return None
 

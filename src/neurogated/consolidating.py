@@ -26,8 +26,9 @@ class Consolidation(Wired):
     def consolidate(
         self, now: datetime | None = None, *, max_clusters: int | None = None, progress: bool | None = None
     ) -> list[str]:
-        """Make a fact of each cluster of memories that are often used together; see `metabolism.consolidation_…`.
+        """Link duplicates, and make a fact of each cluster of memories that are often used together.
 
+        The settings `metabolism.consolidation_…` say which clusters become facts; `deduplicate` links duplicates alone.
         A fact has DERIVED_FROM edges to its memories, which stay and lose energy. One delta stores all facts, so `undo`
         takes them back. A second call makes no further fact of the same memories. If a memory is deleted or its text
         changes, its facts are removed. A frozen memory makes no facts.
@@ -50,6 +51,7 @@ class Consolidation(Wired):
             return []
         self._runtime.accesses.flush()
         with self._runtime.work("consolidating"):
+            self._writer.deduplicate()
             # When the memory is closed, the background work ends early and stores the facts that it has.
             facts = takewhile(lambda _: not self._runtime.closing, self._consolidator.prepare(at, max_clusters))
             prepared = list(show_progress(facts, "consolidating", "fact", progress=progress))

@@ -1,24 +1,33 @@
-"""`Dissonance`: the calls by which a memory compares statements."""
+"""`Dissonance`: the calls by which a memory compares statements, and keeps and resolves conflicts."""
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Iterable
+from typing import Any
 
-from neurogated.conflict.judge import Content, PairJudge
+from neurogated.conflict.judge import Content
+from neurogated.conflict.questions import asked
+from neurogated.conflict.settlement import resolution
 from neurogated.core.arguments import names_arguments
+from neurogated.core.conflicts import CONFLICT, Conflict, Status
+from neurogated.core.filters import Filter
 from neurogated.core.judgements import Relation
+from neurogated.core.model import MemoryNode, checked_count
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.scope import ScopeFilter, UserChoice
+from neurogated.core.text import checked_text
+from neurogated.errors import InputError, UnknownIdError
+from neurogated.runtime import Event
 from neurogated.wired import Wired
 
 __all__ = ["Dissonance"]
+
+_STATUSES = ("open", "resolved", None)
 
 
 @names_arguments
 class Dissonance(Wired):
     """Base of `NeuroGraphMemory` with the calls about contradictions."""
-
-    @functools.cached_property
-    def _pair_judge(self) -> PairJudge:
-        return PairJudge(self._parts.embedder)
 
     def compare(self, first: Content, second: Content) -> Relation:
         """Return how two statements relate; nothing is stored.
@@ -35,9 +44,77 @@ class Dissonance(Wired):
         Raises:
             InputError: a fact lacks a part, a time cannot be read, or a text has more than 4,000 characters.
         """
-        return self._pair_judge.compare(first, second)
+        return self._parts.pair_judge.compare(first, second)
 
-    def _clear_caches(self) -> None:
-        super()._clear_caches()
-        if "_pair_judge" in vars(self):
-            self._pair_judge.clear()
+    def conflicts(
+        self, status: Status | None = "open", *, user_id: UserChoice = None, limit: int | None = None
+    ) -> list[Conflict]:
+        """Return the conflicts between memories, the latest first.
+
+        Args:
+            status: `open` or `resolved`; both when it is None.
+            user_id: the user whose conflicts are found, with those of memories without an owner; without one, only the
+                latter.
+            limit: return at most this many.
+
+        Raises:
+            InputError: the status is unknown, or the limit is negative.
+        """
+        if status not in _STATUSES:
+            raise InputError(f"the status is {status!r}, but must be 'open', 'resolved' or None for both")
+        checked_count("limit", 0 if limit is None else limit)
+        nodes = self.store.find(Filter(kinds=(CONFLICT,), scope=ScopeFilter(user_id)))
+        found = [one for one in map(Conflict.of, nodes) if status in {None, one.status}]
+        return self._asked(self.store, found[::-1][:limit])
+
+    def resolve(self, conflict_id: str, keep: str, *, because: str | None = None) -> Conflict:
+        """Give a conflict an outcome, in one delta that `undo` takes back. A later call gives it another outcome.
+
+        Args:
+            conflict_id: the conflict.
+            keep: the id of the right memory: the other one is wrong, and held at no time. Or `both`: both stand. Or
+                `supersede`: the memory that began earlier holds until the other begins.
+            because: the reason, such as the answer of the user.
+
+        Raises:
+            UnknownIdError: there is no such conflict, or one of its memories is gone.
+            InputError: `keep` is none of these.
+        """
+        if because is not None:
+            checked_text("the reason", because)
+        with self._writer.exclusively():
+            conflict = self._conflict(checked_text("the id of a conflict", conflict_id))
+            if keep not in {"both", "supersede", *conflict.sides}:
+                raise InputError(
+                    f"keep is {keep!r}, but must be 'both', 'supersede', or one of {' and '.join(conflict.sides)}"
+                )
+            delta, resolved = resolution(self.store, conflict, keep, because, self._parts.clock())
+            self.store.apply(delta)
+        self._runtime.follow(self.store, self.config.namespace)
+        return self._asked(self.store, [resolved])[0]
+
+    def _conflict(self, conflict_id: str) -> Conflict:
+        node = self.store.get_node(conflict_id)
+        if node.kind != CONFLICT:
+            raise UnknownIdError(f"the memory {conflict_id!r} is no conflict; conflicts() lists them")
+        conflict = Conflict.of(node)
+        self.store.get_nodes(conflict.sides)
+        return conflict
+
+    def _asked(self, store: GraphStorePort, conflicts: Iterable[Conflict]) -> list[Conflict]:
+        """Return those of the conflicts whose sides are there, with their reasons and questions."""
+        wanted = list(conflicts)
+        ids = dict.fromkeys(side for one in wanted for side in one.sides)
+        nodes: dict[str, MemoryNode] = {node.id: node for node in store.get_nodes(list(ids), missing_ok=True)}
+        there = [one for one in wanted if nodes.keys() >= set(one.sides)]
+        return [asked(one, nodes[one.first], nodes[one.second], self._parts.pair_judge) for one in there]
+
+    def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
+        super()._told(event, *about)
+        waiting = self._writer.found_conflicts
+        new = [waiting.popleft() for _ in range(len(waiting))]
+        nodes = self.store.get_nodes(new, missing_ok=True) if new else []
+        if nodes:
+            self._runtime.follow(self.store, self.config.namespace)
+        for conflict in self._asked(self.store, map(Conflict.of, nodes)):
+            self._runtime.tell("conflict", conflict)

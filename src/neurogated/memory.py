@@ -13,7 +13,9 @@ from neurogated.asynchronous import Asynchronous
 from neurogated.browsing import Browsing
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.conflict.checker import ConflictChecker
 from neurogated.consolidating import Consolidation
+from neurogated.contextual import Contextual
 from neurogated.core.arguments import names_arguments
 from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
@@ -40,7 +42,7 @@ MemoryRef = str | UUID | MemoryNode | RecalledMemory
 
 
 @names_arguments
-class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, Asynchronous):
+class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation, Browsing, Asynchronous):
     """A memory: add texts and messages, and recall them by questions.
 
     When a call returns, its writes are on disk. Use it as a context manager, or call `close`.
@@ -90,8 +92,10 @@ class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, 
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model wait; threads would slow the other analysers down.
         workers = 1 if self._parts.language_model is None else self.config.llm.concurrency
-        analysis = Analysis(self._parts.causal_judge, self._parts.entity_finder, workers, self._parts.encoder)
-        writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock)
+        judges = self._parts.causal_judge, self._parts.entity_finder
+        analysis = Analysis(*judges, workers, self._parts.encoder, self._parts.statement_judge)
+        check = ConflictChecker(self.store, self._parts.pair_judge, self.config.metabolism).checked
+        writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock, check=check)
         self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)
         self._begin_background()
 
@@ -378,10 +382,6 @@ class NeuroGraphMemory(Dissonance, Upkeep, Metabolism, Consolidation, Browsing, 
             recalls = self.retriever.recall_batch(queries, **options)
         for recall in recalls:
             self._recalled(recall, options)
-        gathers = not (self.config.read_only or self._runtime.is_frozen())
-        if gathers and options.get("as_of") is None and options.get("valid_at") is None:
-            for recall in recalls:
-                self._runtime.accesses.add(self.store, recall.access)
         return recalls
 
 

@@ -8,17 +8,15 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import checked_moment, to_micros
+from neurogated.core.clock import checked_moment, times_around, to_micros
 from neurogated.core.facts import Fact
-from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.filters import FilterOptions, memories_among
 from neurogated.core.model import checked_count
-from neurogated.core.scope import AnyUser
+from neurogated.core.same_as import others_of
 from neurogated.core.text import checked_text
-from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.facts import Value, fact_document
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
-from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.tiers.canvas import Canvas, Owner
 from neurogated.tiers.facts import read_facts
 from neurogated.tiers.manager import TierManager, Tiers
@@ -134,6 +132,39 @@ class Metabolism(Wired):
             raise ConfigError("this memory writes no facts into SQL; set metabolism.facts_url, and open it for writing")
         return self._runtime.facts.catch_up(self.store, self.config.namespace)
 
+    # Duplicates
+
+    def same_as(self, node_id: str | UUID) -> list[str]:
+        """Return the ids of the memories that say the same as a memory; see `metabolism.find_duplicates`.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        view = self.store.view()
+        (others,) = others_of(view, view.rows([str(node_id)]))
+        return list(others)
+
+    def separate(self, node_id: str | UUID) -> bool:
+        """Separate a memory from those that say the same, for good; another memory comes in front of these.
+
+        `undo` takes it back.
+
+        Returns:
+            Whether it was linked to others.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        return self._writer.separate(str(node_id))
+
+    def deduplicate(self) -> int:
+        """Link the memories that say the same, if they are not linked yet; return the number of new links.
+
+        Writes do so for new memories, and `consolidate` for older ones. A frozen memory links nothing.
+        """
+        with self._runtime.work("deduplicating"):
+            return 0 if self._runtime.is_frozen() else self._writer.deduplicate()
+
     # Working canvas
 
     def canvas(
@@ -176,17 +207,6 @@ class Metabolism(Wired):
         found = self._parts.canvas.read(self.store, self.config.namespace, owner, top_k=None, now=now)
         return {one.id: one.score for one in found}
 
-    def _recalled(self, recall: Recall, options: RecallOptions) -> None:
-        """Put the memories of a recall and their active neighbours on the canvas, and call the callbacks."""
-        user_id = options.get("user_id")
-        is_present = options.get("as_of") is None and options.get("valid_at") is None
-        if is_present and recall and not isinstance(user_id, AnyUser):
-            best = max(memory.score for memory in recall)
-            scores = {**recall.lit, **{memory.id: memory.score for memory in recall}}
-            relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
-            self._enter(Owner(user_id, options.get("session_id")), relevance)
-        self._runtime.tell("recalled", recall)
-
     def energy(self, node_id: str | UUID, now: datetime | None = None) -> float:
         """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.
 
@@ -220,7 +240,7 @@ class Metabolism(Wired):
             now: the time; the clock's when left out.
             **filters: which memories; see `FilterOptions`.
         """
-        view = self.store.view(filters=filter_of(filters))
+        view = self.store.view(filters=memories_among(filters))
         return TierManager(self.config.metabolism).tiers(self.store, view, self._moment(now))
 
     def tiers_course(
@@ -231,11 +251,10 @@ class Metabolism(Wired):
         The forecast assumes no further use. The past has the memories of that time with their present uses, because
         uses are not journaled.
         """
-        manager, wanted, present = TierManager(self.config.metabolism), filter_of(filters), self._moment(now)
+        manager, wanted, present = TierManager(self.config.metabolism), memories_among(filters), self._moment(now)
         course = []
-        for number in range(-steps, steps + 1):
-            at = present + number * step
-            store = self.store.as_of(at) if number < 0 else self.store
+        for number, at in enumerate(times_around(present, steps, step)):
+            store = self.store.as_of(at) if number < steps else self.store
             course.append(manager.tiers(store, store.view(filters=wanted), at))
         return course
 

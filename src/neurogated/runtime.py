@@ -27,7 +27,7 @@ __all__ = ["Event", "Runtime"]
 
 _log = logging.getLogger(__name__)
 
-Event = Literal["added", "updated", "deleted", "recalled", "learned"]
+Event = Literal["added", "updated", "deleted", "recalled", "learned", "conflict"]
 """The events that callbacks can subscribe to."""
 
 
@@ -57,13 +57,13 @@ class Runtime:
         self._frozen = False
         self._span = spans(enabled=config.runtime.telemetry)
         self._callbacks: dict[str, list[Callable[..., None]]] = defaultdict(list)
-        self._repeated: list[Periodic] = []
+        self._repeated: Periodic | None = None
         self._start()
         bind_to_process(self)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts are told separately
         """Replace the threads in a forked child; the repeated work stays with the parent."""
-        self._repeated.clear()
+        self._repeated = None
         self._start()
 
     def _start(self) -> None:
@@ -120,17 +120,17 @@ class Runtime:
 
     def repeat(self, name: str, seconds: float, work: Callable[[], object]) -> None:
         """Call `work` every `seconds` in a thread until `stop_repeating`."""
-        self._repeated.append(Periodic(name, seconds, work))
+        self._repeated = Periodic(name, seconds, work)
 
     @property
     def closing(self) -> bool:
         """Whether repeated work should end early."""
-        return any(one.closing for one in self._repeated)
+        return self._repeated is not None and self._repeated.closing
 
     def stop_repeating(self) -> None:
-        """End all repeated work, and wait for it."""
-        for one in self._repeated:
-            one.close()
+        """End the repeated work, and wait for it."""
+        if self._repeated is not None:
+            self._repeated.close()
 
     def close(self) -> None:
         """Stop the threads; a running call raises an error when the store closes."""

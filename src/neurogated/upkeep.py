@@ -126,6 +126,8 @@ class Upkeep(Wired):
                 erased = self.store.compact(history=True) if history else self.store.compact()
         graphs = list(self._graphs())
         errors = [self._runtime.follow(graph.store, graph.config.namespace, erasing=True) for graph in graphs]
+        if self._runtime.facts is not None:
+            errors.append(self._runtime.facts.settle())
         self._clear_caches()
         if (error := next(filter(None, errors), None)) is not None:
             raise StorageError(f"the memory is compacted, but rows of erased facts may remain: {error}; compact again")
@@ -173,8 +175,8 @@ class Upkeep(Wired):
         """Call `callback` after each event in any namespace; return a function that unregisters it.
 
         Args:
-            event: `added` (with the ids), `updated` (the new version), `deleted` (the ids), `recalled` (the `Recall`)
-                or `learned` (the ids, and the outcome from -1 to 1).
+            event: `added` (with the ids), `updated` (the new version), `deleted` (the ids), `recalled` (the `Recall`),
+                `learned` (the ids, and the outcome from -1 to 1) or `conflict` (a new `Conflict`).
             callback: runs in the thread of the write or recall; its errors are logged.
 
         Raises:

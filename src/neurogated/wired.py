@@ -16,7 +16,11 @@ from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.facts import FACT
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.scope import AnyUser
+from neurogated.core.trace import Recall
+from neurogated.core.view import GraphView
 from neurogated.ingestion.writer import Writer
+from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
 from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Owner
 
@@ -29,10 +33,12 @@ class Wired(ABC):
     Attributes:
         store: the graph.
         config: the settings.
+        retriever: recalls without counting accesses.
     """
 
     config: MemoryConfig
     store: GraphStorePort
+    retriever: NeuroRetriever
     _writer: Writer
     _parts: Parts
     _runtime: Runtime
@@ -60,34 +66,48 @@ class Wired(ABC):
 
     def _clear_caches(self) -> None:
         """Empty the caches of values derived from texts."""
-        for cache in self._parts.caches:
+        for cache in (*self._parts.caches, self._parts.pair_judge, self._parts.statement_judge):
             cache.clear()
 
-    def _enter(self, owner: Owner, relevance: Mapping[str, float]) -> None:
+    def _enter(self, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
         now = to_micros(self._parts.clock())
-        self._parts.canvas.enter(self.store, self.config.namespace, owner, relevance, now)
+        self._parts.canvas.enter(view, self.config.namespace, owner, relevance, now)
+
+    def _recalled(self, recall: Recall, options: RecallOptions) -> None:
+        """Put the memories of a recall and their active neighbours on the canvas, and count the accesses.
+
+        Recalls from the past leave the canvas and the accesses as they are.
+        """
+        user_id = options.get("user_id")
+        is_present = options.get("as_of") is None and options.get("valid_at") is None
+        if is_present and recall and not isinstance(user_id, AnyUser):
+            best = max(memory.score for memory in recall)
+            scores = {**recall.lit, **{memory.id: memory.score for memory in recall}}
+            relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
+            self._enter(Owner(user_id, options.get("session_id")), relevance, self.store.view())
+        self._runtime.tell("recalled", recall)
+        if is_present and not (self.config.read_only or self._runtime.is_frozen()):
+            self._runtime.accesses.add(self.store, recall.access)
 
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         """Let the projections follow a write, and call the callbacks of its event."""
-        has_facts = event == "added" and self._has_facts(about[0])
-        if event != "added" or has_facts:
-            erasing = event == "deleted"
-            self._runtime.follow(self.store, self.config.namespace, has_facts=has_facts, erasing=erasing)
+        namespace, has_facts = self.config.namespace, False
         if event == "added":
-            self._put_on_canvas(about[0][-self.config.metabolism.canvas_size :])
+            view = self.store.view()
+            kinds = np.unique(view.kind.take(view.known_rows(about[0])))
+            has_facts = FACT in [view.kinds[kind] for kind in kinds.tolist()]
+            self._put_on_canvas(view, about[0][-self.config.metabolism.canvas_size :])
         elif event == "deleted":
-            self._parts.canvas.remove(self.config.namespace, about[0])
+            self._parts.canvas.remove(namespace, about[0])
+        if event != "added" or has_facts:
+            self._runtime.follow(self.store, namespace, has_facts=has_facts, erasing=event == "deleted")
         self._runtime.tell(event, *about)
 
-    def _has_facts(self, ids: Sequence[str]) -> bool:
-        view = self.store.view()
-        return any(view.kinds[kind] == FACT for kind in np.unique(view.kind.take(view.known_rows(ids))).tolist())
-
-    def _put_on_canvas(self, ids: Sequence[str]) -> None:
+    def _put_on_canvas(self, view: GraphView, ids: Sequence[str]) -> None:
         """Put added memories on the canvases of their sessions."""
-        view, added = self.store.view(), defaultdict[Owner, dict[str, float]](dict)
+        added = defaultdict[Owner, dict[str, float]](dict)
         for row in view.known_rows(ids).tolist():
             scope = view.scope_of(row)
             added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
         for owner, relevance in added.items():
-            self._enter(owner, relevance)
+            self._enter(owner, relevance, view)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from neurogated.cli import main
-from neurogated.cli.tables import difference_text, grid_text, signed
+from neurogated.cli.tables import difference_text, grid_text
 from neurogated.evaluation.ablation import VARIANTS
 from neurogated.evaluation.learning import GROUPS
+from neurogated.evaluation.metrics import signed
 
 ROOT = Path(__file__).parents[2]
 

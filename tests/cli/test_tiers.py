@@ -26,8 +26,8 @@ def test_tiers_counts_memories_and_shows_those_with_the_most_energy(
     assert lines[-1] == f"0.500  {node_id}  The pump failed on Monday."
     found = json.loads(_run(capsys, tmp_path, "tiers", "--json"))
     assert found["counts"]["canvas"] == sum(found["layers"].values()) == 1
-    assert [one["id"] for one in found["canvas"]] == [node_id]
-    assert json.loads(_run(capsys, tmp_path, "tiers", "--json", "--top", "0"))["canvas"] == []
+    assert [one["id"] for one in found["most_energy"]] == [node_id]
+    assert json.loads(_run(capsys, tmp_path, "tiers", "--json", "--top", "0"))["most_energy"] == []
 
 
 def test_tiers_writes_a_page_of_its_past_and_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,23 +19,6 @@ from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.config.setting import Setting, parse_bool, settings_of, value_of
 from neurogated.errors import ConfigError, NeurogatedError
 
-SPECIFIED = {
-    "TOP_K_ANCHORS": 5,
-    "TOP_N_RETRIEVAL": 3,
-    "MAX_HOPS": 2,
-    "ENERGY_DECAY_RATE": 0.5,
-    "MAX_SIM_NEIGHBORS": 5,
-    "HEBBIAN_LEARNING_RATE": 0.1,
-    "TIME_DECAY_FACTOR": 0.99,
-    "MIN_EDGE_WEIGHT": 0.1,
-    "llm_name": "gpt-4o-mini",
-    "llm_base_url": None,
-    "temperature": 0.0,
-    "max_new_tokens": 2048,
-    "save_dir": "outputs",
-    "force_index_from_scratch": False,
-}
-
 SETTINGS = list(settings_of(MemoryConfig, listed_only=False))
 NAMES = [found.name for found in SETTINGS]
 # These two settings bound each other. A value that fits one may not fit the pair.
@@ -83,13 +66,6 @@ def _is_bounded(found: Setting) -> bool:
 # Defaults
 
 
-@pytest.mark.parametrize(("name", "value"), SPECIFIED.items())
-def test_default_is_that_of_the_specification(name: str, value: object) -> None:
-    default = getattr(MemoryConfig(), name)
-    assert default == value
-    assert type(default) is type(value)
-
-
 def test_default_embedder_is_the_bundled_one_and_storage_is_durable() -> None:
     assert MemoryConfig().embedding_name == "all-MiniLM-L6-v2"
     assert MemoryConfig().storage == "sqlite"
@@ -110,10 +86,6 @@ def test_few_settings_and_groups_stand_at_the_top() -> None:
 def test_switches_of_ablations_are_not_listed() -> None:
     listed = {found.name for found in settings_of(MemoryConfig)}
     assert {name for name in NAMES if name not in listed} == {name for name in NAMES if ".switches." in name}
-
-
-def test_the_class_has_the_defaults_of_the_specification() -> None:
-    assert SPECIFIED["TOP_K_ANCHORS"] == MemoryConfig.TOP_K_ANCHORS
 
 
 # Refusals

@@ -43,6 +43,19 @@ def test_memories_that_are_used_together_become_a_fact(memory: NeuroGraphMemory)
     assert memory.history()[-1].reason == "consolidate"
 
 
+def test_metadata_of_a_source_changes_the_fact_and_its_energy_stays(memory: NeuroGraphMemory) -> None:
+    ids = add_cluster(memory, user_id="ana", metadata={"place": "Velmouth", "year": 2024})
+    (fact,) = memory.consolidate()
+    memory.update(fact, metadata={**memory.get(fact).metadata, "checked": True})
+    energies = [memory.get(one).base_energy for one in ids]
+    memory.update(ids[0], metadata={"place": "Oakham", "year": 2024})
+    assert dict(memory.get(fact).metadata) == {"year": 2024, "checked": True}
+    assert memory.consolidate() == []
+    assert [memory.get(one).base_energy for one in ids] == energies
+    memory.update(ids[0], metadata={"place": "Velmouth", "year": 2024})
+    assert dict(memory.get(fact).metadata) == {"place": "Velmouth", "year": 2024, "checked": True}
+
+
 def test_a_fact_is_found_with_its_sources_in_a_recall(memory: NeuroGraphMemory) -> None:
     ids = add_cluster(memory)
     (fact,) = memory.consolidate()

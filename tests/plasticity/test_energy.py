@@ -147,13 +147,13 @@ def _dormant(store: GraphStore, now: datetime) -> bool:
     return bool(EnergyController(MetabolismSettings()).law.dormant(view, view.rows(["a"]), to_micros(now))[0])
 
 
-def test_no_memory_is_dormant_within_a_month(clock: ManualClock) -> None:
+def test_no_memory_is_dormant_within_two_weeks(clock: ManualClock) -> None:
     store = _store(clock, base_energy=0.0, importance=0.0)
-    assert not _dormant(store, clock() + 30 * DAY)
-    assert _dormant(store, clock() + 31 * DAY)
+    assert not _dormant(store, clock() + 13 * DAY)
+    assert _dormant(store, clock() + 14 * DAY)
 
 
-@pytest.mark.parametrize("fields", [{"importance": 0.5, "base_energy": 0.0}, {"importance": 0.0, "base_energy": 1.0}])
+@pytest.mark.parametrize("fields", [{"importance": 0.6, "base_energy": 0.0}, {"importance": 0.0, "base_energy": 1.0}])
 def test_importance_or_energy_keeps_a_memory_awake(clock: ManualClock, fields: dict[str, float]) -> None:
     assert not _dormant(_store(clock, **fields), clock() + 40 * DAY)
 

@@ -377,6 +377,30 @@ def test_compaction_says_when_rows_of_erased_facts_may_remain(on_disk: NeuroGrap
     assert rows_in(on_disk.config) == []
 
 
+def test_a_reader_of_the_rows_blocks_no_write(on_disk: NeuroGraphMemory) -> None:
+    on_disk.add_fact("Ana", "city", "Lyon", user_id="ana")
+    reader = sqlite3.connect(Path(on_disk.config.save_dir) / "facts.db", isolation_level=None)
+    reader.execute("BEGIN")
+    assert reader.execute("SELECT value FROM facts").fetchall() == [("Lyon",)]
+    on_disk.delete(user_id="ana")
+    assert rows_in(on_disk.config) == []
+    assert reader.execute("SELECT value FROM facts").fetchall() == [("Lyon",)]
+    reader.close()
+
+
+def test_rows_that_lag_are_caught_up_when_the_memory_is_opened(config: MemoryConfig) -> None:
+    config = config.replace(storage="sqlite", metabolism={"server_seconds": 0.1})
+    with NeuroGraphMemory(config) as memory:
+        first = memory.add_fact("Ana", "city", "Lyon")
+        writer = sqlite3.connect(Path(config.save_dir) / "facts.db", isolation_level=None)
+        writer.execute("BEGIN IMMEDIATE")
+        second = memory.add_fact("Ana", "city", "Paris")
+    writer.close()
+    assert rows_in(config) == [(first, "Lyon")]
+    NeuroGraphMemory(config).close()
+    assert rows_in(config) == [(first, "Lyon"), (second, "Paris")]
+
+
 def test_memories_that_return_by_undo_are_on_the_canvas(memory: NeuroGraphMemory) -> None:
     (pump,) = memory.add("The pump failed.")
     assert [one.id for one in memory.canvas()] == [pump]

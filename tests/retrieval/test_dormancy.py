@@ -14,9 +14,11 @@ from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroRetr
 from neurogated.core.energy import EnergyLaw
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.retrieval.neuro_retriever import WOKEN
 from neurogated.testing import ManualClock
 from tests.retrieval.compass import Compass
 
+DEAF = {"metabolism.wake_factor": 0.0}
 SLEEPY: dict[str, Any] = {"importance": 0.1, "base_energy": 0.01}
 
 
@@ -36,12 +38,12 @@ def _retriever(store: GraphStore, clock: ManualClock, **changes: object) -> Neur
 
 def test_a_default_recall_leaves_dormant_memories_out_and_an_option_finds_them(clock: ManualClock) -> None:
     store = _store(clock, asleep=([1.0, 0.0], SLEEPY), awake=([0.9, 0.4], {}))
-    retriever = _retriever(store, clock)
+    retriever = _retriever(store, clock, **DEAF)
     recall = retriever.recall("1 0")
     assert (recall.ids, recall.notes) == (("awake",), ())
     assert retriever.recall("1 0", include_dormant=True).ids == ("asleep", "awake")
     assert retriever.recall("1 0", as_of=store.view().sequence).ids == ("asleep", "awake")
-    assert retriever.recall("1 0", now=clock() - timedelta(days=40)).ids == ("asleep", "awake")
+    assert retriever.recall("1 0", now=clock() - timedelta(days=50)).ids == ("asleep", "awake")
     assert store.get_node("asleep").id == "asleep"
 
 
@@ -50,7 +52,7 @@ def test_activation_passes_through_dormant_memories_and_stops_at_none_of_them(cl
     store = _store(clock, anchor=([1.0, 0.0], {}), asleep=([0.0, 1.0], SLEEPY), behind=([0.0, 1.0], {}))
     store.add_edge("anchor", "asleep", EdgeType.SEQ, 1.0)
     store.add_edge("asleep", "behind", EdgeType.SEQ, 1.0)
-    recall = _retriever(store, clock, ACTIVATION=mode, TOP_K_ANCHORS=1).recall("1 0")
+    recall = _retriever(store, clock, ACTIVATION=mode, TOP_K_ANCHORS=1, **DEAF).recall("1 0")
     assert set(recall.ids) == {"anchor", "behind"}
 
 
@@ -58,9 +60,19 @@ def test_a_recall_that_finds_nothing_good_wakes_dormant_memories_and_says_so(clo
     store = _store(clock, asleep=([1.0, 0.0], SLEEPY), awake=([0.3, 0.95], {}))
     recall = _retriever(store, clock).recall("1 0")
     assert recall.ids == ("asleep", "awake")
-    assert recall.notes == ("no awake memory scored metabolism.wake_score, so dormant memories were searched too",)
-    contented = _retriever(store, clock, **{"metabolism.wake_score": 0.1}).recall("1 0")
+    assert recall.notes == (WOKEN,)
+    contented = _retriever(store, clock, **DEAF, **{"metabolism.wake_score": 0.1}).recall("1 0")
     assert (contented.ids, contented.notes) == (("awake",), ())
+
+
+def test_a_dormant_memory_that_fits_better_than_all_awake_ones_wakes_the_recall(clock: ManualClock) -> None:
+    store = _store(clock, asleep=([1.0, 0.0], SLEEPY), near=([0.99, 0.14], {}), far=([0.8, 0.6], {}))
+    found = {
+        share: _retriever(store, clock, **{"metabolism.wake_factor": share, "metabolism.wake_score": 0.0}).recall("1 0")
+        for share in (0.0, 0.9, 1.05)
+    }
+    assert [recall.ids for recall in found.values()] == [("near", "far"), ("near", "far"), ("asleep", "near", "far")]
+    assert [recall.notes for recall in found.values()] == [(), (), (WOKEN,)]
 
 
 def test_a_memory_that_is_all_dormant_is_found(clock: ManualClock) -> None:
@@ -71,7 +83,7 @@ def test_a_memory_that_is_all_dormant_is_found(clock: ManualClock) -> None:
 def test_many_dormant_memories_do_not_take_the_places_of_the_others(clock: ManualClock) -> None:
     nodes = {f"n{n}": ([1.0, n / 1000], SLEEPY) for n in range(300)}
     store = _store(clock, **nodes, awake=([0.8, 0.6], {}))
-    retriever = _retriever(store, clock, **{"retrieval.candidates": 5})
+    retriever = _retriever(store, clock, **DEAF, **{"retrieval.candidates": 5})
     assert retriever.recall("1 0", top_n=2).ids == ("awake",)
 
 
@@ -89,11 +101,10 @@ def test_the_best_awake_results_are_those_of_a_complete_search(asleep: list[bool
         calls.append(depth)
         return rows[:depth], -rows[:depth].astype(np.float64)
 
-    admission = Admission(view, EnergyLaw.of(MemoryConfig().metabolism), now, deeper)
+    admission = Admission(view, EnergyLaw(MemoryConfig().metabolism), now, deeper)
     found, scores = admission.best(count, search)
     expected = [row for row, sleeps in enumerate(asleep) if not sleeps][:count]
     assert found.tolist() == expected == (-scores).tolist()
-    assert admission.refused_dormant == any(asleep[: max(calls)])
     # Each repeated search goes at least a quarter deeper, so all of them cost a multiple of the last.
     assert all(later >= 1.25 * before for before, later in pairwise(calls))
 

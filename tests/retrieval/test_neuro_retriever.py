@@ -316,7 +316,9 @@ def test_a_uniform_kernel_takes_the_place_of_the_kernel_source(store: GraphStore
         assert retriever.recall("1 0").kernel == expected
 
 
-@pytest.mark.parametrize("switch", [{"retrieval.switches.gate_hops": False}, {"retrieval.gate_exponent": 0.0}])
+@pytest.mark.parametrize(
+    "switch", [{"retrieval.gate_exponent": 0, "retrieval.selectivity": 0}, {"retrieval.gate_exponent": 0}]
+)
 def test_a_gate_that_is_off_lets_activation_go_where_the_question_does_not_point(switch: dict[str, object]) -> None:
     store = GraphStore()
     for name, vector in {"near": [1.0, 0.0], "like": [0.8, 0.6], "away": [-1.0, 0.0]}.items():

@@ -89,10 +89,7 @@ def _walks(world: World, config: MemoryConfig) -> Walks:
 
 def _sent(walks: list[Walk], config: MemoryConfig, gate: dict[str, float], came: EdgeKey | None) -> list[float]:
     """Return the share of a portion that arrives over each walk; it does not return over the edge `came`."""
-    claims = [
-        gate[target] ** config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 1.0
-        for target, *_ in walks
-    ]
+    claims = [gate[target] ** config.retrieval.gate_exponent for target, *_ in walks]
     if config.retrieval.switches.damp_hubs:
         claims = [claim * weight for claim, (_, _, weight, *_) in zip(claims, walks, strict=True)]
         for of_kind in EdgeType:
@@ -106,7 +103,7 @@ def _sent(walks: list[Walk], config: MemoryConfig, gate: dict[str, float], came:
             else 1.0
         )
         share = claim / total if total and key != came else 0.0
-        if config.retrieval.switches.gate_hops and kind.name in config.retrieval.selective_edge_types.split(","):
+        if kind.name in config.retrieval.selective_edge_types.split(","):
             share *= gate[target] ** config.retrieval.selectivity
         sent.append(share * weight * modulation * config.ENERGY_DECAY_RATE)
     return sent
@@ -187,7 +184,6 @@ switches = st.fixed_dictionaries(
         "retrieval.switches.damp_hubs": st.booleans(),
         "retrieval.switches.move_once": st.booleans(),
         "retrieval.switches.never_back": st.booleans(),
-        "retrieval.switches.gate_hops": st.booleans(),
         "retrieval.gate_exponent": st.sampled_from([0.0, 1.0, 2.0]),
         "retrieval.selective_edge_types": type_names,
         "retrieval.selectivity": st.sampled_from([0.0, 1.0]),

@@ -124,7 +124,7 @@ def test_classic_is_not_touched_by_the_settings_of_the_gated_flow() -> None:
     store = _line(("a", "b", EdgeType.SEQ, 1.0), ("a", "c", EdgeType.SEQ, 0.5), ("b", "d", EdgeType.SEQ, 1.0))
     plain = MemoryConfig(ACTIVATION="classic")
     changed = plain.replace(
-        retrieval={"switches": {"damp_hubs": False, "move_once": False, "gate_hops": False}, "max_frontier": 1}
+        retrieval={"switches": {"damp_hubs": False, "move_once": False}, "gate_exponent": 2, "max_frontier": 1}
     )
     assert _by_id(store, Kernel(), plain, a=1.0) == _by_id(store, Kernel(), changed, a=1.0)
     assert _by_id(store, Kernel(), plain.replace(retrieval={"closed_edge_types": "SEQ"}), a=1.0) == {"a": 1.0}

@@ -15,8 +15,7 @@ from neurogated.core.found import Found
 from neurogated.core.keywords import fold
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.turns import asks, length_level
-from neurogated.retrieval.answers import asks_for_answer
-from neurogated.retrieval.overviews import asks_for_overview
+from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import is_first_person, neighbours
 
@@ -85,7 +84,13 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
     store = chained(*sessions)
     got = asked(
         store,
-        retrieval={"neighbour_turns": reach, "neighbour_weight": 0.75, "answer_weight": 0.25, "question_cost": 0.1},
+        retrieval={
+            "neighbour_turns": reach,
+            "neighbour_weight": 0.75,
+            "neighbour_best": 0.4,
+            "answer_weight": 0.25,
+            "question_cost": 0.1,
+        },
     ).of(store.view().live_nodes())
     similarity = {node.id: own(store, node) for node in everything}
     means: dict[str, float] = {}
@@ -93,7 +98,8 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
         for place, node in enumerate(one):
             around = one[max(0, place - reach) : place] + one[place + 1 : place + 1 + reach]
             if around:
-                means[node.id] = sum(similarity[other.id] for other in around) / len(around)
+                values = [similarity[other.id] for other in around]
+                means[node.id] = 0.6 * sum(values) / len(values) + 0.4 * max(values)
     centre = sum(means.values()) / len(means) if means else 0.0
     average = sum(similarity.values()) / len(similarity)
     row = 0

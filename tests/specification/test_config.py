@@ -29,7 +29,9 @@ PARAMETERS = {
 
 @pytest.mark.parametrize(("name", "value"), PARAMETERS.items())
 def test_an_object_has_the_default(name: str, value: object) -> None:
-    assert getattr(MemoryConfig(), name) == value
+    default = getattr(MemoryConfig(), name)
+    assert default == value
+    assert type(default) is type(value)
 
 
 @pytest.mark.parametrize(("name", "value"), PARAMETERS.items())

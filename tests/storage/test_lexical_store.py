@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from neurogated.core.keywords import split_keywords
-from neurogated.core.ports import LexicalIndex
 from neurogated.storage.index.text.bm25 import IMPACT_STEPS, SATURATION, rated, rounded_lengths
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.posting_table import PostingTable
@@ -53,11 +52,11 @@ def bm25(texts: dict[int, str], query: str) -> dict[int, float]:
     return scores
 
 
-def put(store: LexicalIndex, texts: dict[int, str]) -> None:
+def put(store: LexicalStore, texts: dict[int, str]) -> None:
     store.put(np.array(list(texts), dtype=np.int64), list(texts.values()))
 
 
-def found(store: LexicalIndex, query: str, k: int = EVERYTHING) -> dict[int, float]:
+def found(store: LexicalStore, query: str, k: int = EVERYTHING) -> dict[int, float]:
     keys, scores = store.search(query, k)
     assert scores.tolist() == sorted(scores.tolist(), reverse=True)
     assert store.scores(query, keys).tolist() == scores.tolist()

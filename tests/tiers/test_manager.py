@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGr
 from neurogated.compose import Parts
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.log.sqlite.connection import connect
 from neurogated.testing import ManualClock
@@ -45,7 +46,7 @@ def _expected(memory: dict[str, Any]) -> tuple[str, str, float]:
     """Return tier but for the canvas, layer and energy, by their definitions."""
     idle = min(memory["days"], memory["used"]) if memory["uses"] else memory["days"]
     energy = memory["base_energy"] * 0.5 ** (memory["days"] / (3650 if memory["kind"] == "fact" else 180))
-    dormant = energy < 0.1 and memory["importance"] < 0.5 and idle >= 31
+    dormant = energy < 0.1 and memory["importance"] < 0.6 and idle >= 14
     tier = "dormant" if dormant else "crystal" if memory["kind"] == "fact" else "web"
     if memory["days"] < 1:
         return tier, "emerging", energy
@@ -67,8 +68,9 @@ def test_every_memory_is_in_one_tier_and_one_layer(memories: list[dict[str, Any]
     found = TierManager(MetabolismSettings(canvas_size=size)).tiers(store, store.view(), now)
     expected = [_expected(memory) for memory in memories]
     web = sorted((-energy, n) for n, (tier, _, energy) in enumerate(expected) if tier == "web")
-    assert [name for name, _ in found.canvas] == [f"n{n}" for _, n in web[:size]]
-    assert [energy for _, energy in found.canvas] == pytest.approx([-energy for energy, _ in web[:size]])
+    assert [name for name, _ in found.most_energy] == [f"n{n}" for _, n in web[:size]]
+    assert [energy for _, energy in found.most_energy] == pytest.approx([-energy for energy, _ in web[:size]])
+    assert found.energy == pytest.approx(sum(energy for *_, energy in expected) / max(1, len(expected)))
     counts = {tier: sum(one == tier for one, _, _ in expected) for tier in TIERS}
     moved = min(size, counts["web"])
     assert found.counts == {**counts, "canvas": moved, "web": counts["web"] - moved}
@@ -137,6 +139,21 @@ def test_tiers_obey_the_filters_and_the_time(memory: Memory, clock: ManualClock)
     assert memory.tiers().layers["emerging"] == 1
 
 
+@pytest.mark.parametrize("now", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+def test_tiers_exist_at_the_ends_of_the_calendar(memory: Memory, now: datetime) -> None:
+    memory.put("The heron stood in the reeds.", 0.1)
+    assert sum(memory.tiers(now).counts.values()) == 1
+
+
+@pytest.mark.parametrize(("steps", "step"), [(1, timedelta.max), (1, timedelta.min), (10**1000, DAY), (-1, DAY)])
+def test_a_course_outside_the_calendar_is_refused(memory: Memory, steps: int, step: timedelta) -> None:
+    node_id = memory.put("The heron stood in the reeds.", 0.1)
+    with pytest.raises(InputError, match="steps"):
+        memory.tiers_course(steps=steps, step=step)
+    with pytest.raises(InputError, match="steps"):
+        memory.energy_course(node_id, steps=steps, step=step)
+
+
 def test_a_new_memory_has_its_importance_as_energy(memory: Memory) -> None:
     assert memory.energy(memory.put("The heron stood in the reeds.", 0.3)) == 0.3
 
@@ -148,7 +165,7 @@ def test_the_energy_of_a_deleted_memory_is_gone(memory: Memory) -> None:
     assert memory.get(node_id).charge > 0
     memory.delete(node_id)
     memory.compact()
-    assert memory.tiers().canvas == ()
+    assert memory.tiers().most_energy == ()
     assert all(entry.delta.touch.charges == {} for entry in memory.store.journal())
     assert memory.energy(memory.put("The heron stood in the reeds.", 0.3)) == 0.3
 

@@ -34,7 +34,7 @@ class _Balanced(HTMLParser):
 def _tiers(days: int, *counts: int) -> Tiers:
     at = ManualClock().now + timedelta(days=days)
     layers = dict.fromkeys(LAYERS, 0) | {"stable": sum(counts)}
-    return Tiers(at, dict(zip(TIERS, counts, strict=True)), layers, (("a", 0.75), ("b", 0.5)))
+    return Tiers(at, dict(zip(TIERS, counts, strict=True)), layers, (("a", 0.75), ("b", 0.5)), 0.625)
 
 
 def test_the_page_shows_each_time_and_the_memories_with_the_most_energy() -> None:
@@ -45,11 +45,12 @@ def test_the_page_shows_each_time_and_the_memories_with_the_most_energy() -> Non
     assert not parser.open
     assert all(day in parser.text for day in ("2025-12-02", "2026-01-01 now", "2026-01-31"))
     assert "<b>bees</b> & 苏州" in parser.text
+    assert "0.625" in parser.text
     assert "<b>bees" not in page
     widths = [[float(width) for width in re.findall(r"width:([\d.]+)%", line)] for line in page.splitlines()]
     assert [line for line in widths if line] == [[33.33, 16.67], [33.33, 50.0, 16.67], [33.33, 16.67, 50.0], [75.0]]
 
 
 def test_the_page_of_an_empty_memory_says_so() -> None:
-    empty = Tiers(ManualClock().now, dict.fromkeys(TIERS, 0), dict.fromkeys(LAYERS, 0), ())
+    empty = Tiers(ManualClock().now, dict.fromkeys(TIERS, 0), dict.fromkeys(LAYERS, 0), (), 0.0)
     assert "The canvas is empty." in render_tiers([empty], empty, {})

@@ -8,8 +8,9 @@ from neurogated.cli.arguments import add_dataset, add_dataset_folder, add_format
 from neurogated.cli.data import dataset_of
 from neurogated.cli.opening import config_of
 from neurogated.cli.output import emit
-from neurogated.cli.tables import difference_text, grid_text, signed
+from neurogated.cli.tables import difference_text, grid_text
 from neurogated.evaluation.learning import DEFAULT_SEEDS, GROUPS, LearningReport, learn
+from neurogated.evaluation.metrics import signed
 from neurogated.evaluation.runner import config_for
 
 __all__ = ["EXAMPLES", "add_arguments", "command", "learning_text"]

@@ -65,6 +65,8 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
         lines.append(f"{_INDENT}similarity {recalled.parts['similarity']:.3f} from {', '.join(parts) or 'nothing'}")
         lines += textwrap.indent(dated(recalled.node), _INDENT).splitlines()
+        if recalled.same_as:
+            lines.append(f"{_INDENT}the same as: {', '.join(recalled.same_as)}")
         for step in recalled.path:
             # A memory that was removed since the recall is shown by its id.
             source = next(iter(store.get_nodes([step.source_id], missing_ok=True)), None)
@@ -105,6 +107,7 @@ def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
         "score": recalled.score,
         "parts": dict(recalled.parts),
         "contributions": dict(recalled.contributions),
+        "same_as": list(recalled.same_as),
         "content": recalled.content,
         "title": recalled.node.title,
         "speaker": recalled.node.speaker,

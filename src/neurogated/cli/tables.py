@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neurogated.evaluation.metrics import Table
+from neurogated.evaluation.metrics import Table, signed
 
-__all__ = ["difference_text", "grid_text", "plain_text", "signed"]
+__all__ = ["difference_text", "grid_text", "plain_text"]
 
 
 def plain_text(table: Table, float_format: str) -> str:
@@ -20,11 +20,6 @@ def difference_text(difference: float, low: float, high: float) -> str:
     """Return a difference in points with its interval, and a star if the interval excludes 0."""
     star = "*" if low > 0 or high < 0 else " "
     return f"{signed(difference)} [{signed(low)}, {signed(high)}]{star}"
-
-
-def signed(points: float) -> str:
-    """Return a number with its sign and one digit; -0.0 becomes +0.0."""
-    return f"{round(points, 1) + 0.0:+.1f}"
 
 
 def grid_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser)
     add_owner(parser)
     parser.add_argument(
-        "--top", type=int, default=_TOP, metavar="N", help=f"memories of the canvas to show (default: {_TOP})"
+        "--top", type=int, default=_TOP, metavar="N", help=f"memories with the most energy to show (default: {_TOP})"
     )
     parser.add_argument("--page", metavar="FILE", help="also write a page that shows the tiers over time")
     parser.add_argument(
@@ -40,7 +40,7 @@ def command(arguments: argparse.Namespace) -> int:
     """Print the counts and the memories of the most energy."""
     with open_memory(arguments) as memory:
         tiers = memory.tiers(**owner_of(arguments))
-        top = tiers.canvas[: max(0, arguments.top)]
+        top = tiers.most_energy[: max(0, arguments.top)]
         texts = {node.id: node.content for node in memory.store.get_nodes([name for name, _ in top], missing_ok=True)}
         if arguments.page:
             step = checked_days(arguments.days) / _STEPS
@@ -49,12 +49,17 @@ def command(arguments: argparse.Namespace) -> int:
     width = max(map(len, (*tiers.counts, *tiers.layers)))
     lines = [f"{name:<{width}}  {count}" for counts in (tiers.counts, tiers.layers) for name, count in counts.items()]
     lines.insert(len(tiers.counts), "")
-    lines += ["", *(f"{energy:.3f}  {name}  {' '.join(texts.get(name, '').split())}" for name, energy in top)]
+    lines += [
+        "",
+        f"{tiers.energy:.3f}  mean energy",
+        *(f"{energy:.3f}  {name}  {' '.join(texts.get(name, '').split())}" for name, energy in top),
+    ]
     shown: dict[str, object] = {
         "at": tiers.at.isoformat(),
         "counts": dict(tiers.counts),
         "layers": dict(tiers.layers),
-        "canvas": [{"id": name, "energy": energy, "content": texts.get(name)} for name, energy in top],
+        "energy": tiers.energy,
+        "most_energy": [{"id": name, "energy": energy, "content": texts.get(name)} for name, energy in top],
     }
     if arguments.page:
         lines.append(f"\nthe tiers over time: {written}")

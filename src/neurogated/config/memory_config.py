@@ -16,6 +16,7 @@ from neurogated.config.groups import (
     VectorSettings,
 )
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.config.presets import preset_values
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.config.setting import build, check, group, setting, settings_of
 from neurogated.errors import ConfigError
@@ -23,6 +24,7 @@ from neurogated.errors import ConfigError
 __all__ = ["ENVIRONMENT_PREFIX", "MemoryConfig"]
 
 ENVIRONMENT_PREFIX = "NEUROGATED_"
+_PRESET = "preset"
 _INSIDE = "__"
 """In the name of an environment variable, this replaces the dot: `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`."""
 
@@ -114,15 +116,27 @@ class MemoryConfig:
         return dataclasses.asdict(self)
 
     @classmethod
+    def preset(cls, name: str, **changes: Any) -> Self:  # noqa: ANN401
+        """Return the settings of a preset: `classic`, `biem`, `memoryos` or `manifest`, with `changes` as in `replace`.
+
+        Raises:
+            ConfigError: the preset or a setting is unknown, or a value does not fit.
+        """
+        return cls.from_mapping({**changes, _PRESET: name})
+
+    @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
         """Build from a mapping of names to values. A text is parsed as the type of its field.
 
-        The key of a setting in a group is `retrieval.keyword_weight`, or a mapping under `retrieval` holds it.
+        The key of a setting in a group is `retrieval.keyword_weight`, or a mapping under `retrieval` holds it. The key
+        `preset` names a preset; the other keys change its values.
 
         Raises:
             ConfigError: a name is unknown (the message offers the nearest known name) or a value does not fit.
         """
-        return build(cls, values)
+        given = dict(values)
+        start = build(cls, preset_values(given.pop(_PRESET))) if _PRESET in given else None
+        return build(cls, given, start)
 
     @classmethod
     def environment_values(cls, environ: Mapping[str, str]) -> dict[str, str]:
@@ -131,7 +145,7 @@ class MemoryConfig:
         The variable of `retrieval.keyword_weight` is `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`.
         """
         by_upper = {found.name.upper(): found.name for found in settings_of(cls, listed_only=False)}
-        by_upper |= {spec.name.upper(): spec.name for spec in dataclasses.fields(cls)}
+        by_upper |= {spec.name.upper(): spec.name for spec in dataclasses.fields(cls)} | {_PRESET.upper(): _PRESET}
         found = {}
         for variable, text in environ.items():
             if variable.startswith(ENVIRONMENT_PREFIX):

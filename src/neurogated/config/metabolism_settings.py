@@ -39,13 +39,18 @@ class MetabolismSettings:
     temporal_weight: float = setting(0.2, "weight of a temporal edge", low=0.0, high=1.0)
     active_memories: int = setting(64, "memories of a user, accessed last, that count as active", low=1)
 
+    find_duplicates: bool = setting(
+        True, "link memories of one owner that say the same, and recall only the clearest of them"
+    )
+    duplicate_cosine: float = setting(
+        0.7, "two memories are compared for duplication from this cosine on", low=0.0, high=1.0
+    )
+
     # Energy
     half_life_days: float = setting(
         180.0, "half-life of the energy of a memory without access, in days", low=_SHORTEST, high=_LONGEST
     )
-    half_lives: str = setting(
-        "fact=3650", "other half-lives in days by kind of memory, separated by commas, such as fact=3650, turn=90"
-    )
+    half_lives: str = setting("fact=3650, turn=15", "other half-lives in days by kind of memory, separated by commas")
     use_gain: float = setting(
         0.1, "share of the energy that a memory lacks and gains when a recall returns it", low=0.0, high=1.0
     )
@@ -58,15 +63,22 @@ class MetabolismSettings:
 
     # Tiers
     dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0)
-    dormant_importance: float = setting(0.5, "a dormant memory has less importance than this", low=0.0, high=1.0)
+    dormant_importance: float = setting(0.6, "a dormant memory has less importance than this", low=0.0, high=1.0)
     dormant_idle_days: float = setting(
-        31.0, "a dormant memory had no access for this many days", low=0.0, high=_LONGEST
+        14.0, "a dormant memory had no access for this many days", low=0.0, high=_LONGEST
     )
     wake_score: float = setting(
         0.6,
         "a recall whose best memory scores less than this also finds dormant memories; 0: only an empty recall does",
         low=0.0,
         high=1000.0,
+    )
+    wake_factor: float = setting(
+        1.15,
+        "a recall also finds dormant memories if its best awake memory scores less than this multiple of the best "
+        "dormant one; 0: never",
+        low=0.0,
+        high=_MOST,
     )
     canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0)
 
@@ -100,7 +112,7 @@ class MetabolismSettings:
         low=0.0,
         high=31_536_000.0,
     )
-    consolidation_uses: int = setting(2, "a memory enters a cluster after this many uses", low=0)
+    consolidation_uses: int = setting(3, "a memory enters a cluster after this many uses", low=0)
     consolidation_edges: str = setting(
         "ASSOC=2.0, CAUSE=1.0, SEQ=0.5, SIM=0.5, TERM=0.5, MENTION=0.5",
         "weights of the edge types that link the memories of a cluster; types left out link none",
@@ -119,12 +131,12 @@ class MetabolismSettings:
         high=1.0,
     )
     consolidation_coverage: float = setting(
-        0.8,
+        0.5,
         "share of the cluster's words and names that is enough for a fact",
         low=0.0,
         high=1.0,
     )
-    consolidation_sentences: int = setting(8, "most sentences that are chosen for a fact", low=1)
+    consolidation_sentences: int = setting(4, "most sentences that are chosen for a fact", low=1)
     consolidation_rivalry: float = setting(
         0.5,
         "sentences that share this part of their words, but differ in numbers or dates, are chosen together or not at "
@@ -138,6 +150,21 @@ class MetabolismSettings:
     consolidation_fade: float = setting(
         0.5, "the energy of a memory is multiplied by this when it becomes part of a fact", low=0.0, high=1.0
     )
+
+    # Conflicts
+    check_conflicts: bool = setting(True, "compare new memories with stored ones, and record what contradicts")
+    conflict_facts: int = setting(
+        64, "latest facts about the same subject with which a new fact is compared", low=0, high=10_000
+    )
+
+    # Context
+    context_repetition: float = setting(
+        0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
+    )
+    context_length: float = setting(
+        0.0, "the value of a memory for the context is divided by this power of its tokens", low=0.0, high=1.0
+    )
+    context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
 
     def __post_init__(self) -> None:
         check(self, "metabolism.")

@@ -16,10 +16,6 @@ class RetrievalSwitches:
     """Parts of the recall that an ablation turns off."""
 
     damp_hubs: bool = setting(True, "a node divides its activation among its edges of a type instead of copying it")
-    gate_hops: bool = setting(
-        True,
-        "more activation flows to nodes that are similar to the question; turning it off also disables selectivity",
-    )
     move_once: bool = setting(
         True, "only the activation of the last hop spreads further, so that no activation decays twice"
     )
@@ -64,8 +60,9 @@ class RetrievalSettings:
 
     # Turns of a conversation: these add to the similarity before the division by the sum of the weights.
     neighbour_turns: int = setting(2, "turns before and after a turn whose similarity counts for it; 0: none", low=0)
-    neighbour_weight: float = setting(
-        0.75, "weight of the mean similarity of the turns around a turn", low=0.0, high=_MOST
+    neighbour_weight: float = setting(0.75, "weight of the similarity of the turns around a turn", low=0.0, high=_MOST)
+    neighbour_best: float = setting(
+        0.7, "share of the best of these turns in their similarity; the rest is their mean", low=0.0, high=1.0
     )
     answer_weight: float = setting(
         0.25, "weight of a question's similarity for the turn that follows it", low=0.0, high=_MOST
@@ -146,7 +143,7 @@ class RetrievalSettings:
 
     # Flow of activation
     max_frontier: int = setting(10, "nodes with the most activation that pass it on in each hop", low=1)
-    closed_edge_types: str = setting("", "edge types without flow, separated by commas, such as SIM,TERM")
+    closed_edge_types: str = setting("SAME_AS", "edge types without flow, separated by commas, such as SIM,TERM")
     gate_exponent: float = setting(
         0.5, "exponent of the similarity in the gate of a hop; 0: no gate", low=0.0, high=100.0
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from itertools import combinations
 
+from neurogated.conflict import cues
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.statement import Statement
 from neurogated.conflict.tokens import Token
 
-__all__ = ["Alignment", "Pair", "align", "is_inflected"]
+__all__ = ["Alignment", "Pair", "align", "is_inflected", "is_swapped"]
 
 _LEAST_STEM = 5
 _LEAST_PREFIX = 3
@@ -150,3 +152,32 @@ def _joined(tokens: Sequence[Token | None]) -> list[Token]:
             words.append(token)
             was_open = True
     return words
+
+
+def is_swapped(found: Alignment) -> bool:
+    """Return whether two words changed places around a third, or exchanged their prepositions."""
+    pairs = [pair for pair in found.pairs if pair.how != "near" and not _is_subject(pair)]
+    pairs.sort(key=lambda pair: pair.first.begin)
+    for one, other in combinations(pairs, 2):
+        if one.first.role and other.first.role and _exchanged(one, other):
+            return True
+    for n, one in enumerate(pairs):
+        for m in range(n + 2, len(pairs)):
+            other = pairs[m]
+            low, high = other.second.begin, one.second.begin
+            if low < high and any(low < middle.second.begin < high for middle in pairs[n + 1 : m]):
+                return True
+    return False
+
+
+def _is_subject(pair: Pair) -> bool:
+    """Return whether a pronoun is the subject of both statements, wherever it stands."""
+    return pair.first.word == pair.second.word and pair.first.word in cues.SUBJECTS
+
+
+def _exchanged(one: Pair, other: Pair) -> bool:
+    return (
+        one.first.role == other.second.role
+        and one.second.role == other.first.role
+        and one.first.role != other.first.role
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from neurogated.core.words import words_of
+
 __all__ = [
     "BROKEN",
     "CONVERSE",
@@ -22,15 +24,10 @@ __all__ = [
     "PRONOUNS",
     "QUANTIFIERS",
     "RECIPROCAL",
-    "words_of",
+    "SUBJECTS",
 ]
 
 _CASE = re.IGNORECASE
-
-
-def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
 
 
 _QUESTION = r"[?？]\s*[\"”’»)\]]*\s*$|[吗呢]\s*[。.!！]?\s*$|^\s*¿|^\s*(?:est-ce|do you|are you|is it|did you)\b"
@@ -201,6 +198,8 @@ _PRONOUNS = {
     "she": "she her hers she's ella",
     "they": "they them their theirs they're they've ellos ellas ils elles leur leurs",
 }
+SUBJECTS = words_of("i he we they ich er wir du yo tú él je tu il ils")
+"""Pronouns that are the subject."""
 PRONOUNS = {word: f"@{name}" for name, words in _PRONOUNS.items() for word in words.split()}
 """The person that a pronoun means, by the word."""
 _QUANTIFIERS = {

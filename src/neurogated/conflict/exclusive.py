@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Collection
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.conflict import cues
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.tokens import key_of
+from neurogated.core.packaged import packaged_json
+from neurogated.core.words import words_of
 
 __all__ = ["Exclusiveness", "examples"]
 
 _NEAREST = 3
 _MOST_WORDS = 4
 _COPULA = re.compile(r"(?:is|was|are|were|ist|war|sind|es|era|son|est|était|是|为)$")
-_DETERMINERS = cues.words_of("""
+_DETERMINERS = words_of("""
         the a an my our his her their your its der die das den dem ein eine einen el la los las un una le les
         l une not
     """)
 _HAN = re.compile("[\u3400-\u9fff]")
 _LIGHT_KEYS = {
     key_of(word, "en")
-    for word in cues.words_of("""
+    for word in words_of("""
         is are was has have had in on at to of for by with from as it
     """)
 }
-_OWN = cues.words_of("has have had holds owns includes covers contains offers hat haben hatte tiene tienen a ont")
+_OWN = words_of("has have had holds owns includes covers contains offers hat haben hatte tiene tienen a ont")
 _MARGIN = 0.05
 """Cosine by which an attribute must be nearer to those with one value; a false alarm costs more than a miss."""
 _REMEMBERED = 20_000
@@ -40,9 +39,7 @@ _REMEMBERED = 20_000
 
 @functools.cache
 def _data() -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("attributes.json").read_text(encoding="utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data
+    return packaged_json(__package__, "attributes.json")
 
 
 def examples() -> dict[str, tuple[str, ...]]:

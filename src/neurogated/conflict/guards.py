@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from itertools import combinations
 
 from neurogated.conflict import cues
-from neurogated.conflict.alignment import Alignment, Pair, is_inflected
+from neurogated.conflict.alignment import Alignment, is_inflected, is_swapped
 from neurogated.conflict.exclusive import Exclusiveness
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.specificity import detail
@@ -75,9 +74,9 @@ class Guards:
         missing = [token for token in missing if not any(self._is_close(token, each, one.language) for each in rest)]
         missing += [pair.second if other.is_negated else pair.first for pair in found.pairs if pair.how == narrower]
         size = _size(t for t in (one if one.is_negated else other).tokens if not t.is_person_word)
-        is_swapped = one.is_passive == other.is_passive and _swapped(found)
+        has_swapped = one.is_passive == other.is_passive and is_swapped(found)
         if (
-            is_swapped
+            has_swapped
             or any(not t.is_plain or t.is_name for t in missing)
             or not self._covers(one, other, missing, size)
         ):
@@ -177,7 +176,7 @@ class Guards:
         for pair in found.pairs:
             if frozenset({pair.first.role, pair.second.role}) in cues.OPPOSED_ROLES:
                 return conflict(one, other, f"“{pair.first.role}” and “{pair.second.role}” exclude each other.")
-        if not _swapped(found) or any(cues.RECIPROCAL.search(s.text) or _SOME.match(s.frame) for s in (one, other)):
+        if not is_swapped(found) or any(cues.RECIPROCAL.search(s.text) or _SOME.match(s.frame) for s in (one, other)):
             return None
         if one.language != "zh" and not all(_is_known(statement) for statement in (one, other)):
             return None
@@ -285,29 +284,6 @@ def _is_of_something(statement: Statement, token: Token) -> bool:
 def _size(tokens: Iterable[Token]) -> int:
     """Return the number of words, or of characters in a script without spaces."""
     return sum(len(t.word) if t.is_plain and "\u3400" <= t.word[0] <= "\u9fff" else 1 for t in tokens)
-
-
-def _swapped(found: Alignment) -> bool:
-    """Return whether two words changed places around a third, or exchanged their prepositions."""
-    pairs = sorted((pair for pair in found.pairs if pair.how != "near"), key=lambda pair: pair.first.begin)
-    for one, other in combinations(pairs, 2):
-        if one.first.role and other.first.role and _exchanged(one, other):
-            return True
-    for n, one in enumerate(pairs):
-        for m in range(n + 2, len(pairs)):
-            other = pairs[m]
-            low, high = other.second.begin, one.second.begin
-            if low < high and any(low < middle.second.begin < high for middle in pairs[n + 1 : m]):
-                return True
-    return False
-
-
-def _exchanged(one: Pair, other: Pair) -> bool:
-    return (
-        one.first.role == other.second.role
-        and one.second.role == other.first.role
-        and one.first.role != other.first.role
-    )
 
 
 def _adjacent(tokens: list[Token], statement: Statement) -> bool:

@@ -12,6 +12,7 @@ from neurogated.conflict.exclusive import Exclusiveness
 from neurogated.conflict.facts import compare_slots
 from neurogated.conflict.guards import Guards
 from neurogated.conflict.meanings import Meanings
+from neurogated.conflict.sameness import difference
 from neurogated.conflict.slots import same_subject, slot_of
 from neurogated.conflict.statement import Statement, in_one_language, read_statement, read_text
 from neurogated.conflict.tokens import key_of
@@ -19,6 +20,7 @@ from neurogated.conflict.verdicts import INDEPENDENT, duplicate, independent
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
+from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 
 __all__ = ["Content", "PairJudge"]
@@ -61,6 +63,8 @@ class PairJudge:
         ours, theirs = (_sentences(content) for content in (first, second))
         if (length := max(sum(len(one.text) for one in part) for part in (ours, theirs))) > _MOST_CHARACTERS:
             raise InputError(f"a text to compare has {length} characters, but at most {_MOST_CHARACTERS} are possible")
+        if [one.plain for one in ours] != [one.plain for one in theirs] and _same_words(ours, theirs):
+            return duplicate("Both say the same in the same words.", sure=True)
         if len(ours) == len(theirs) == 1 or max(len(ours), len(theirs)) > _MOST_SENTENCES:
             return self._judge(read_statement(first), read_statement(second))
         found = [[self._judge(one, other) for other in theirs] for one in ours]
@@ -79,7 +83,15 @@ class PairJudge:
         self._meanings.clear()
         word_relations().clear()
 
-    def _judge(self, one: Statement, other: Statement) -> Relation:  # noqa: PLR0911 - rules in order
+    def _judge(self, one: Statement, other: Statement) -> Relation:
+        relation = self._by_rules(one, other)
+        if relation.kind is RelationKind.DUPLICATE:
+            one, other = in_one_language(one, other)
+            reason = difference(one, other, align(one, other, self._meanings))
+            return relation if reason is None else independent(reason)
+        return relation
+
+    def _by_rules(self, one: Statement, other: Statement) -> Relation:  # noqa: PLR0911 - rules in order
         if one.plain == other.plain and one.window == other.window and one.mode == other.mode and one.text:
             return duplicate("Both say the same in the same words.", sure=True)
         one, other = in_one_language(one, other)
@@ -114,10 +126,17 @@ def _sentences(content: Content) -> list[Statement]:
     text = content if isinstance(content, str) else content.get("content") or content.get("text")
     if not isinstance(text, str):
         return [read_statement(content)]
+    checked_text("a text to compare", text)
     parts = [part for part in _SENTENCE.split(" ".join(text.split())) if part.strip()] or [text]
     if isinstance(content, str):
         return [read_statement(part) for part in parts]
     return [read_statement({**content, "content": part}) for part in parts]
+
+
+def _same_words(ours: list[Statement], theirs: list[Statement]) -> bool:
+    """Return whether two texts differ in punctuation only."""
+    words = [[word.rstrip(".") for one in part for word in one.plain.split()] for part in (ours, theirs)]
+    return words[0] == words[1] and [one.mode for one in ours][-1:] == [one.mode for one in theirs][-1:]
 
 
 def _of_whole(found: list[list[Relation]]) -> Relation:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections import OrderedDict
 from collections.abc import Iterable
-from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from neurogated.conflict.tokens import Token, key_of
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.forking import ForkSafeLock
+from neurogated.core.packaged import packaged_json
 from neurogated.core.ports import Embedder
 
 __all__ = ["Meanings"]
@@ -32,7 +31,7 @@ _PREFIXES = {
 @functools.cache
 def _listed() -> tuple[dict[str, dict[str, frozenset[str]]], _Groups, _Groups]:
     """Return opposites by language and stem, and by language families of exclusive words and groups of synonyms."""
-    data = json.loads(resources.files(__package__).joinpath("opposites.json").read_text(encoding="utf-8"))
+    data = packaged_json(__package__, "opposites.json")
     opposites: dict[str, dict[str, frozenset[str]]] = {}
     for language, pairs in data["opposites"].items():
         found = opposites.setdefault(language, {})

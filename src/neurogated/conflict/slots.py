@@ -11,6 +11,7 @@ from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.statement import Slot, Statement
 from neurogated.conflict.tokens import key_of
 from neurogated.conflict.word_relations import word_relations
+from neurogated.core.words import words_of
 
 __all__ = ["same_attribute", "same_subject", "slot_of"]
 
@@ -26,13 +27,13 @@ _PATTERNS = (
     ),
 )
 _PARTICIPLE = re.compile(r"(?:ed|en|n|d|t|ing)$")
-_LIGHT = cues.words_of("""
+_LIGHT = words_of("""
         is are was were be been has have had a an the of in on at to for by with as its
     """)
-_VAGUE = cues.words_of("""
+_VAGUE = words_of("""
         current currently present new own main primary listed full official
     """)
-_AUXILIARIES = cues.words_of("""
+_AUXILIARIES = words_of("""
         is are was were has have had does do did can will be been being not am 's also still currently
     """)
 _JOINED = 0.37

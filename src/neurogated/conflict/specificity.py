@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
 import re
-from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +15,7 @@ from neurogated.conflict.statement import Statement, read_statement
 from neurogated.conflict.tokens import Token
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.keywords import fold
+from neurogated.core.packaged import packaged_json
 
 __all__ = ["FEATURES", "certain", "detail", "features", "same_value", "value_kind"]
 
@@ -26,6 +25,7 @@ _ADDED = re.compile(r"(?<=\w) (?:in|at|under|for|by|as of|of|with|on|bei|von|fü
 _SPECIFIC = re.compile(r"\d|@|\b[A-ZÄÖÜ]{2,}\b|(?<!^)\b[A-ZÄÖÜ]\w|^[A-ZÄÖÜ]\w")
 _DATE = re.compile(r"\d{4}(?:-\d\d){1,2}|(?:1[5-9]|20)\d\d")
 _CODE = re.compile(r"[^A-Z]*\d\S*|\S+@\S+")
+_AND = re.compile(r",? and |, ")
 _WILD = re.compile(r"(?<=\d)\.[x*]\b", re.IGNORECASE)
 FEATURES = ("words", "indefinite", "specific", "shared", "contained", "broader", "cosine", "added", "alike")
 
@@ -47,6 +47,9 @@ def same_value(first: str, second: str) -> bool:
     one, other = (" ".join(fold(value).split()).strip(" .") for value in (first, second))
     if one == other:
         return True
+    parts = [_AND.split(value) for value in (one, other)]
+    if len(parts[0]) > 1 and sorted(parts[0]) == sorted(parts[1]):
+        return True
     ours, theirs = read_statement(first), read_statement(second)
     if len(ours.tokens) != len(theirs.tokens) or not ours.tokens or ours.is_negated != theirs.is_negated:
         return False
@@ -61,7 +64,7 @@ def _same_token(one: Token, other: Token) -> bool:
 
 @functools.cache
 def _coefficients() -> tuple[NDArray[np.float64], float]:
-    data = json.loads(resources.files(__package__).joinpath("specificity.json").read_text(encoding="utf-8"))
+    data = packaged_json(__package__, "specificity.json")
     return np.array([data["weights"][name] for name in FEATURES]), float(data["bias"])
 
 

@@ -11,9 +11,12 @@ from typing import Any
 
 from neurogated.conflict import cues
 from neurogated.conflict.moments import Found, Window, find_moments
-from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters_in, words_in
+from neurogated.conflict.phrases import plainer
+from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters_in, spaces, words_in
 from neurogated.core.keywords import fold
 from neurogated.core.language import language_of
+from neurogated.core.text import checked_text
+from neurogated.core.words import words_of
 from neurogated.errors import InputError
 
 __all__ = ["Slot", "Statement", "in_one_language", "read_statement", "read_text"]
@@ -23,13 +26,13 @@ _NO_ONE = re.compile(r"\b(?:no one|not any ?(?:one|body)|not a single (?:person|
 _NO_WORDS = re.compile(r"['’]s\b|\S*[@\d:]\S*|\b[A-Z]{2,}\b")
 """English endings, codes and acronyms, which look like words of other languages."""
 _LATIN = re.compile("[a-zA-Z]")
-_DEFINITE = cues.words_of("""
+_DEFINITE = words_of("""
         the this that these those der die das dieser diese dieses el la los las este esta le les ce cette l
     """)
 _DEFINITE |= frozenset(
     word for word in cues.PRONOUNS if word not in {"i", "we", "you", "he", "she", "they", "ich", "wir", "du", "er"}
 )
-_SUBJECTS = cues.words_of("""
+_SUBJECTS = words_of("""
         i we you he she they ich wir du er sie yo nosotros tú él ella ellos je nous tu vous il elle
     """)
 
@@ -105,7 +108,7 @@ def _part(content: Mapping[str, Any], *names: str) -> str:
     value = next((content[name] for name in names if content.get(name) is not None), None)
     if value is None:
         raise InputError(f"the fact {dict(content)!r} has no {names[0]}; give a text, or subject, attribute and value")
-    return " ".join(str(value).split())
+    return " ".join(checked_text(f"the {names[0]} of the fact", str(value)).split())
 
 
 def _day(moment: object) -> tuple[int, int, int] | None:
@@ -124,21 +127,21 @@ def _day(moment: object) -> tuple[int, int, int] | None:
 @functools.lru_cache(_REMEMBERED)
 def read_text(text: str, language: str | None = None) -> Statement:
     """Return the statement of a text, read in the given language or in its own."""
-    text = _NO_ONE.sub("nobody", " ".join(text.split()))
+    text = plainer(_NO_ONE.sub("nobody", " ".join(text.split())))
     language = language or _language(text)
     han = language == "zh"
     holder, said = _holder(text)
     mode = next((name for name, pattern in cues.MODES.items() if pattern.search(text)), "")
-    body = cues.BROKEN.sub(lambda match: " " * len(match[0]), said)
+    body = cues.BROKEN.sub(spaces, said)
     is_past, is_new = bool(cues.PAST.search(body) or cues.ENDED.search(body)), bool(cues.NOW.search(body))
     found = find_moments(body, han=han)
     window, kept = _window(found)
     bare = _blank(body, [*_window_spans(found, kept), *((each.begin, each.end) for each in kept)])
     for pattern in (cues.NOW, cues.CORRECTED, cues.ENDED, cues.PAST):
-        bare = pattern.sub(_spaces, bare)
+        bare = pattern.sub(spaces, bare)
     timeless = _blank(body, _window_spans(found, kept))
     for pattern in (cues.NOW, cues.CORRECTED, cues.ENDED, cues.PAST):
-        timeless = pattern.sub(_spaces, timeless)
+        timeless = pattern.sub(spaces, timeless)
     tokens, is_negated, quantifier = (characters_in if han else words_in)(bare, language)
     has_ended = bool(cues.ENDED.search(body))
     ordered = sorted((*tokens, *(_moment_token(each, body) for each in kept)), key=lambda token: token.begin)
@@ -180,10 +183,6 @@ def _reread(statement: Statement, language: str) -> Statement:
     other = read_text(statement.text, language)
     window = other.window if statement.window.is_open else statement.window
     return replace(other, window=window, asserted=statement.asserted, slot=statement.slot)
-
-
-def _spaces(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def _holder(text: str) -> tuple[str, str]:

@@ -15,8 +15,9 @@ from neurogated.conflict.quantities import Quantity, number_of, quantities, unit
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.keywords import fold
 from neurogated.core.language import FUNCTION_WORDS, NEGATIONS
+from neurogated.core.words import words_of
 
-__all__ = ["AUXILIARIES", "HAN", "WORD", "Token", "characters_in", "key_of", "words_in"]
+__all__ = ["AUXILIARIES", "HAN", "WORD", "Token", "characters_in", "key_of", "spaces", "words_in"]
 
 _REMEMBERED = 8_192
 HAN = re.compile("[\u3400-\u9fff]")
@@ -29,13 +30,13 @@ _HAN_TOKEN = re.compile(
 _HAN_NUMBER = re.compile(r"[零一二两三四五六七八九十百]+(?=[个只位名岁年天次本张辆台家条元块斤公米点间名口])")
 _HAN_NEGATION = re.compile("没有人|没人|无人|从来没有?|从未|没有?|不是|不会|不能|不|未|别|并非|非(?!常)|无法")
 _HAN_STOP = frozenset("以被的了着吗呢吧啊呀哦嘛是在有很会要得地就都也还已过来去那这个只位名家里条")
-AUXILIARIES = cues.words_of("""
+AUXILIARIES = words_of("""
         is are was were be been being am has have had do does did will can could shall must should would may
         might ist sind war waren bin bist wird werden wurde wurden hat haben hatte hatten kann muss soll will
         habe es son era eran fue fueron está están estaba soy estoy ha han he tiene tienen tenía hay est sont
         était étaient a ont avait suis
     """)
-_ENGLISH_STOP = FUNCTION_WORDS["en"] | cues.words_of("""
+_ENGLISH_STOP = FUNCTION_WORDS["en"] | words_of("""
         am being does did doing having into out up off over under again further then once here there all any
         both each few more most other some such own same too very just also still already yet really it's
         that's there's is it this that these those called named
@@ -164,7 +165,7 @@ def characters_in(text: str, language: str) -> tuple[list[Token], bool, str]:
     bare = text
     for word in sorted(filter(HAN.match, cues.QUANTIFIERS), key=len, reverse=True):
         bare = bare.replace(word, " " * len(word)) if len(word) > 1 else bare
-    bare = _HAN_NEGATION.sub(_spaces, bare)
+    bare = _HAN_NEGATION.sub(spaces, bare)
     verb = _HAN_VERB.search(text, 1)
 
     def after(place: int) -> bool:
@@ -197,9 +198,11 @@ def characters_in(text: str, language: str) -> tuple[list[Token], bool, str]:
 def _han_numbers(text: str, language: str) -> Iterator[Token]:
     for match in _HAN_NUMBER.finditer(text):
         if (number := number_of(match[0], language)) is not None:
-            amount = quantities(number[0], "", text[: match.start()])
-            yield Token(match[0], f"#{amount}", "", match.start(), after_verb=match.start() > 1, quantity=amount)
+            unit = "岁" if text[match.end()] == "岁" else ""
+            amount = quantities(number[0], unit, text[: match.start()])
+            yield Token(match[0] + unit, f"#{amount}", "", match.start(), after_verb=match.start() > 1, quantity=amount)
 
 
-def _spaces(match: re.Match[str]) -> str:
+def spaces(match: re.Match[str]) -> str:
+    """Return as many spaces as a match has characters."""
     return " " * len(match[0])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import gzip
-import json
 from collections.abc import Iterator
-from importlib import resources
 from typing import Any
+
+from neurogated.core.packaged import packaged_json
 
 __all__ = ["WordRelations", "word_relations"]
 
@@ -26,8 +25,7 @@ _SHORTEST = 2
 @functools.cache
 def word_relations() -> WordRelations:
     """Return the relations that come with the package."""
-    packed = resources.files(__package__).joinpath("word_relations.json.gz").read_bytes()
-    return WordRelations(json.loads(gzip.decompress(packed)))
+    return WordRelations(packaged_json(__package__, "word_relations.json.gz"))
 
 
 class WordRelations:

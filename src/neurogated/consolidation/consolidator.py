@@ -59,7 +59,7 @@ class Consolidator:
         self._store = store
         self._embedder = embedder
         self._config = config.metabolism
-        self._law = EnergyLaw.of(config.metabolism)
+        self._law = EnergyLaw(config.metabolism)
         self._clusters = ClusterFinder(finder, config.metabolism)
         self._summariser = summariser
 

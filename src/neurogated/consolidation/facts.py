@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby, takewhile
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from neurogated.consolidation.sentence_cover import Sentence
 from neurogated.core.delta import NodeChange
+from neurogated.core.derivation import common_metadata
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Found
 from neurogated.core.model import MemoryEdge, MemoryNode
@@ -79,7 +80,7 @@ def fact_of(sources: Sequence[MemoryNode], text: str, at: datetime, energy: floa
         importance=max(node.importance for node in sources),
         kind="fact",
         scope=_common_scope([node.scope for node in sources]),
-        metadata=_common_metadata(sources),
+        metadata=common_metadata(sources),
         valid_from=first.valid_from,
         valid_to=first.valid_to,
         expires_at=min(ends, default=None),
@@ -120,9 +121,3 @@ def _common_scope(scopes: Sequence[Scope]) -> Scope:
     levels = zip(*(one.path for one in scopes), strict=False)
     path = [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
     return Scope(user, agent, session, path)
-
-
-def _common_metadata(sources: Sequence[MemoryNode]) -> dict[str, Any]:
-    first, *others = (node.metadata for node in sources)
-    missing = object()
-    return {key: value for key, value in first.items() if all(one.get(key, missing) == value for one in others)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import typing
 from collections.abc import Callable, Collection, Mapping
 from inspect import Parameter, signature
@@ -23,6 +22,8 @@ T = TypeVar("T")
 # The errors that Python and numpy raise for a value of a wrong type.
 _RAISED = (TypeError, ValueError, AttributeError, LookupError, OverflowError)
 _SHOWN = 60
+# Python prints integers of up to 4300 digits.
+_PRINTABLE_BITS = 14_000
 
 
 def names_arguments(cls: type[T]) -> type[T]:
@@ -82,7 +83,7 @@ def _given(method: Callable[..., object], args: tuple[object, ...], kwargs: Mapp
 def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401, PLR0911 - any annotation, a line for each kind
     origin, parts = _opened(hint)
     if hint is typing.Any:
-        return True
+        return not isinstance(value, int) or value.bit_length() <= _PRINTABLE_BITS
     if hint is None or hint is type(None):
         return value is None
     if origin is typing.Union or origin is UnionType:
@@ -91,7 +92,8 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401, PLR0911 - any anno
         return any(type(value) is type(one) and value == one for one in parts)
     if hint in (int, float):
         number = isinstance(value, Integral if hint is int else Real) and not isinstance(value, bool)
-        return number and math.isfinite(value) and abs(value) <= np.iinfo(np.int64).max  # type: ignore[arg-type]
+        # False for NaN, too.
+        return number and bool(abs(value) <= np.iinfo(np.int64).max)  # type: ignore[arg-type]
     if origin is np.ndarray:
         return isinstance(value, np.ndarray) and np.issubdtype(value.dtype, typing.get_args(parts[1])[0])
     if isinstance(origin, type) and issubclass(origin, Collection | typing.Iterable):
@@ -100,7 +102,7 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401, PLR0911 - any anno
         return isinstance(value, Mapping)
     kind = origin or hint
     if getattr(kind, "_is_protocol", False) and not getattr(kind, "_is_runtime_protocol", False):
-        return type(value).__module__ not in ("builtins", "numpy")
+        return type(value).__module__ not in ("builtins", "numpy", "datetime")
     return not isinstance(kind, type) or isinstance(value, kind)
 
 
@@ -120,7 +122,10 @@ def _holds(value: object, kind: type, parts: tuple[Any, ...]) -> bool:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return "a number with too many digits"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 

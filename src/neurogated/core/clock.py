@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from neurogated.errors import InputError
 
-__all__ = ["MICROS_A_DAY", "Clock", "checked_moment", "from_micros", "to_micros", "to_utc", "utc_now"]
+__all__ = ["MICROS_A_DAY", "Clock", "checked_moment", "from_micros", "times_around", "to_micros", "to_utc", "utc_now"]
 
 Clock = Callable[[], datetime]
 
@@ -13,6 +13,7 @@ MICROS_A_DAY = 86_400_000_000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_MOST_STEPS = 10_000
 
 
 def utc_now() -> datetime:
@@ -45,6 +46,20 @@ def checked_moment(name: str, value: object) -> datetime | None:
     if not isinstance(value, datetime):
         raise InputError(f"{name} is {value!r}, but must be a datetime")
     return to_utc(value)
+
+
+def times_around(now: datetime, steps: int, step: timedelta) -> list[datetime]:
+    """Return `steps` times before `now`, `now`, and `steps` times after it, each `step` apart.
+
+    Raises:
+        InputError: there are too many steps, or one is outside the calendar.
+    """
+    if not 0 <= steps <= _MOST_STEPS:
+        raise InputError(f"steps must be a whole number from 0 to {_MOST_STEPS}")
+    try:
+        return [now + number * step for number in range(-steps, steps + 1)]
+    except OverflowError:
+        raise InputError(f"{steps} steps of {step} around {now} leave the calendar; choose fewer or smaller") from None
 
 
 def to_micros(moment: datetime) -> int:

@@ -198,7 +198,7 @@ class ColumnView:
             admitted = np.zeros(len(self.scopes), dtype=np.bool_)
             admitted[codes] = True
             return np.flatnonzero(admitted[self.scope.all()])
-        rows = self.scopes.rows(codes, self.node_count)
+        rows = self.scopes.rows(wanted, self.node_count)
         if not self.scopes.moved:
             return rows
         # A node that moved to another scope has a row in both.
@@ -359,11 +359,14 @@ class ColumnView:
         """Return the rows of all nodes that are not removed."""
         return np.flatnonzero(self.alive.all()).astype(np.int64)
 
+    def admitted_nodes(self) -> Rows:
+        """Return the rows of all nodes that searches may find."""
+        return self.live_nodes() if self.among is None else self.among[self.alive.take(self.among).astype(np.bool_)]
+
     def to_networkx(self) -> Any:  # noqa: ANN401 - a package that only an extra installs
         """Return the graph as a `networkx.MultiDiGraph`; see `GraphView`."""
         graph = import_extra("networkx", "networkx").MultiDiGraph()
-        rows = self.live_nodes()
-        rows = rows[self.admitted(rows)]
+        rows = self.admitted_nodes()
         names = ("importance", "base_energy", "charge", "uses")
         columns = (getattr(self, name).take(rows).tolist() for name in names)
         for row, code, *values in zip(rows.tolist(), self.kind.take(rows).tolist(), *columns, strict=True):

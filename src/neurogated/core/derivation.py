@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,10 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["derived_from", "derived_rows", "is_derived", "same_source", "source_rows"]
+__all__ = ["common_metadata", "derived_from", "derived_rows", "is_derived", "same_source", "source_rows"]
 
 _BASIS = (
-    *("content", "title", "speaker", "timestamp", "scope", "tags", "metadata"),
+    *("content", "title", "speaker", "timestamp", "scope", "tags"),
     *("valid_from", "valid_to", "expires_at"),
 )
 
@@ -59,3 +60,10 @@ def is_derived(view: GraphView, rows: Rows) -> NDArray[np.bool_]:
 def same_source(one: MemoryNode, other: MemoryNode) -> bool:
     """Return whether two versions of a node agree in all fields from which memories are derived."""
     return all(getattr(one, name) == getattr(other, name) for name in _BASIS)
+
+
+def common_metadata(nodes: Sequence[MemoryNode]) -> dict[str, Any]:
+    """Return the metadata in which all nodes agree."""
+    first, *others = (node.metadata for node in nodes)
+    missing = object()
+    return {key: value for key, value in first.items() if all(one.get(key, missing) == value for one in others)}

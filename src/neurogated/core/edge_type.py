@@ -82,6 +82,8 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
     MENTION: ClassVar[EdgeType]
     TERM: ClassVar[EdgeType]
     DERIVED_FROM: ClassVar[EdgeType]
+    CONFLICT: ClassVar[EdgeType]
+    SAME_AS: ClassVar[EdgeType]
 
     @classmethod
     def register(cls, name: str, value: str, *, plastic: bool, both_ways: bool) -> EdgeType:
@@ -129,3 +131,5 @@ EdgeType.register("ASSOC", "associative", plastic=True, both_ways=True)
 EdgeType.register("MENTION", "mention", plastic=False, both_ways=True)
 EdgeType.register("TERM", "term", plastic=False, both_ways=True)
 EdgeType.register("DERIVED_FROM", "derived_from", plastic=False, both_ways=False)
+EdgeType.register("CONFLICT", "conflict", plastic=False, both_ways=False)
+EdgeType.register("SAME_AS", "same_as", plastic=False, both_ways=False)

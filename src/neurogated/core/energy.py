@@ -8,8 +8,7 @@ half-life h of the node's kind. Before the time b or c, that part has not decaye
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,30 +47,16 @@ class EnergySettings(Protocol):
         """A dormant memory had no access for so long."""
 
 
-@dataclass(frozen=True, slots=True)
 class EnergyLaw:
     """How energy decays, and which memories are dormant."""
 
-    half_life_days: float
-    half_life_of_kinds: Mapping[str, float] = field(default_factory=dict)
-    dormant_energy: float = 0.0
-    dormant_importance: float = 0.0
-    dormant_idle_days: float = 0.0
-
-    @classmethod
-    def of(cls, settings: EnergySettings) -> Self:
-        """Return the law of the settings."""
-        return cls(
-            settings.half_life_days,
-            settings.half_life_of_kinds,
-            settings.dormant_energy,
-            settings.dormant_importance,
-            settings.dormant_idle_days,
-        )
+    def __init__(self, settings: EnergySettings) -> None:
+        self._settings = settings
+        self._days_of_kinds = settings.half_life_of_kinds
 
     def half_lives(self, kinds: Sequence[str]) -> _Values:
         """Return the half-life of each kind, in microseconds."""
-        days = [self.half_life_of_kinds.get(kind, self.half_life_days) for kind in kinds]
+        days = [self._days_of_kinds.get(kind, self._settings.half_life_days) for kind in kinds]
         return np.array(days) * MICROS_A_DAY
 
     def parts(self, view: GraphView, rows: Rows, now: Moment) -> tuple[_Values, _Values]:
@@ -87,13 +72,13 @@ class EnergyLaw:
 
     def dormant(self, view: GraphView, rows: Rows, now: Moment) -> NDArray[np.bool_]:
         """Return which nodes are dormant at the time `now`: little energy, little importance, and no recent access."""
-        found: NDArray[np.bool_] = view.importance.take(rows) < self.dormant_importance
+        found: NDArray[np.bool_] = view.importance.take(rows) < self._settings.dormant_importance
         # Most recalls end here, or after the next column: few memories are unimportant, and fewer are idle.
         if found.any():
-            found &= now - view.last_accessed.take(rows) >= self.dormant_idle_days * MICROS_A_DAY
+            found &= now - view.last_accessed.take(rows) >= self._settings.dormant_idle_days * MICROS_A_DAY
         if (places := found.nonzero()[0]).size:
             then = now if isinstance(now, int) else now[places]
-            found[places] = self.energy(view, rows[places], then) < self.dormant_energy
+            found[places] = self.energy(view, rows[places], then) < self._settings.dormant_energy
         return found
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Iterator
 from typing import Any
 
 from neurogated.errors import MissingExtraError
 
-__all__ = ["import_extra"]
+__all__ = ["import_extra", "no_loading_bar"]
 
 
 def import_extra(module: str, extra: str, *, use: str = "") -> Any:  # noqa: ANN401 - a module
@@ -27,3 +29,16 @@ def import_extra(module: str, extra: str, *, use: str = "") -> Any:  # noqa: ANN
         package = (error.name or module).partition(".")[0]
         remedy = f"pip install 'neurogated[{extra}]'{use and f' ({use})'}"
         raise MissingExtraError(f"package {package!r} is not installed; {remedy}") from error
+
+
+@contextlib.contextmanager
+def no_loading_bar() -> Iterator[None]:
+    """Turn off the progress bar of transformers while weights load."""
+    logging = import_extra("transformers.utils.logging", "gpu")
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()

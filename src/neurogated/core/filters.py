@@ -16,6 +16,7 @@ from neurogated.core.text import checked_names, checked_text
 from neurogated.errors import InputError
 
 __all__ = [
+    "NO_MEMORIES",
     "Both",
     "Compare",
     "Condition",
@@ -26,9 +27,12 @@ __all__ = [
     "Not",
     "field",
     "filter_of",
+    "memories_among",
     "owned",
 ]
 
+NO_MEMORIES = frozenset({"conflict"})
+"""Kinds of nodes that tell about memories and are none themselves."""
 _MISSING = object()
 # Conditions are evaluated recursively, and Python limits the depth of recursion.
 _DEEPEST = 200
@@ -226,9 +230,11 @@ class Filter:
     """A condition on the metadata."""
     originals: bool = False
     """Only memories that were not derived from others."""
+    except_kinds: Collection[str] = frozenset()
+    """None of these kinds."""
 
     def __post_init__(self) -> None:
-        for name in ("kinds", "tags"):
+        for name in ("kinds", "tags", "except_kinds"):
             object.__setattr__(self, name, frozenset(checked_names(name, getattr(self, name))))
         for kind in self.kinds:
             checked_kind(kind)
@@ -238,7 +244,8 @@ class Filter:
             raise InputError(f"where is {self.where!r}, but must be a condition such as field('year') >= 2020")
 
     def __bool__(self) -> bool:
-        return bool(self.kinds or self.tags or self.scope is not None or self.where is not None or self.originals)
+        fields = (self.kinds, self.tags, self.where is not None, self.originals, self.except_kinds)
+        return self.scope is not None or any(fields)
 
 
 class FilterOptions(TypedDict, total=False):
@@ -276,6 +283,12 @@ def filter_of(options: FilterOptions) -> Filter:
     path, kinds, tags = options.get("path", ()), options.get("kinds"), options.get("tags")
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
     return Filter(() if kinds is None else kinds, () if tags is None else tags, scope, options.get("where"))
+
+
+def memories_among(options: FilterOptions) -> Filter:
+    """Return the filter for these keyword arguments that admits conflicts only if `kinds` names them."""
+    found = filter_of(options)
+    return found if found.kinds else replace(found, except_kinds=NO_MEMORIES)
 
 
 def owned(options: FilterOptions) -> Filter:

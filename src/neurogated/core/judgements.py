@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 from neurogated.errors import InputError
 
-__all__ = ["CausalJudgement", "QuestionJudgement", "QuestionKind", "Relation", "RelationKind", "Verdict"]
+__all__ = [
+    "CausalJudgement",
+    "QuestionJudgement",
+    "QuestionKind",
+    "Relation",
+    "RelationKind",
+    "StatementJudge",
+    "Verdict",
+]
 
 Verdict = Literal["superseded", "wrong", "contested"]
 """The state of the first statement after a contradiction: true no longer, never true, or both stand."""
@@ -96,3 +105,13 @@ class Relation:
     def is_conflict(self) -> bool:
         """Whether both cannot stand as they are: a contradiction or a supersession."""
         return self.kind in {RelationKind.CONTRADICTION, RelationKind.SUPERSESSION}
+
+
+class StatementJudge(Protocol):
+    """Decides how two statements relate."""
+
+    def compare(self, first: str | Mapping[str, Any], second: str | Mapping[str, Any]) -> Relation:
+        """Return the relation of two texts, or of mappings with `content` and times."""
+
+    def clear(self) -> None:
+        """Forget all texts."""

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import Stemmer
 
+from neurogated.core.words import words_of
+
 __all__ = ["fold", "split_keywords"]
 
 _ENGLISH = """
@@ -20,7 +22,7 @@ aren't can't couldn't didn't doesn't don't hadn't hasn't haven't he'd he'll he's
 isn't it'd it'll it's let's she'd she'll she's shouldn't that's there's they'd they'll they're they've wasn't we'd
 we'll we're we've weren't what's when's where's who's why's won't wouldn't you'd you'll you're you've
 """
-_ENGLISH_STOP_WORDS = frozenset(_ENGLISH.split())
+_ENGLISH_STOP_WORDS = words_of(_ENGLISH)
 _CHINESE = """
 为什么 為什麼 什么时候 什麼時候 什么 什麼 怎么样 怎麼樣 怎么 怎麼 怎样 怎樣 如何
 哪里 哪裡 哪儿 哪些 哪个 哪個 哪 谁 誰

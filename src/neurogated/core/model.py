@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -230,13 +230,17 @@ class MemoryNode:
             object.__setattr__(node, name, value)
         return node
 
+    def changed(self, **fields: Any) -> MemoryNode:  # noqa: ANN401
+        """Return the node with other values of some fields, which must be valid; it skips validation."""
+        return self.restored(**{name: getattr(self, name) for name in self.__slots__} | fields)
+
     def with_accesses_of(self, other: MemoryNode) -> MemoryNode:
         """Return the node with the accesses of another."""
-        return replace(self, **{name: getattr(other, name) for name in ACCESSED})
+        return self.changed(**{name: getattr(other, name) for name in ACCESSED})
 
     def unaccessed(self) -> MemoryNode:
         """Return the node as if it had never been accessed."""
-        return replace(self, last_accessed=self.created_at, uses=0, charge=0.0, charged_at=self.created_at)
+        return self.changed(last_accessed=self.created_at, uses=0, charge=0.0, charged_at=self.created_at)
 
     def _plain(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in self.__slots__ if name != "embedding")

@@ -26,7 +26,6 @@ __all__ = [
     "GraphStorePort",
     "KernelSource",
     "LanguageModel",
-    "LexicalIndex",
     "Message",
     "QuestionJudge",
     "SupportsKernelBatch",
@@ -84,30 +83,6 @@ class VectorIndex(Protocol):
 
     def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
         """Return the cosine of each key's vector as in `search`; 0 for a key without a vector."""
-
-
-class LexicalIndex(Protocol):
-    """Keyword search (BM25) among texts with integer keys."""
-
-    def __len__(self) -> int:
-        """Return the number of texts."""
-
-    def put(self, keys: Rows, texts: Sequence[str], tags: Sequence[Collection[str]] = ...) -> None:
-        """Add or replace texts and their tags."""
-
-    def remove(self, keys: Rows) -> None:
-        """Remove texts."""
-
-    def search(
-        self, query: str, k: int, without: Rows = ..., among: Rows | None = None
-    ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return keys and scores > 0 of the `k` best that are not in `without`, and of all that tie with the last.
-
-        With `among`, ascending, only its keys are searched, and only their texts count in the statistics.
-        """
-
-    def scores(self, query: str, keys: Rows, among: Rows | None = None) -> NDArray[np.float64]:
-        """Return the score of each key's text; 0 for a missing text or one that shares no keyword with the query."""
 
 
 class GraphStorePort(Protocol):

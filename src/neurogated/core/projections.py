@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from neurogated.core.ports import GraphStorePort
 
-__all__ = ["CanvasKey", "CanvasStorage", "FactProjection"]
+__all__ = ["CanvasKey", "CanvasStorage", "FactProjection", "remove_file"]
 
 
 class FactProjection(Protocol):
@@ -18,6 +19,15 @@ class FactProjection(Protocol):
 
     def forget(self, store: GraphStorePort, namespace: str) -> None:
         """Remove the rows of a graph; raises StorageError."""
+
+    def settle(self) -> None:
+        """Leave no removed words in files; raises StorageError if that is not possible now."""
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file of SQLite with its write-ahead log."""
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 class CanvasKey(NamedTuple):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +15,39 @@ from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
 __all__ = ["ScopeRows"]
 
 Rows = NDArray[np.int64]
+
+_FILTERS = 16
+_ROOM = 64
+
+
+@dataclass(slots=True)
+class _Admitted:
+    """The scopes that a filter admits, and their rows. Both grow with the graph."""
+
+    codes: array[int]
+    rows: Rows | None = None
+    """The rows that are or were in these scopes, ascending, with room for more; None until they are listed."""
+    size: int = 0
+    """How many rows there are."""
+    listed: set[int] = field(default_factory=set)
+    """The codes whose rows are listed."""
+
+    def list_rows(self, rows: Rows) -> None:
+        """Keep the rows of all codes."""
+        self.rows, self.size, self.listed = rows, rows.size, set(self.codes)
+
+    def append(self, row: int) -> None:
+        """Add a row. Earlier slices of `rows` do not change."""
+        if self.rows is None:
+            return
+        if self.size and row <= self.rows[self.size - 1]:
+            # An older node moved to a scope, so the next use lists the rows again.
+            self.rows = None
+            return
+        if self.size == self.rows.size:
+            self.rows = np.concatenate((self.rows, np.empty_like(self.rows), np.empty(_ROOM, dtype=np.int64)))
+        self.rows[self.size] = row
+        self.size += 1
 
 
 class ScopeRows:
@@ -32,8 +67,9 @@ class ScopeRows:
         self._added: dict[int, array[int]] = {}
         self.moved = False
         """Whether the list of a scope may contain a node that has left the scope."""
-        # The last filter, the number of scopes it was applied to, and its result.
-        self._admitted: tuple[ScopeFilter, int, Rows | None] | None = None
+        # The last filters, the latest one at the end.
+        self._admitted: dict[ScopeFilter, _Admitted] = {}
+        self._lock = Lock()
         # The empty scope is number 0, the default of rows that never held a node.
         self._code(Scope())
 
@@ -56,23 +92,46 @@ class ScopeRows:
 
     def codes(self, scopes: Iterable[Scope]) -> NDArray[np.int32]:
         """Return the number of each scope; assign numbers to new ones."""
-        return np.fromiter((self._code(scope) for scope in scopes), dtype=np.int32)
+        with self._lock:
+            return np.fromiter((self._code(scope) for scope in scopes), dtype=np.int32)
 
     def add(self, codes: ArrayLike, rows: Rows) -> None:
         """Record that the nodes at `rows` are now in these scopes."""
-        for code, row in zip(np.asarray(codes).tolist(), rows.tolist(), strict=True):
-            self._added.setdefault(code, array("q")).append(row)
+        with self._lock:
+            listing = [one for one in self._admitted.values() if one.rows is not None]
+            for code, row in zip(np.asarray(codes).tolist(), rows.tolist(), strict=True):
+                self._added.setdefault(code, array("q")).append(row)
+                for one in listing:
+                    if code in one.listed:
+                        one.append(row)
 
     def admitted(self, wanted: ScopeFilter) -> Rows | None:
         """Return the numbers of the scopes that a filter admits; None if it admits all."""
-        known = self._admitted
-        if known is not None and known[:2] == (wanted, len(self._scopes)):
-            return known[2]
-        count = len(self._scopes)
-        codes = [code for code in self._considered(wanted) if code < count and wanted.admits(self._scopes[code])]
-        found = None if len(codes) == count else np.array(codes, dtype=np.int64)
-        self._admitted = wanted, count, found
-        return found
+        with self._lock:
+            codes = self._of(wanted).codes
+            return None if len(codes) == len(self._scopes) else np.array(codes, dtype=np.int64)
+
+    def rows(self, wanted: ScopeFilter, count: int) -> Rows:
+        """Return the rows below `count` that are or were in an admitted scope, ascending, without duplicates."""
+        with self._lock:
+            known = self._of(wanted)
+            rows = known.rows
+            if rows is None:
+                rows = self._rows_in(known.codes)
+                known.list_rows(rows)
+            rows = rows[: known.size]
+        return rows[: rows.searchsorted(count)]
+
+    def _of(self, wanted: ScopeFilter) -> _Admitted:
+        """Return what a filter admits; the lock is held."""
+        known = self._admitted.pop(wanted, None)
+        if known is None:
+            codes = (code for code in self._considered(wanted) if wanted.admits(self._scopes[code]))
+            known = _Admitted(array("q", codes))
+            while len(self._admitted) >= _FILTERS:
+                del self._admitted[next(iter(self._admitted))]
+        self._admitted[wanted] = known
+        return known
 
     def _considered(self, wanted: ScopeFilter) -> Iterable[int]:
         """Return the numbers of the scopes of the users that a filter names."""
@@ -81,19 +140,11 @@ class ScopeRows:
         users = (wanted.user_id,) if wanted.alone or wanted.user_id is None else (wanted.user_id, None)
         return [code for user in users for code in self._by_user.get(user, ())]
 
-    def rows(self, codes: Rows, count: int) -> Rows:
-        """Return the rows below `count` that are or were in one of the scopes, ascending, without duplicates."""
+    def _rows_in(self, codes: Iterable[int]) -> Rows:
         order, starts = self._by_scope()
-        known = codes[codes < starts.size - 1]
-        parts = [order[starts[code] : starts[code + 1]] for code in known.tolist()]
-        # `tobytes` copies atomically, since another thread may append.
-        parts += [
-            np.frombuffer(self._added[code].tobytes(), np.int64) for code in codes.tolist() if code in self._added
-        ]
-        rows = np.concatenate((np.empty(0, dtype=np.int64), *parts))
-        if not (rows[1:] > rows[:-1]).all():
-            rows = np.unique(rows)
-        return rows[: rows.searchsorted(count)]
+        known = [order[starts[code] : starts[code + 1]] for code in codes if code < starts.size - 1]
+        added = [np.array(self._added[code], dtype=np.int64) for code in codes if code in self._added]
+        return np.unique(np.concatenate((np.empty(0, dtype=np.int64), *known, *added)))
 
     def _code(self, scope: Scope) -> int:
         code = self._codes.get(scope)
@@ -103,6 +154,10 @@ class ScopeRows:
             self._scopes.append(scope)
             self._codes[scope] = code
             self._by_user.setdefault(scope.user_id, []).append(code)
+            for wanted, known in self._admitted.items():
+                if wanted.admits(scope):
+                    known.codes.append(code)
+                    known.listed.add(code)
         return code
 
     def _by_scope(self) -> tuple[Rows, Rows]:

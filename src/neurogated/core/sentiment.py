@@ -7,13 +7,13 @@ middle.
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from neurogated.core.packaged import packaged_json
 
 __all__ = ["SentimentScale"]
 
@@ -64,5 +64,4 @@ class SentimentScale:
 
 @lru_cache(maxsize=1)
 def _directions() -> dict[str, dict[str, Any]]:
-    text = files("neurogated.core").joinpath(_DIRECTIONS).read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    return packaged_json(__package__, _DIRECTIONS)

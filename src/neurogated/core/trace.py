@@ -59,6 +59,8 @@ class RecalledMemory:
     """Terms that add up to the score. Gated: `similarity`, `activation`, `recency`, `energy` and `time` after their
     weights, and `held_back` (≤ 0), which keeps the score below the best match; also `place`, `sentiment`, `cause`,
     `effect` or `canvas` if the question means one. Classic: `start` and `activation`."""
+    same_as: tuple[str, ...] = ()
+    """Ids of the memories that say the same, which the recall leaves out unless it has `include_duplicates`."""
 
     @property
     def id(self) -> str:

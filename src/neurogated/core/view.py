@@ -202,6 +202,9 @@ class GraphView(Protocol):
     def live_nodes(self) -> Rows:
         """Return the rows of all nodes that are not removed."""
 
+    def admitted_nodes(self) -> Rows:
+        """Return the rows of all nodes that searches may find."""
+
     def to_networkx(self) -> Any:  # noqa: ANN401 - a package that only an extra installs
         """Return the nodes that searches may find, and the edges between them, as a `networkx.MultiDiGraph`.
 

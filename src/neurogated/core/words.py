@@ -4,10 +4,15 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["count_words", "split_words"]
+__all__ = ["count_words", "split_words", "words_of"]
 
 # Each kana or Han character is a word; any other run of letters and digits is a word.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a list of words, as they are written."""
+    return frozenset(text.split())
 
 
 def split_words(text: str) -> list[str]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.extras import import_extra
+from neurogated.core.extras import import_extra, no_loading_bar
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.embedding.bundled_model import BUNDLED_MODEL, BUNDLED_NAMES
 from neurogated.embedding.runtimes import LOADING
@@ -171,7 +170,7 @@ class SentenceTransformersEmbedder:
         library = import_extra("sentence_transformers", _EXTRA)
         source = self._source()
         try:
-            with _no_loading_bar():
+            with no_loading_bar():
                 model: SentenceTransformer = library.SentenceTransformer(
                     source,
                     device=device,
@@ -183,19 +182,6 @@ class SentenceTransformersEmbedder:
                 "embedding.trust_remote_code if the model contains code that you trust"
             ) from error
         return model
-
-
-@contextlib.contextmanager
-def _no_loading_bar() -> Iterator[None]:
-    """Turn off the progress bar of transformers while weights load."""
-    logging = import_extra("transformers.utils.logging", _EXTRA)
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
 
 
 def _visible_gpus() -> tuple[str, ...]:

@@ -82,7 +82,7 @@ VARIANTS: Sequence[Variant] = (
     Variant("uniform_kernel", "uniform kernel", {"retrieval.switches.uniform_kernel": True}),
     Variant("classic", "classic activation", {"ACTIVATION": "classic"}),
     Variant("one_hop", "one hop", {"MAX_HOPS": 1}),
-    Variant("no_gate", "hops not gated", {"retrieval.switches.gate_hops": False}),
+    Variant("no_gate", "hops not gated", {"retrieval.gate_exponent": 0, "retrieval.selectivity": 0}),
     Variant("no_damping", "hubs not damped", {"retrieval.switches.damp_hubs": False}),
     Variant("move_again", "activation moves more than once", {"retrieval.switches.move_once": False}),
     Variant("back_again", "activation returns over its edge", {"retrieval.switches.never_back": False}),
@@ -99,6 +99,7 @@ VARIANTS: Sequence[Variant] = (
     Variant("no_sentiments", "feelings not matched", {"retrieval.sentiment_weight": 0}),
     Variant("no_causes", "causes and effects not matched", {"retrieval.cause_weight": 0}),
     Variant("no_neighbours", "turns without their neighbours", {"retrieval.neighbour_weight": 0}),
+    Variant("no_best_neighbour", "the mean of the neighbours alone", {"retrieval.neighbour_best": 0}),
     Variant("no_answers", "answers apart from questions", {"retrieval.answer_weight": 0, "retrieval.question_cost": 0}),
     Variant("no_length", "message length not counted", {"retrieval.length_cost": 0}),
     Variant("no_length_decay", "long messages gain as much from neighbours", {"retrieval.length_decay": 0}),
@@ -131,7 +132,7 @@ VARIANTS: Sequence[Variant] = (
     ),
     Variant("energy_alone", "similarity not kept in the score", {"SIMILARITY_WEIGHT": 0}),
     *(
-        Variant(f"closed_{name.lower()}", f"{name} edges closed", {"retrieval.closed_edge_types": name})
+        Variant(f"closed_{name.lower()}", f"{name} edges closed", {"retrieval.closed_edge_types": f"SAME_AS,{name}"})
         for name in ("SEQ", "SIM", "TERM", "MENTION", "CAUSE")
     ),
     Variant("no_found_titles", "titles not found in texts without one", {"indexing.find_titles": False}, reindex=True),

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from neurogated.evaluation.metrics import Table
+from neurogated.evaluation.metrics import Table, signed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +154,7 @@ def learning_chart(summary: pd.DataFrame, title: str, stem: Path) -> None:
             panel.text(
                 (before + after) / 2,
                 place - _ABOVE,
-                f"{_signed(row['difference'])} [{_signed(row['low'])}, {_signed(row['high'])}]",
+                f"{signed(row['difference'])} [{signed(row['low'])}, {signed(row['high'])}]",
                 color=colour,
                 fontsize=_SMALL_SIZE,
                 horizontalalignment="center",
@@ -184,11 +184,6 @@ def _panels(cutoffs: Sequence[int], label_width: float, height: float) -> tuple[
         panel.set_title(f"recall@{k}", fontsize=_TEXT_SIZE, color=_INK)
         panel.grid(axis="x", color=_FAINT, linewidth=_STROKE)
     return figure, panels
-
-
-def _signed(points: float) -> str:
-    # Adding 0.0 turns a rounded -0.0 into +0.0.
-    return f"{round(points, 1) + 0.0:+.1f}"
 
 
 def _verdict(low: float, high: float) -> str:

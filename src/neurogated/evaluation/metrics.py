@@ -16,6 +16,7 @@ __all__ = [
     "recall_at",
     "recall_matrix",
     "recall_table",
+    "signed",
 ]
 
 Table = dict[str, dict[str, float]]
@@ -90,3 +91,8 @@ def latency_table(seconds: Sequence[Mapping[str, float]]) -> Table:
         }
         for stage, times in stages.items()
     }
+
+
+def signed(points: float) -> str:
+    """Return a number with its sign and one digit; -0.0 becomes +0.0."""
+    return f"{round(points, 1) + 0.0:+.1f}"

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.judgements import CausalJudgement
+from neurogated.core.judgements import CausalJudgement, StatementJudge
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import CausalJudge, EntityFinder
 from neurogated.core.watchdog import stage
@@ -58,6 +58,7 @@ class Analysis:
 
     Attributes:
         encoder: sets the importance and the energy of new nodes.
+        statement_judge: finds duplicates; None finds none.
     """
 
     def __init__(
@@ -66,10 +67,12 @@ class Analysis:
         entity_finder: EntityFinder,
         workers: int,
         encoder: Encoder | None = None,
+        statement_judge: StatementJudge | None = None,
     ) -> None:
         self._causal_judge = causal_judge
         self._entity_finder = entity_finder
         self.encoder = encoder or Encoder()
+        self.statement_judge = statement_judge
         self._workers = workers
 
     def find_entities(self, nodes: Sequence[MemoryNode]) -> Findings:
@@ -79,7 +82,7 @@ class Analysis:
         tasks = [PendingTask(ENTITIES, (node.id,)) for node in nodes]
         names = self._run(tasks, lambda task: self._entity_finder.find(by_id[task.nodes[0]].content), findings)
         for node, found in zip(nodes, names, strict=True):
-            findings.nodes.append(replace(node, found=replace(node.found, entities=found)) if found else node)
+            findings.nodes.append(node.changed(found=replace(node.found, entities=found)) if found else node)
         return findings
 
     def find_causes(self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode], at: datetime) -> Findings:

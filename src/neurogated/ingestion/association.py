@@ -9,7 +9,7 @@ import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.filters import Filter
+from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
@@ -39,7 +39,7 @@ def temporal_edges(
     for node in nodes:
         user = node.scope.user_id
         if user not in active:
-            view = store.view(filters=Filter(scope=ScopeFilter(user, alone=True)))
+            view = store.view(filters=Filter(scope=ScopeFilter(user, alone=True), except_kinds=NO_MEMORIES))
             active[user] = _active(view, settings)
         edges += [
             MemoryEdge(node.id, other, EdgeType.ASSOC, settings.temporal_weight, created_at=at, relation=TEMPORAL)
@@ -50,9 +50,7 @@ def temporal_edges(
 
 
 def _active(view: GraphView, settings: MetabolismSettings) -> list[str]:
-    rows = view.live_nodes()
-    if view.among is not None:
-        rows = np.intersect1d(rows, view.among, assume_unique=True)
+    rows = view.admitted_nodes()
     last = rows[np.argsort(-view.last_accessed.take(rows), kind="stable")][: settings.active_memories]
     best = last[np.argsort(-view.base_energy.take(last), kind="stable")][: settings.temporal_neighbors]
     return [view.ids[row] for row in best.tolist()]

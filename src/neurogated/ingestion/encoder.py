@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.filters import Filter
 from neurogated.core.found import Found
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryNode, checked_unit
 from neurogated.core.places import place_of
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope, ScopeFilter
@@ -91,7 +91,7 @@ class Encoder:
 
     def read(self, node: MemoryNode) -> MemoryNode:
         """Return the node with the sentiment and the place of its text."""
-        return replace(node, found=self._found(node))
+        return node.changed(found=self._found(node))
 
     def _found(self, node: MemoryNode) -> Found:
         sentiment = None
@@ -102,9 +102,10 @@ class Encoder:
 
     def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
         """Return the node with the energy it starts with: its importance, and more if it is relevant to the task."""
+        importance = checked_unit("importance of node", node.id, importance)
         gain = self._settings.focus_gain * focus.relevance(node)
         energy = importance + (1.0 - importance) * gain
-        return replace(node, found=self._found(node), importance=importance, base_energy=energy)
+        return node.changed(found=self._found(node), importance=importance, base_energy=energy)
 
 
 def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: GraphStorePort) -> list[Remark]:

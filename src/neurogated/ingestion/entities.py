@@ -17,6 +17,7 @@ from typing import Self
 
 from neurogated.core.language import language_of
 from neurogated.core.sentences import split_sentences
+from neurogated.core.words import words_of
 from neurogated.ingestion.foreign_names import foreign_names
 
 __all__ = ["OfflineEntityFinder"]
@@ -52,13 +53,9 @@ _LETTER_WORD = re.compile(r"[A-Z]-[a-z]")
 _OPENING_MARKS = frozenset("\"“\u2018'«([—:–*_#>•")
 
 
-def _set_of(words: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\S+", words))
-
-
-_ABBREVIATED = _set_of("St Mt Ft Dr Mr Mrs Ms Prof Capt Sgt Lt Col Gen Rev Jr Sr")
+_ABBREVIATED = words_of("St Mt Ft Dr Mr Mrs Ms Prof Capt Sgt Lt Col Gen Rev Jr Sr")
 # Titles of persons: dropped before a name, and not a name alone.
-_TITLES = _set_of(
+_TITLES = words_of(
     """mr mrs ms miss dr prof professor sir dame madam captain capt sergeant sgt lieutenant lt colonel col general gen
     major admiral commander corporal inspector detective constable rev reverend father sister brother mother uncle
     aunt president minister senator governor mayor judge justice doctor nurse engineer master chancellor ambassador
@@ -76,17 +73,17 @@ _JOINTS = [
     )
 ]
 _JOINTS_BY_FIRST = {joint[0]: [other for other in _JOINTS if other[0] == joint[0]] for joint in _JOINTS}
-_EPITHETS = _set_of(
+_EPITHETS = words_of(
     """Great Terrible Wise Bald Bold Elder Younger Conqueror Pious Fat Short Good Brave Mad Red Tall Lame Old"""
 )
 _ARTICLES = frozenset({"the", "a", "an"})
-_BEFORE_PLACES = _set_of("in at from to near of on by")
+_BEFORE_PLACES = words_of("in at from to near of on by")
 # Nouns whose possessive is part of a name.
-_OWNERS = _set_of(
+_OWNERS = words_of(
     """king queen bishop widow widows fisherman fishermen lady lord devil traveller travellers children women men st"""
 )
 # After these words, "of" is part of the name; after other words, only if an article precedes them.
-_HEADS = _set_of(
+_HEADS = words_of(
     """bank university college board house night battle bay isle gulf cape church duke ministry department institute
     school society museum court council treaty kingdom city port point lord lady order book sea strait tower temple
     republic bridge feast day way hall master guild company union act field knights bishop earl king queen prince
@@ -97,20 +94,20 @@ _HEADS = _set_of(
     son daughter daughters sons"""
 )
 # Words that turn a preceding title into an organisation: "General Motors".
-_ORGANISED = _set_of(
+_ORGANISED = words_of(
     """Motors Electric Assembly Hospital Post Office Court Council School Island Islands Club Association"""
 )
-_TIMES = _set_of(
+_TIMES = words_of(
     """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
     september october november december jan feb mar apr jun jul aug sep sept oct nov dec mondays tuesdays wednesdays
     thursdays fridays saturdays sundays"""
 )
-_NAMES_LIKE_FORMS = _set_of(
+_NAMES_LIKE_FORMS = words_of(
     "james charles agnes athens brussels naples wales alfred mohammed ahmed manfred frances hughes"
 )
-_NO_NAMES = _set_of("""I I'm I've I'd I'll I’m I’ve I’d I’ll OK AM PM AD BC CE BCE A P.M. A.M. No Nos TV Ms PS NB Q""")
+_NO_NAMES = words_of("""I I'm I've I'd I'll I’m I’ve I’d I’ll OK AM PM AD BC CE BCE A P.M. A.M. No Nos TV Ms PS NB Q""")
 # Words at the beginning of a sentence that do not belong to the following name.
-_FUNCTION = _set_of(
+_FUNCTION = words_of(
     """a an the and or but nor so yet for of in on at by to from with without within into onto over under above below
     after before since until till during while when whenever where wherever why how who whom whose which what whatever
     whoever that this these those there here then thus hence therefore however moreover meanwhile otherwise instead
@@ -130,7 +127,7 @@ _FUNCTION = _set_of(
     start turn check send return remember think know congratulations"""
 )
 # Common words that often begin a sentence without an article.
-_COMMON = _FUNCTION | _set_of(
+_COMMON = _FUNCTION | words_of(
     """seventy eighty ninety fourth fifth sixth seventh eighth ninth tenth cast wrote flame hollow landed lost found
     born built made seen heard left sold sent wax wool silk leather cotton smeared old supply demand power energy heat
     pressure noise sound sleep hunger thirst fear anger pain luck chance fate fortune progress success failure hope

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from neurogated.core.sentences import split_sentences
+from neurogated.core.words import words_of
 from neurogated.ingestion.entities import OfflineEntityFinder
 
 __all__ = ["first_subject"]
@@ -49,17 +50,13 @@ _MOST_WORDS = 9
 _MOST_TERM_WORDS = 3
 
 
-def _set_of(words: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\S+", words))
-
-
 # Lower-case words in names.
-_SMALL = _set_of(
+_SMALL = words_of(
     """of the a an and or in on to for by at from with as & de la le les du des del della di da das do dos el los las y
     e et und der die den dem zu zur zum von vom van het een à il lo i gli ap ab bin ibn bint al abu ben ter ten"""
 )
 # First words of sentences that are not names.
-_NO_SUBJECTS = _set_of(
+_NO_SUBJECTS = words_of(
     """i you he she it we they this that these those there here who what which when where why how my your his her its
     our their one some all both each every any no not if while since because although after before then so and but or
     nor yet as at by for from in of on to with today yesterday tomorrow now please thanks hello hi hey yes ok okay sure
@@ -70,8 +67,8 @@ _NO_SUBJECTS = _set_of(
     yo tú él ella nosotros ellos ellas esto este esta estos estas eso ese esa quien cuando donde mi su
     io lui lei noi voi loro questo questa quello quella chi che quando dove"""
 )
-_ENGLISH = _set_of("the of and is are were with for by from to")
-_OTHERS = _set_of(
+_ENGLISH = words_of("the of and is are were with for by from to")
+_OTHERS = words_of(
     """der das und ist ein eine von mit den dem im zur zum auf für nicht le les des du est et une dans pour el los las
     es un una en y por con para il di che della nel per uma dos het een van"""
 )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from neurogated.core.foreign_times import TIMES
 from neurogated.core.language import FUNCTION_WORDS, Language
 from neurogated.core.sentences import split_sentences
+from neurogated.core.words import words_of
 
 __all__ = ["foreign_names"]
 
@@ -25,10 +26,6 @@ _LONGEST_NUMBER = 3
 _LONGEST_JOINT = 2
 
 
-def _set_of(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 def _joints(words: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(joint.split("_")) for joint in words.split())
 
@@ -38,13 +35,13 @@ _JOINTS: Mapping[Language, frozenset[tuple[str, ...]]] = {
     "fr": _joints("de du des de_la d' de_l' sur en le la"),
     "es": _joints("de del de_la de_los de_las y"),
 }
-_TITLES = _set_of(
+_TITLES = words_of(
     """herr herrn frau dr prof professor professorin fräulein doktor m mme mlle monsieur madame mademoiselle maître
     señor señora señorita sr sra srta don doña doctor doctora profesor profesora tante onkel oncle tía tío oma
     opa docteur"""
 )
 # A noun after one of these is a common noun.
-_DETERMINERS = _set_of(
+_DETERMINERS = words_of(
     """der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner mein meine meinen
     meinem meiner meines dein deine deinen deinem deiner sein seine seinen seinem seiner seines ihr ihre ihren
     ihrem ihrer ihres unser unsere unseren unserem unserer euer eure euren diese dieser dieses diesen diesem
@@ -59,7 +56,7 @@ _COMMON_GERMAN = re.compile(
     r"\w{2,}(?:stück|zeug|haus|mann|frau|tag|zeit|stadt|platz|buch|werk|jahr|monat)(?:e[nrs]?|s|n)?)\Z"
 )
 _LONGEST_GERMAN_NAME = 13
-_BARE_GERMAN = _set_of(
+_BARE_GERMAN = words_of(
     """jahr jahre jahren tag tage tagen uhr zeit zeiten woche wochen monat monate monaten stunde stunden minute
     minuten sekunde sekunden leute leuten kind kinder kindern freund freunde freunden freundin geld wasser milch
     kaffee tee brot bier wein musik arbeit schule urlaub angst hunger durst spaß glück pech recht lust liebe
@@ -78,7 +75,7 @@ _BARE_GERMAN = _set_of(
     ja nein"""
 )
 # First words of sentences that are not names: adverbs, and Spanish verbs.
-_FIRST_WORDS = _set_of(
+_FIRST_WORDS = words_of(
     """danach dann später zuerst zuletzt endlich leider vielleicht trotzdem deshalb darum außerdem jedoch
     allerdings bald inzwischen früher damals obwohl während nachdem bevor sobald falls jeder jemand niemand
     etwas nichts alles vielen guten ensuite enfin puis bientôt parfois souvent toujours jamais aussitôt
@@ -90,18 +87,18 @@ _FIRST_WORDS = _set_of(
 )
 # Words that follow a name as the subject of a sentence.
 _AFTER_A_NAME: Mapping[Language, frozenset[str]] = {
-    "de": _set_of(
+    "de": words_of(
         """ist war hat hatte wird wurde kommt kam geht ging sagt sagte macht machte fährt fuhr wohnt wohnte lebt lebte
     arbeitet arbeitete heißt kann konnte muss musste will wollte soll sollte mag liebt liebte kauft kaufte fragt
     fragte schreibt schrieb findet fand sieht sah trifft traf bekommt bekam und liegt spielt spielte studiert
     studierte zog gab nahm"""
     ),
-    "fr": _set_of(
+    "fr": words_of(
         """est était a avait sera fut va vient habite vit travaille dit aime veut peut doit fait et se ne n' s' s'est
     n'est n'a arrive part habitait vivait travaillait aimait voulait pouvait devait faisait a-t-elle a-t-il nous
     me m'"""
     ),
-    "es": _set_of(
+    "es": words_of(
         """es era fue está estaba ha había tiene tenía va viene vive trabaja dice dijo quiere puede debe hace y se no
     le me nos llegó compró vivía trabajaba quería podía fundó nació murió escribió"""
     ),

@@ -8,16 +8,15 @@ a second regression over the first: the role counts there, lasting instructions,
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Protocol
 
 from neurogated.core.keywords import split_keywords
+from neurogated.core.packaged import packaged_json
 from neurogated.core.sentences import split_sentences
 from neurogated.core.times import find_times
 from neurogated.core.words import split_words
@@ -129,5 +128,4 @@ def _probability(features: Mapping[str, float], weights: Mapping[str, float]) ->
 
 @lru_cache(maxsize=1)
 def _coefficients() -> dict[str, dict[str, float]]:
-    text = files("neurogated.ingestion").joinpath(_COEFFICIENTS).read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    return packaged_json(__package__, _COEFFICIENTS)

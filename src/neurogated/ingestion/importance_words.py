@@ -5,23 +5,20 @@ from __future__ import annotations
 import re
 
 from neurogated.core.keywords import split_keywords
+from neurogated.core.words import words_of
 
 __all__ = ["COMMON", "FIRST_PERSON", "PAST", "REACTIONS", "RULE", "SECOND_PERSON"]
 
 
-def _set_of(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-FIRST_PERSON = _set_of(
+FIRST_PERSON = words_of(
     """i me my mine myself we us our ours im ive ich mich mir mein meine meinen meinem meiner wir uns unser unsere
     unseren je j moi mon ma mes nous notre nos yo mi mis conmigo nosotros nosotras nuestro nuestra 我"""
 )
-SECOND_PERSON = _set_of(
+SECOND_PERSON = words_of(
     """you your yours yourself du dich dir dein deine deinen deinem deiner euch euer eure tu te toi ton ta tes vous
     votre vos usted ustedes ti contigo tus 你 您"""
 )
-REACTIONS = _set_of(
+REACTIONS = words_of(
     """hi hello hey yo hmm hm oh ok okay sure yes yeah yep no nope wow ooh aww thanks thank cool great nice sounds
     got right well haha lol congrats congratulations awesome absolutely definitely exactly true totally alright
     perfect good hallo ja nein danke toll super klar genau stimmt prima schön gut ach salut bonjour oui non

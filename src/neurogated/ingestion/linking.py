@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.conflicts import conflicts_about
 from neurogated.core.delta import GraphDelta, PendingTask
-from neurogated.core.derivation import derived_from, is_derived, same_source
+from neurogated.core.derivation import common_metadata, derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.watchdog import stage
 from neurogated.ingestion.association import temporal_edges
 from neurogated.ingestion.drafts import Analysed
+from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
 from neurogated.ingestion.edge_builder import fitted, nearest_in, similarity_edges
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.sessions import rejoined
@@ -24,9 +27,10 @@ __all__ = ["Linker"]
 class Linker:
     """Links nodes with the stored nodes. It computes deltas and does not apply them."""
 
-    def __init__(self, store: GraphStorePort, config: MemoryConfig) -> None:
+    def __init__(self, store: GraphStorePort, config: MemoryConfig, duplicates: Duplicates) -> None:
         self._store = store
         self._config = config
+        self._duplicates = duplicates
 
     def writing(self, analysed: Analysed, *, reason: str) -> GraphDelta:
         """Return the delta that writes analysed nodes and removes the nodes that they replace.
@@ -41,18 +45,20 @@ class Linker:
         nearest = nearest_in(self._store, without=frozenset(gone))
         similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Stored nodes may have new vectors that are not stored yet.
-        similarities = fitted(similar, analysed.nodes) if analysed.known else similar
+        similarities = list(fitted(similar, analysed.nodes) if analysed.known else similar)
+        stage("finding duplicates")
+        same = self._duplicates.among(analysed.nodes, similarities, gone, at)
         temporal = temporal_edges(self._store, analysed.new, self._config.metabolism, at, gone)
-        put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal)
+        put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal, *same.put)
         outdated = (*self._edges_of(analysed.moved, EdgeType.SIM), *self._edges_of(analysed.retold, EdgeType.CAUSE))
-        removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated))
+        removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated, *_remaining(same, gone)))
         for edge in put:
             removed.pop(edge.key, None)
         waiting = self._waiting({*gone, *analysed.retold})
         return GraphDelta(
             removed_edges=tuple(removed),
             removed_nodes=tuple(gone),
-            nodes=tuple(analysed.nodes),
+            nodes=(*analysed.nodes, *self._following(analysed.known, gone)),
             edges=put,
             weights=tuple(mentions.reweighted),
             queued=analysed.failed,
@@ -72,11 +78,12 @@ class Linker:
         given = list(dict.fromkeys(node_ids))
         nodes, gone = self._store.get_nodes(given), self._with_derived(given)
         changes = text_edges(self._store, self._config, (), at, gone)
+        same = self._duplicates.among((), (), gone, at)
         joined = rejoined(self._store, nodes, weight=self._config.indexing.seq_weight, at=at)
         return GraphDelta(
-            removed_edges=tuple(changes.removed),
+            removed_edges=(*changes.removed, *_remaining(same, gone)),
             removed_nodes=tuple(gone),
-            edges=(*changes.put, *joined),
+            edges=(*changes.put, *joined, *same.put),
             weights=tuple(changes.reweighted),
             settled=self._waiting(gone),
             reason=reason,
@@ -84,12 +91,32 @@ class Linker:
         )
 
     def _with_derived(self, gone: Iterable[str], changed: Sequence[MemoryNode] = ()) -> list[str]:
-        """Return the ids of nodes to remove, and of the nodes that were derived from them or from changed nodes."""
+        """Return the ids of nodes to remove, and of the nodes that were derived from them or from changed nodes.
+
+        Conflicts of removed nodes, and of nodes with a new text, are removed too.
+        """
         view = self._store.view()
         stored = {node.id: node for node in self._store.get_nodes([node.id for node in changed], missing_ok=True)}
         outdated = [node.id for node in changed if node.id in stored and not same_source(stored[node.id], node)]
+        retold = [node.id for node in changed if node.id in stored and stored[node.id].content != node.content]
         given = list(dict.fromkeys(gone))
-        return list(dict.fromkeys((*given, *derived_from(view, [*given, *outdated]))))
+        removed = (*given, *derived_from(view, [*given, *outdated]))
+        return list(dict.fromkeys((*removed, *conflicts_about(view, [*removed, *retold]))))
+
+    def _following(self, changed: Sequence[MemoryNode], gone: Collection[str]) -> list[MemoryNode]:
+        """Return the derived memories whose metadata changes with that of their sources."""
+        if not changed:
+            return []
+        view, found = self._store.view(), {node.id: node for node in changed}
+        names = [name for name in derived_from(view, found) if name not in gone]
+        for fact in self._store.get_nodes(names, missing_ok=True):
+            arcs = view.arcs(view.rows([fact.id]), EdgeType.DERIVED_FROM)
+            sources = self._store.get_nodes([view.ids[row] for row in arcs.target.tolist()])
+            before, now = common_metadata(sources), common_metadata([found.get(one.id, one) for one in sources])
+            own = {key: value for key, value in fact.metadata.items() if before.get(key) != value}
+            if before != now:
+                found[fact.id] = replace(fact, metadata={**now, **own})
+        return [found[name] for name in names if name in found]
 
     def _originals(self, nodes: Iterable[MemoryNode]) -> Iterator[MemoryNode]:
         """Yield the nodes that were not derived from others."""
@@ -106,3 +133,9 @@ class Linker:
         """Return the pending judgements about any of the nodes."""
         wanted = set(node_ids)
         return tuple(task for task in self._store.pending() if wanted.intersection(task.nodes)) if wanted else ()
+
+
+def _remaining(links: DuplicateLinks, gone: Iterable[str]) -> list[EdgeKey]:
+    """Return the edges to remove without those of nodes that are removed too."""
+    nodes = set(gone)
+    return [key for key in links.removed if nodes.isdisjoint((key.source_id, key.target_id))]

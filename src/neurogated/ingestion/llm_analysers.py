@@ -9,7 +9,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.ports import LanguageModel
 from neurogated.errors import LLMError
-from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge, Remark
+from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 
 __all__ = ["LLMCausalJudge", "LLMEntityFinder", "LLMImportanceJudge"]
@@ -59,17 +59,11 @@ class LLMEntityFinder:
 class LLMImportanceJudge:
     """Asks a language model which texts are worth remembering, many texts in a call."""
 
-    def __init__(
-        self,
-        llm: LanguageModel,
-        prompts: PromptTemplateManager,
-        config: MemoryConfig,
-        fallback: ImportanceJudge | None = None,
-    ) -> None:
+    def __init__(self, llm: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig) -> None:
         self._llm = llm
         self._prompts = prompts
         self._config = config
-        self._fallback = fallback or OfflineImportanceJudge()
+        self._fallback = OfflineImportanceJudge()
 
     def judge(self, remarks: Sequence[Remark]) -> list[float]:
         """Return the importance of each text; where the model fails, that of the offline judge."""

@@ -33,8 +33,10 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 __all__ = ["Planner", "later_chunks", "stored"]
 
 _CHUNK = "chunk-"
-_RESERVED = re.compile(f"(?:{_CHUNK}|fact-)[0-9a-f]{{32}}")
-"""The form of the ids of facts, and of texts without an id of the caller."""
+_RESERVED = re.compile(f"(?:{_CHUNK}|fact-|conflict-)[0-9a-f]{{32}}")
+"""The form of the ids of facts and conflicts, and of texts without an id of the caller."""
+
+_FRAME = MemoryNode("frame", "")
 
 
 class Planner:
@@ -255,6 +257,8 @@ class Planner:
         before = [turn.id for turn in session.turns if turn.id in session.stored]
         now = set(pairwise(turn.id for turn in session.turns))
         pairs = [pair for pair in pairwise(before) if pair not in now]
+        if not pairs:
+            return
         view = self._store.view()
         for source, target in pairs:
             rows = view.edge_rows(view.rows([source]), view.rows([target]), EdgeType.SEQ)
@@ -304,7 +308,7 @@ class Planner:
 
     def _chunks(self, document: Document, passage: Passage, names: Sequence[str]) -> list[str]:
         """Return the chunks of a passage, with room for the title and the speaker that are embedded with them."""
-        frame = MemoryNode("frame", "", title=document.title, speaker=passage.speaker)
+        frame = _FRAME.changed(title=document.title, speaker=passage.speaker)
         chunks = self._chunker.split(passage.text, render(frame))
         if len(chunks) == 1 or not names:
             return chunks

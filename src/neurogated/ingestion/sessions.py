@@ -179,8 +179,7 @@ def followers_without(store: GraphStorePort, gone: Sequence[MemoryNode]) -> Iter
 def _turns(store: GraphStorePort, user_id: str | None, session_id: str) -> tuple[GraphView, Rows]:
     """Return a view, and its rows of the turns of a user's session, in order."""
     view = store.view(filters=Filter(scope=ScopeFilter(user_id, session_id=session_id, alone=True)))
-    rows = view.live_nodes() if view.among is None else view.among
-    rows = rows[view.alive.take(rows)]
+    rows = view.admitted_nodes()
     positions = view.position.take(rows)
     order = np.argsort(positions, kind="stable")[int((positions < 0).sum()) :]
     return view, rows[order]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -16,9 +17,10 @@ import numpy as np
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
+from neurogated.core.conflicts import CONFLICT
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryEdge, MemoryNode, Vector
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector, as_vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
@@ -27,6 +29,7 @@ from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis, causal_pai
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Part
+from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
 from neurogated.ingestion.edge_builder import sequence_edges
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.encoder import Focus
@@ -43,24 +46,43 @@ _ATTEMPTS = 3
 """Maximum attempts to analyse a text. The last attempt holds the write lock."""
 
 
+Check = Callable[[GraphDelta, Sequence[MemoryNode]], GraphDelta]
+
+
+def _unchecked(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:  # noqa: ARG001 - as every check
+    return delta
+
+
 class Writer:
     """Cuts documents into chunks, embeds new chunks, and writes nodes and edges through `store.apply`."""
 
     def __init__(
-        self, store: GraphStorePort, embedder: Embedder, analysis: Analysis, config: MemoryConfig, clock: Clock
+        self,
+        store: GraphStorePort,
+        embedder: Embedder,
+        analysis: Analysis,
+        config: MemoryConfig,
+        clock: Clock,
+        *,
+        check: Check = _unchecked,
     ) -> None:
+        """Take the parts; `check` adds conflicts to each delta, given the memories whose texts or times are new."""
         self._store = store
+        self._check = check
         self._embedder = embedder
         self._analysis = analysis
         self._config = config
         self._clock = clock
         self.focus = Focus()
+        self.found_conflicts: deque[str] = deque()
+        """Ids of conflicts that no callback was told of yet."""
         # For a store without a lock of its own; see `exclusively`.
         self._lock = threading.RLock()
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
         self._chunker = chunker
         self._planner = Planner(store, chunker, config, clock)
-        self._linker = Linker(store, config)
+        self._duplicates = Duplicates(store, analysis.statement_judge, config)
+        self._linker = Linker(store, config, self._duplicates)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents, and yield the node ids of each document after it is stored.
@@ -166,6 +188,32 @@ class Writer:
             return self._put(lambda: self._planner.plan(self._planner.revision(node_id, change)), embedding, "update")[
                 node_id
             ]
+
+    def deduplicate(self) -> int:
+        """Link the stored memories that say the same, in batches; return how many edges were added."""
+        pairs, added = self._duplicates.unjudged(), 0
+        for begin in range(0, len(pairs), self._config.indexing.batch_size):
+            with self.exclusively():
+                at = self._clock()
+                batch = pairs[begin : begin + self._config.indexing.batch_size]
+                added += self._link(self._duplicates.between(batch, at), "deduplicate", at)
+        return added
+
+    def separate(self, node_id: str) -> bool:
+        """Take a memory out of its group of duplicates for good, in one delta; return whether it had one.
+
+        Raises:
+            UnknownIdError: the node does not exist.
+        """
+        with self.exclusively():
+            self._store.get_node(node_id)
+            at = self._clock()
+            return bool(self._link(self._duplicates.separation(node_id, at), "separate", at))
+
+    def _link(self, links: DuplicateLinks, reason: str, at: datetime) -> int:
+        if links.put:
+            self._commit(GraphDelta(removed_edges=tuple(links.removed), edges=tuple(links.put), reason=reason, at=at))
+        return len(links.put)
 
     def writes_to(self, store: GraphStorePort) -> bool:
         """Return whether this writer writes to `store`."""
@@ -310,8 +358,8 @@ class Writer:
         there |= {node.id: node for node in (*nodes, *named.nodes)}
         causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
         stage("waiting for vectors")
-        vectors = dict(zip(texts, _means(embedding, texts.values()), strict=True))
-        ready = [replace(there[node.id], embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
+        vectors = dict(zip(texts, map(as_vector, _means(embedding, texts.values())), strict=True))
+        ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
         sequences = {
             edge.key: edge
             for chained in batch.chains
@@ -341,13 +389,16 @@ class Writer:
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         delta = self._linker.writing(analysed, reason=reason)
         stage("writing")
-        self._commit(delta)
+        self._commit(delta, analysed.nodes)
         took = time.perf_counter() - begin
         _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(analysed.new), took)
 
-    def _commit(self, delta: GraphDelta) -> None:
-        """Write a delta. No other method of this class writes."""
-        self._store.apply(delta)
+    def _commit(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = ()) -> None:
+        """Check a delta for conflicts, and write it. No other method of this class writes."""
+        checked = self._check(delta, fresh)
+        found = [node.id for node in checked.nodes if node.kind == CONFLICT and not self._store.has_node(node.id)]
+        self._store.apply(checked)
+        self.found_conflicts.extend(found)
 
 
 def _means(embedding: EmbeddingAhead, texts: Collection[Sequence[str]]) -> Iterator[Vector]:

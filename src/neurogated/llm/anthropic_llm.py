@@ -44,10 +44,6 @@ class AnthropicLLM(ServedLLM):
             api_key=key, base_url=config.llm_base_url, timeout=config.llm.timeout, max_retries=config.llm.retries
         )
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
     def _send(self, messages: list[dict[str, str]], limit: int, options: dict[str, Any]) -> Any:  # noqa: ANN401
         turns = [message for message in messages if message["role"] != "system"]
         system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
@@ -73,7 +69,3 @@ class AnthropicLLM(ServedLLM):
 
     def _schema_option(self, schema: Mapping[str, Any]) -> tuple[str, Any]:
         return "output_config", {"format": {"type": "json_schema", "schema": without_bounds(schema)}}
-
-    @property
-    def _where(self) -> str:
-        return f"language model {self._model!r} at {self._client.base_url}"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.util
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.extras import import_extra
+from neurogated.core.extras import import_extra, no_loading_bar
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH, BaseLLM, Meta, model_name
@@ -84,7 +83,7 @@ class LocalLLM(BaseLLM):
         on_gpu = torch.cuda.is_available()
         spread = {"device_map": "auto"} if on_gpu and importlib.util.find_spec("accelerate") else {}
         try:
-            with _no_loading_bar():
+            with no_loading_bar():
                 tokenizer = library.AutoTokenizer.from_pretrained(self._name)
                 model = library.AutoModelForCausalLM.from_pretrained(self._name, dtype="auto", **spread)
         except (OSError, ValueError, RuntimeError, ImportError, KeyError) as error:
@@ -148,16 +147,3 @@ class LocalLLM(BaseLLM):
             f"language model {self._name!r} did not finish within {self._timeout:g} seconds; raise llm.timeout, or "
             "lower max_new_tokens"
         )
-
-
-@contextlib.contextmanager
-def _no_loading_bar() -> Iterator[None]:
-    """Turn off the progress bar of transformers while weights load."""
-    logging = import_extra("transformers.utils.logging", "gpu")
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()

@@ -49,10 +49,6 @@ class OpenAILLM(ServedLLM):
         # OpenAI's strict mode rejects maxLength and maxItems.
         self._takes_bounds = bool(base_url)
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
     def _send(self, messages: list[dict[str, str]], limit: int, options: dict[str, Any]) -> Any:  # noqa: ANN401
         return self._client.chat.completions.create(
             model=self._model, messages=messages, extra_body={self._limit: limit, **options}
@@ -82,7 +78,3 @@ class OpenAILLM(ServedLLM):
                 "strict": True,
             },
         }
-
-    @property
-    def _where(self) -> str:
-        return f"language model {self._model!r} at {self._client.base_url}"

@@ -49,6 +49,9 @@ class ServedLLM(BaseLLM):
     option, such as a schema or a temperature, this class logs a warning and leaves the option out from then on.
     """
 
+    _client: Any
+    """The client of the package; subclasses create it."""
+
     def __init__(self, config: MemoryConfig, *, package: ModuleType, failure: type[Exception]) -> None:
         """Describe the model.
 
@@ -73,6 +76,10 @@ class ServedLLM(BaseLLM):
     def parameters(self) -> Mapping[str, Any]:
         """Model, temperature and maximum length of an answer."""
         return {"model": self._model, "temperature": self._temperature, "max_new_tokens": self._max_new_tokens}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
         """Return the model's answer; see `BaseLLM.infer`. The text may be empty."""
@@ -103,9 +110,9 @@ class ServedLLM(BaseLLM):
         """Return name and value of the option that sets the schema of the answer."""
 
     @property
-    @abstractmethod
     def _where(self) -> str:
         """Model and address, for error messages."""
+        return f"language model {self._model!r} at {self._client.base_url}"
 
     def _ask(self, messages: list[dict[str, str]], schema: Mapping[str, Any] | None, limit: int) -> Any:  # noqa: ANN401
         options: dict[str, Any] = {"temperature": self._temperature}

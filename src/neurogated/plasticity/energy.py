@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.clock import to_micros
+from neurogated.core.clock import times_around, to_micros
 from neurogated.core.delta import Access, Charge, NodeChange
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.ports import GraphStorePort
@@ -42,7 +42,7 @@ class EnergyController:
 
     def __init__(self, settings: MetabolismSettings) -> None:
         self._settings = settings
-        self.law = EnergyLaw.of(settings)
+        self.law = EnergyLaw(settings)
 
     def energy(self, view: GraphView, node_id: str, now: datetime) -> float:
         """Return the energy of a node at the time `now`, 0–1; raises UnknownIdError."""
@@ -111,11 +111,11 @@ class EnergyController:
         charged_at = view.charged_at.take(row)[0]
         born = store.get_node(node_id).created_at
         points = []
-        for number in range(-steps, steps + 1):
-            at = now + number * step
-            if number < 0 and at < born:
+        for number, at in enumerate(times_around(now, steps, step)):
+            is_past = number < steps
+            if is_past and at < born:
                 continue
-            then = store.as_of(at).view() if number < 0 else view
+            then = store.as_of(at).view() if is_past else view
             if (found := then.find(node_id)) is None:
                 continue
             base, charge = self.law.parts(then, np.array([found]), to_micros(at))

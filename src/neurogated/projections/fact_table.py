@@ -31,6 +31,7 @@ from neurogated.core.abilities import SupportsIdentity
 from neurogated.core.extras import import_extra
 from neurogated.core.facts import facts_of
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.projections import remove_file
 from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, StorageError
 from neurogated.projections.fact_changes import FactChanges, changes_between, is_known
@@ -91,7 +92,7 @@ class FactTable:
             if self._own_file is None or not _is_damage(error.__cause__):
                 raise
             _log.warning("%s; it is rebuilt", error)
-            self._own_file.unlink(missing_ok=True)
+            remove_file(self._own_file)
             return self._caught_up(store, namespace)
 
     def forget(self, store: GraphStorePort, namespace: str) -> None:
@@ -99,6 +100,20 @@ class FactTable:
         with self._transaction() as connection:
             _prepare(connection)
             self._empty(connection, _graph_of(store, namespace))
+
+    def settle(self) -> None:
+        """Leave no removed words in the log of an SQLite file; raises StorageError while a reader needs them."""
+        if self._url.get_backend_name() != "sqlite":
+            return
+        try:
+            with contextlib.closing(self._engine.raw_connection()) as connection:
+                cursor = connection.cursor()
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                ((is_busy, *_),) = cursor.fetchall()
+        except sqlite3.Error as error:
+            raise StorageError(f"the table of facts in {self} cannot be used ({error})") from error
+        if is_busy:
+            raise StorageError(f"another program is reading the table of facts in {self}")
 
     def _caught_up(self, store: GraphStorePort, namespace: str) -> int:
         graph = _graph_of(store, namespace)
@@ -196,6 +211,8 @@ def _engine(url: URL, seconds: float) -> Engine:
 def _set_up_sqlite(connection: sqlite3.Connection, _: object) -> None:
     # Python must not begin transactions by itself: they would begin too late to exclude other writers.
     connection.isolation_level = None
+    # Readers do not block writers.
+    connection.execute("PRAGMA journal_mode = WAL")
     # Removed rows leave no words in the file.
     connection.execute("PRAGMA secure_delete = ON")
 

@@ -1,15 +1,16 @@
-"""Leaves dormant memories out of a recall, unless too little else is found."""
+"""Leaves dormant memories and duplicates out of a recall."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.energy import EnergyLaw
+from neurogated.core.same_as import fronts, has_groups, is_shown
 from neurogated.core.view import GraphView, Rows
 
 __all__ = ["Admission"]
@@ -17,7 +18,7 @@ __all__ = ["Admission"]
 _Scored = tuple[Rows, NDArray[np.float64]]
 
 _DEEPER = 1.25
-"""How much deeper a repeated search goes than the share of dormant nodes in the last one suggests."""
+"""How much deeper a repeated search goes than the share of refused nodes in the last one suggests."""
 
 
 @dataclass(slots=True)
@@ -30,42 +31,61 @@ class Admission:
     now: int
     """The time of the recall, in microseconds since 1970 UTC."""
     deeper: float = 1.0
-    """How many results a search must find for each one that is not dormant; learned from the last search."""
-    refused_dormant: bool = False
-    """Whether it has refused a dormant node so far."""
+    """How many results a search must find for each one that it admits; learned from the last search."""
+    groups: bool = False
+    """Whether it admits only one memory of each group of memories that say the same."""
+    replaced: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The rows of the fronts of groups, of which `best` has refused other members."""
 
     def admits(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether the recall may return each node."""
-        admitted = self.view.admitted(rows)
-        if self.law is not None:
-            dormant = admitted & self.law.dormant(self.view, rows, self.now)
-            self.refused_dormant |= bool(dormant.any())
-            admitted &= ~dormant
+        admitted = self._is_awake(rows, self.view.admitted(rows))
+        if self._chooses:
+            admitted[admitted] = is_shown(self.view, rows[admitted], self._may_see)
         return admitted
 
+    @property
+    def _chooses(self) -> bool:
+        return self.groups and has_groups(self.view)
+
+    def _may_see(self, rows: Rows) -> NDArray[np.bool_]:
+        return self._is_awake(rows, self.view.admitted(rows))
+
+    def _is_awake(self, rows: Rows, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which of the nodes `among` are not dormant."""
+        return among if self.law is None else among & ~self.law.dormant(self.view, rows, self.now)
+
     def depth(self, count: int) -> int:
-        """Return how many results to search for, so that about `count` of them are not dormant."""
+        """Return how many results to search for, so that about `count` of them are admitted."""
         return math.ceil(count * self.deeper)
 
     def best(self, count: int, search: Callable[[int], _Scored], found: _Scored | None = None) -> _Scored:
-        """Return the `count` best results that are not dormant, best first.
+        """Return the `count` best admitted results, best first.
 
         Args:
             count: how many are wanted.
-            search: returns as many best results as it is told. It is called again for more while too many are dormant,
-                so the cost depends on the dormant nodes found and not on the size of the graph.
+            search: returns as many best results as it is told. It is called again for more while too many are refused,
+                so the cost depends on the refused nodes found and not on the size of the graph.
             found: the result of `search(depth(count))`, if the caller has it already.
         """
         depth = self.depth(count)
         rows, scores = search(depth) if found is None else found
-        while self.law is not None:
-            dormant = self.law.dormant(self.view, rows, self.now)
-            awake = np.flatnonzero(~dormant)
-            self.refused_dormant |= bool(dormant.any())
-            self.deeper = rows.size / awake.size * _DEEPER if 0 < awake.size < rows.size else 1.0
-            if awake.size >= count or rows.size < depth:
-                rows, scores = rows[awake], scores[awake]
+        while self.law is not None or self._chooses:
+            kept = self._kept(rows)
+            self.deeper = rows.size / kept.size * _DEEPER if 0 < kept.size < rows.size else 1.0
+            if kept.size >= count or rows.size < depth:
+                rows, scores = rows[kept], scores[kept]
                 break
-            depth = math.ceil(depth * _DEEPER * count / max(1, awake.size))
+            depth = math.ceil(depth * _DEEPER * count / max(1, kept.size))
             rows, scores = search(depth)
         return rows[:count], scores[:count]
+
+    def _kept(self, rows: Rows) -> Rows:
+        """Return the places of the admitted ones of nodes that a search of the view found."""
+        awake = self._is_awake(rows, np.ones(rows.size, dtype=np.bool_))
+        if self._chooses:
+            shown = is_shown(self.view, rows, self._may_see)
+            self.replaced = np.union1d(self.replaced, fronts(self.view, rows[awake & ~shown]))
+            self.replaced = self.replaced[self.admits(self.replaced)]
+            awake &= shown
+        return np.flatnonzero(awake)

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import repeat
 from types import MappingProxyType
 from typing import NamedTuple, Unpack
@@ -28,7 +28,7 @@ from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.text import checked_text
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
@@ -36,14 +36,14 @@ from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.local_spread import OnCanvas
 from neurogated.retrieval.queries import checked_score, shortened
-from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, relays_of
+from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, recency_of, relays_of
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
 
-__all__ = ["NeuroRetriever", "RecallOptions"]
+__all__ = ["WOKEN", "NeuroRetriever", "RecallOptions"]
 
 Values = NDArray[np.float64]
 
@@ -53,7 +53,8 @@ _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 # Seconds that a recall waits at most for its turn; then it runs without one.
 _MAX_WAIT = 0.05
-_WOKEN = "no awake memory scored metabolism.wake_score, so dormant memories were searched too"
+WOKEN = "the awake memories scored too little, so dormant memories were searched too"
+"""The note of a recall that found dormant memories; see `metabolism.wake_score` and `wake_factor`."""
 _COSINE_ALONE = dict.fromkeys(
     ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
 )
@@ -72,6 +73,8 @@ class RecallOptions(FilterOptions, total=False):
     """Leave out memories with a lower score."""
     include_dormant: bool
     """Whether to find dormant memories too; see `metabolism.dormant_energy`."""
+    include_duplicates: bool
+    """Whether to find all memories that say the same, and not only the clearest; see `metabolism.find_duplicates`."""
     now: datetime | None
     """The present, for recency and for time spans such as "last week"; default: the clock's time."""
 
@@ -135,11 +138,12 @@ class NeuroRetriever:
         self._on_canvas = on_canvas if config.retrieval.canvas_weight else None
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
-        self._law = EnergyLaw.of(config.metabolism)
+        self._law = EnergyLaw(config.metabolism)
         # How much deeper the last search had to go because of dormant nodes.
         self._deeper = 1.0
         self._classic = config.ACTIVATION == "classic"
-        self._gates = config.retrieval.switches.gate_hops and not self._classic
+        gated = config.retrieval.gate_exponent or config.retrieval.selectivity
+        self._gates = gated > 0 and not self._classic
         # In the classic mode only the cosine selects the anchors, as the specification says.
         self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
 
@@ -168,13 +172,13 @@ class NeuroRetriever:
         valid_at: datetime | None = None,
         min_score: float | None = None,
         include_dormant: bool = False,
+        include_duplicates: bool = False,
         now: datetime | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
         """Return the recall of each query.
 
-        One call embeds all queries, one vector search finds their neighbours, and one call fetches all texts. All
-        recalls read the same view.
+        The queries are embedded, searched and fetched together. All recalls read the same view.
         """
         for query in queries:
             checked_text("the query", query)
@@ -187,8 +191,7 @@ class NeuroRetriever:
             checked_moment("as_of, where it is no number of history(),", as_of)
         checked_moment("valid_at", valid_at)
         present = to_micros(checked_moment("now", now) or self._clock())
-        least = checked_score(min_score)
-        wanted_nodes = filter_of(filters)
+        least, wanted_nodes = checked_score(min_score), filter_of(filters)
         if not queries:
             return []
         given, queries = queries, [shortened(query, self._config.retrieval.max_query_chars) for query in queries]
@@ -206,7 +209,8 @@ class NeuroRetriever:
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
             law = self._law if as_of is None and not include_dormant else None
-            admissions = [Admission(view, law, present, self._deeper) for _ in queries]
+            groups = self._config.metabolism.find_duplicates and as_of is None and not include_duplicates
+            admissions = [Admission(view, law, present, self._deeper, groups) for _ in queries]
             depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
             nearest = store.nearest_rows(list(vectors), depth, view)
             asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present), repeat(canvas)))
@@ -246,15 +250,22 @@ class NeuroRetriever:
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
     def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
-        """Leave dormant nodes out, unless the best of the others scores less than `metabolism.wake_score`."""
-        found = self._find(store, asked, wanted, admission)
-        if admission.law is not None:
-            self._deeper = admission.deeper
-        best = float(found.ranking.score.max(initial=-np.inf))
-        if not admission.refused_dormant or best >= self._config.metabolism.wake_score:
+        """Leave dormant nodes out, unless the best of the others scores too little.
+
+        That is less than `metabolism.wake_score`, or than `metabolism.wake_factor` times the best dormant node.
+        """
+        whole = Admission(admission.view, None, asked.present, groups=admission.groups)
+        found = self._find(store, asked, wanted, whole)
+        rows, score, law = found.ranking.likeness.rows, found.ranking.score, admission.law
+        if law is None or not (asleep := law.dormant(admission.view, rows, asked.present)).any():
             return found
-        again = self._find(store, asked, wanted, Admission(admission.view, None, asked.present))
-        return again._replace(notes=(_WOKEN,))
+        least = max(self._config.metabolism.wake_score, self._config.metabolism.wake_factor * score[asleep].max())
+        woken = found._replace(notes=(WOKEN,))
+        if not asleep.all() and score[~asleep].max() < least:
+            return woken
+        awake = self._find(store, asked, wanted, admission)
+        self._deeper = admission.deeper
+        return awake if awake.ranking.score.max(initial=-np.inf) >= least else woken
 
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
@@ -345,15 +356,14 @@ class NeuroRetriever:
         reached, values = _admitted(admission, *activation.spread)
         likeness.of(reached)
         known = likeness.admitted
-        recency = self._recency(view, known.rows, admission.now)
+        recency = recency_of(view, known.rows, admission.now, config)
         energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
         if energy_weight:
             energy = self._law.energy(view, known.rows, admission.now)
         gains = dimensions.terms(known.rows)
         base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + sum(gains.values())
         base += energy_weight * energy
-        matches = best_places(view, known.rows, base, 2)
-        if not matches:
+        if not (matches := best_places(view, known.rows, base, 2)):
             return Ranking(known, base, {}, {})
         trust = trust_in_graph(base[matches], config)
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
@@ -379,15 +389,6 @@ class NeuroRetriever:
         lit = lit_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
         ranked, share = known.at(known.rows[best]), trust / subjects
         return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit)
-
-    def _recency(self, view: GraphView, rows: Rows, present: int) -> Values:
-        """Return 1 for an access now, halved for every `retrieval.recency_half_life_days` since the last access."""
-        if not self._config.RECENCY_WEIGHT:
-            return np.zeros(rows.size)
-        half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
-        age = np.maximum(0, present - view.last_accessed.take(rows))
-        recency: Values = np.exp2(-age / max(half_life, 1))
-        return recency
 
 
 def _admitted(admission: Admission, rows: Rows, values: Values) -> tuple[Rows, Values]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.forking import ForkSafeLock
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
+from neurogated.core.packaged import packaged_json
 from neurogated.core.ports import Embedder
 from neurogated.errors import ConfigError, InputError
 from neurogated.retrieval.question_cues import Cue, read_question
@@ -33,10 +32,8 @@ _learning = ForkSafeLock()
 
 def load_examples() -> tuple[QuestionExample, ...]:
     """Return the labelled questions of the package, English and Chinese."""
-    text = resources.files(__package__).joinpath("question_examples.json").read_text(encoding="utf-8")
-    return tuple(
-        QuestionExample(question, QuestionKind(kind)) for kind, asked in json.loads(text).items() for question in asked
-    )
+    kinds = packaged_json(__package__, "question_examples.json")
+    return tuple(QuestionExample(question, QuestionKind(kind)) for kind, asked in kinds.items() for question in asked)
 
 
 class OfflineQuestionJudge:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
@@ -10,14 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.same_as import others_of
 from neurogated.core.trace import PathStep, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.similarity import PARTS, Similarities
 from neurogated.retrieval.spreading_activation import Activation
 
-__all__ = ["Found", "Ranking", "best_places", "lit_of", "memories_of", "relays_of"]
+__all__ = ["Found", "Ranking", "best_places", "lit_of", "memories_of", "recency_of", "relays_of"]
 
 Values = NDArray[np.float64]
 
@@ -67,10 +70,11 @@ def _ranked(found: Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -
     parts = _by_row({"similarity": likeness.similarity, **ranking.parts, **{n: getattr(likeness, n) for n in PARTS}})
     scales = np.ones(likeness.rows.size) if ranking.scales is None else ranking.scales
     terms, flows = _by_row(ranking.contributions), activation.flows_into(likeness.rows, scales)
-    rows = zip(ids, likeness.rows.tolist(), ranking.score.tolist(), scales.tolist(), parts, flows, terms, strict=True)
-    for node_id, row, score, scale, part, inflow, term in rows:
+    same = others_of(activation.view, likeness.rows)
+    columns = (ids, likeness.rows.tolist(), ranking.score.tolist(), scales.tolist(), parts, flows, terms, same)
+    for node_id, row, score, scale, part, inflow, term, others in zip(*columns, strict=True):
         if node_id in nodes:
-            yield RecalledMemory(nodes[node_id], score, part, activation.path(row, scale), inflow, term)
+            yield RecalledMemory(nodes[node_id], score, part, activation.path(row, scale), inflow, term, others)
 
 
 def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:
@@ -92,6 +96,15 @@ def lit_of(view: GraphView, rows: Rows, arrived: Values, ranked: Rows, count: in
     rows, arrived = rows[others], arrived[others]
     best = best_places(view, rows, arrived, count)
     return {view.ids[int(rows[place])]: float(arrived[place]) for place in best}
+
+
+def recency_of(view: GraphView, rows: Rows, present: int, config: MemoryConfig) -> Values:
+    """Return 1 for an access now, halved for every `retrieval.recency_half_life_days` since the last access."""
+    if not config.RECENCY_WEIGHT:
+        return np.zeros(rows.size)
+    half_life = timedelta(days=config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
+    age = np.maximum(0, present - view.last_accessed.take(rows))
+    return np.asarray(np.exp2(-age / max(half_life, 1)), dtype=np.float64)
 
 
 def _by_row(columns: Mapping[str, Values]) -> list[dict[str, float]]:

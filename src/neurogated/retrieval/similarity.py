@@ -160,7 +160,7 @@ class QuestionSimilarity:
             # A fact has the words of several memories, so its BM25 is no measure for theirs.
             originals = ~is_derived(self._view, by_keywords[0])
             self._best_keywords = float(by_keywords[1].max(initial=0.0, where=originals))
-        rows = _distinct(np.concatenate((nearest[0], by_keywords[0])))
+        rows = _distinct(np.concatenate((nearest[0], by_keywords[0], self._admission.replaced)))
         self.known = self._measure(rows, nearest, by_keywords)
         self._scale()
         return self.known

@@ -233,8 +233,8 @@ class SpreadingActivation:
         self._damps_hubs = config.retrieval.switches.damp_hubs and not self._classic
         self._cumulative = self._classic or not config.retrieval.switches.move_once
         self._never_back = config.retrieval.switches.never_back
-        self._exponent = config.retrieval.gate_exponent if config.retrieval.switches.gate_hops else 0.0
-        self._selectivity = config.retrieval.selectivity if config.retrieval.switches.gate_hops else 0.0
+        self._exponent = config.retrieval.gate_exponent
+        self._selectivity = config.retrieval.selectivity
         self._selective = _edge_types(config, "selective_edge_types")
         self._closed = _edge_types(config, "closed_edge_types")
 

@@ -17,9 +17,8 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
-from neurogated.retrieval.answers import asks_for_answer
 from neurogated.retrieval.called_names import SpeakersByName
-from neurogated.retrieval.overviews import asks_for_overview
+from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
 
 __all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "is_first_person", "neighbours"]
 
@@ -85,9 +84,9 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
 class Turns:
     """Measures turns for one question.
 
-    A turn gains by the mean similarity of the `retrieval.neighbour_turns` turns on each side. The turn after a question
-    gains by the similarity of that question. A question loses a little, because it contains no answer. These terms
-    halve with every doubling of the length, because a long message needs less context.
+    A turn gains by the similarity of the `retrieval.neighbour_turns` turns on each side: by their mean, and by the best
+    of them. The turn after a question gains by the similarity of that question. A question loses a little, because it
+    contains no answer. These terms halve with every doubling of the length, because a long message needs less context.
 
     Long messages lose, because their words say less each. Later pieces of a message lose, because the first piece
     introduces the others. A turn also loses by its mean cosine to a sample of turns, because a turn that is similar to
@@ -164,6 +163,9 @@ class Turns:
         similarity, asks = measure(distinct), asking[every.searchsorted(distinct)]
         count = np.bincount(near.owner, minlength=size)
         mean = np.bincount(near.owner, similarity[place], size) / np.maximum(count, 1)
+        best = np.full(size, -np.inf)
+        np.maximum.at(best, near.owner, similarity[place])
+        mean += config.retrieval.neighbour_best * np.where(count > 0, best - mean, 0.0)
         asked = near.before & asks[place]
         answered = np.bincount(near.owner[asked], similarity[place[asked]], size)
         answers = np.bincount(near.owner[asked], minlength=size) > 0

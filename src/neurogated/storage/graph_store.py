@@ -229,9 +229,8 @@ class GraphStore(
     ) -> list[MemoryNode]:
         checked_page(order_by, limit, offset)
         view = self.view(filters=filters)
-        rows = (live := view.live_nodes())[view.admitted(live)]
         part = slice(offset, None if limit is None else offset + limit)
-        chosen = rows[part if order_by is None else ...].tolist()
+        chosen = view.admitted_nodes()[part if order_by is None else ...].tolist()
         nodes = self.get_nodes([view.ids[row] for row in chosen], missing_ok=True)
         return nodes if order_by is None else in_order(nodes, order_by)[part]
 

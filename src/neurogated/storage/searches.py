@@ -76,6 +76,9 @@ def filtered(graph: LiveGraph, view: ColumnView, filters: Filter) -> ColumnView:
         rows = view.live_nodes() if rows is None else rows
         codes = [code for code, kind in enumerate(view.kinds) if kind in filters.kinds]
         rows = rows[np.isin(view.kind.take(rows), codes)]
+    if unwanted := [code for code, kind in enumerate(view.kinds) if kind in filters.except_kinds]:
+        rows = view.live_nodes() if rows is None else rows
+        rows = rows[~np.isin(view.kind.take(rows), unwanted)]
     if filters.originals and (derived := derived_rows(view)).size:
         rows = np.setdiff1d(np.arange(view.node_count) if rows is None else rows, derived, assume_unique=True)
     if filters.where is not None:

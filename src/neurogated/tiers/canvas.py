@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.clock import MICROS_A_DAY
 from neurogated.core.energy import EnergyLaw
-from neurogated.core.filters import Filter
+from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.outage import Outage
 from neurogated.core.ports import GraphStorePort
@@ -72,26 +72,23 @@ class WorkingCanvas:
         """Use the server `shared` if it is given."""
         self._size = settings.canvas_size
         self._half_life = settings.canvas_half_life_minutes * MICROS_A_DAY / _MINUTES_A_DAY
-        self._law = EnergyLaw.of(settings)
+        self._law = EnergyLaw(settings)
         self._local = LocalCanvases(settings.canvas_count)
         self._shared = shared
         # By namespace: the number of a change, and nodes as they are after it.
         self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
         self._outage = Outage("this process uses a canvas of its own meanwhile", settings.server_retry_seconds)
 
-    def enter(
-        self, store: GraphStorePort, namespace: str, owner: Owner, relevance: Mapping[str, float], now: int
-    ) -> None:
+    def enter(self, view: GraphView, namespace: str, owner: Owner, relevance: Mapping[str, float], now: int) -> None:
         """Put memories on the canvas of an owner and on that of the user without a session.
 
         Args:
-            store: the graph.
+            view: the graph.
             namespace: its name.
             owner: a user and a session.
             relevance: 0–1, by id.
             now: microseconds since 1970 UTC.
         """
-        view = store.view()
         rows = view.known_rows(relevance)
         names = [view.ids[row] for row in rows.tolist()]
         shares = np.array([relevance[name] for name in names], dtype=np.float64)
@@ -124,7 +121,7 @@ class WorkingCanvas:
         scope, key, view = ScopeFilter(owner.user_id, session_id=owner.session_id), _key(namespace, owner), store.view()
         held = self._ask(lambda storage: storage.read(key, self._size))
         if held is None:
-            built = self._built(store.view(filters=Filter(scope=scope)))
+            built = self._built(store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES)))
             self._ask(lambda storage: storage.enter(key, built, self._size, complete=True))
             held = self._ask(lambda storage: storage.read(key, self._size)) or built
         rows = view.known_rows(held)
@@ -186,7 +183,7 @@ class WorkingCanvas:
 
     def _built(self, view: GraphView) -> dict[str, float]:
         """Return the best memories that a view admits, as if each had been fully relevant at its last access."""
-        rows = view.live_nodes() if view.among is None else view.among[view.alive.take(view.among)]
+        rows = view.admitted_nodes()
         held = self._held(view, rows, np.ones(rows.size), view.last_accessed.take(rows))
         if rows.size > self._size:
             best = np.argpartition(-held, self._size)[: self._size]

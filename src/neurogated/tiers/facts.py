@@ -32,8 +32,7 @@ def read_facts(
     Names are compared without regard to case. A fact without known parts has no name.
     """
     view = store.view(valid_at=valid_at, filters=replace(filter_of(options), kinds=(FACT,)))
-    rows = view.live_nodes()
-    names = [view.ids[row] for row in rows[view.admitted(rows)].tolist()]
+    names = [view.ids[row] for row in view.admitted_nodes().tolist()]
     return [
         fact
         for fact in facts_of(store, view, names)
@@ -80,6 +79,20 @@ class FactFollower:
             self.catch_up(store, namespace)
         except StorageError as error:
             self._outage.failed(error)
+            return error
+        return None
+
+    def resume(self, store: GraphStorePort, namespace: str) -> None:
+        """Write the changes that the file of the rows missed; a database of the user waits for the next write."""
+        if self._file is not None:
+            self.follow(store, namespace)
+
+    def settle(self) -> StorageError | None:
+        """Leave no removed words in files; return the error if that is not possible now."""
+        try:
+            if self._is_there():
+                self._opened().settle()
+        except StorageError as error:
             return error
         return None
 

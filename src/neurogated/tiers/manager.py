@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.clock import to_micros
+from neurogated.core.clock import MICROS_A_DAY, to_micros
 from neurogated.core.delta import GraphDelta, NodeChange
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.ports import GraphStorePort
@@ -24,7 +24,7 @@ LAYERS = ("emerging", "active", "decaying", "stable")
 """Created within a day; used within a week; little energy and few uses; all others."""
 
 _CRYSTAL_KIND = "fact"
-_DAY, _WEEK = timedelta(days=1), timedelta(days=7)
+_WEEK = 7 * MICROS_A_DAY
 _DECAYING_ENERGY, _FEW_USES = 0.1, 3
 _TICK = "tick: "
 
@@ -38,21 +38,22 @@ class Tiers:
     """The number of memories in each of `TIERS`."""
     layers: Mapping[str, int]
     """The number of memories in each of `LAYERS`."""
-    canvas: tuple[tuple[str, float], ...]
-    """Ids and energies of the memories on the canvas, most energy first."""
+    most_energy: tuple[tuple[str, float], ...]
+    """Ids and energies of the memories in the tier `canvas`, most energy first."""
+    energy: float
+    """The mean energy of the memories, 0–1."""
 
 
 class TierManager:
     """Computes tiers. It changes nothing; `tick` returns a journal entry of the memories that fell dormant."""
 
     def __init__(self, settings: MetabolismSettings) -> None:
-        self._law = EnergyLaw.of(settings)
+        self._law = EnergyLaw(settings)
         self._canvas_size = settings.canvas_size
 
     def tiers(self, store: GraphStorePort, view: GraphView, now: datetime) -> Tiers:
         """Return the tiers of the memories that the view admits, at the time `now`."""
-        rows, micros = view.live_nodes(), to_micros(now)
-        rows = rows[view.admitted(rows)]
+        rows, micros = view.admitted_nodes(), to_micros(now)
         energy, dormant = self._law.energy(view, rows, micros), self._law.dormant(view, rows, micros)
         kinds = list(view.kinds)
         code = kinds.index(_CRYSTAL_KIND) if _CRYSTAL_KIND in kinds else -1
@@ -61,19 +62,20 @@ class TierManager:
         web = rows.size - best.size - int(crystal.sum()) - int(dormant.sum())
         counts = (best.size, web, int(crystal.sum()), int(dormant.sum()))
         canvas = zip((view.ids[row] for row in rows[best].tolist()), energy[best].tolist(), strict=True)
-        layers = self._layers(store, view, rows, energy, now)
-        return Tiers(now, dict(zip(TIERS, counts, strict=True)), dict(zip(LAYERS, layers, strict=True)), tuple(canvas))
+        layers = self._layers(store, view, rows, energy, micros)
+        named = dict(zip(TIERS, counts, strict=True)), dict(zip(LAYERS, layers, strict=True))
+        return Tiers(now, *named, tuple(canvas), float(energy.mean()) if rows.size else 0.0)
 
     def _layers(
-        self, store: GraphStorePort, view: GraphView, rows: Rows, energy: NDArray[np.float64], now: datetime
+        self, store: GraphStorePort, view: GraphView, rows: Rows, energy: NDArray[np.float64], now: int
     ) -> tuple[int, ...]:
         uses, accessed = view.uses.take(rows), view.last_accessed.take(rows)
         # A memory is accessed when it is created, so only recently accessed memories can be new.
-        recent = rows[accessed > to_micros(now - _DAY)]
+        recent = rows[accessed > now - MICROS_A_DAY]
         nodes = store.get_nodes([view.ids[row] for row in recent.tolist()], missing_ok=True)
-        new = view.known_rows(node.id for node in nodes if node.created_at > now - _DAY)
+        new = view.known_rows(node.id for node in nodes if to_micros(node.created_at) > now - MICROS_A_DAY)
         emerging = np.isin(rows, new)
-        active = (uses > 0) & (accessed > to_micros(now - _WEEK)) & ~emerging
+        active = (uses > 0) & (accessed > now - _WEEK) & ~emerging
         decaying = (energy < _DECAYING_ENERGY) & (uses < _FEW_USES) & ~emerging & ~active
         found = tuple(int(mask.sum()) for mask in (emerging, active, decaying))
         return (*found, rows.size - sum(found))

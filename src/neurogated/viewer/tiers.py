@@ -28,7 +28,7 @@ def render_tiers(course: Sequence[Tiers], now: Tiers, texts: Mapping[str, str]) 
 
     Args:
         course: the tiers at each time, in order.
-        now: the present tiers; the page shows the memories of their canvas that `texts` has.
+        now: the present tiers; the page shows the memories with the most energy that `texts` has.
         texts: the contents of memories, by id.
     """
     most = max((sum(one.counts.values()) for one in course), default=0) or 1
@@ -41,7 +41,7 @@ def render_tiers(course: Sequence[Tiers], now: Tiers, texts: Mapping[str, str]) 
         )
         for one in course
     ]
-    canvas = [(energy, _WHOLE * energy, name, texts[name]) for name, energy in now.canvas if name in texts]
+    canvas = [(energy, _WHOLE * energy, name, texts[name]) for name, energy in now.most_energy if name in texts]
     return environment().get_template("tiers.html.j2").render(
         rows=rows, names=TIERS, now=now, canvas=canvas, style=own_file("page.css") + own_file("tiers.css")
     )  # fmt: skip

@@ -199,8 +199,10 @@ class SqliteFile:
                 self._sequence = sequence
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
-        """Run the block on one state of the file, even if another process writes meanwhile."""
+    def reading(self, *, latest: bool = False) -> Iterator[apsw.Connection]:
+        """Run the block on one state of the file while others may write; if `latest`, first reopen a replaced file."""
+        if latest:
+            self.state()
         with self.lock, self._unclosed():
             if self._connection.in_transaction:
                 yield self._connection

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -152,13 +152,9 @@ class FileFollower(Follower):
         """Return the records of an index; they are read from the file on demand."""
         return SqliteRecords(self._file, index.node_keys.values, index.edge_keys.values, index.topology.sequence)
 
-    @contextmanager
-    def steady(self) -> Iterator[None]:
+    def steady(self) -> AbstractContextManager[object]:
         """Read one state of the file within the block."""
-        # `state` reopens a replaced file, which must not happen during the read.
-        self._file.state()
-        with self._file.reading():
-            yield
+        return self._file.reading(latest=True)
 
     def is_worth_waiting(self) -> bool:
         """Return whether no thread of this process is writing to the file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -198,12 +198,9 @@ class PastFollower(Follower):
         """Return the records of the past state."""
         return SqliteRecords(self._file, index.node_keys.values, index.edge_keys.values, self._as_of)
 
-    @contextmanager
-    def steady(self) -> Iterator[None]:
+    def steady(self) -> AbstractContextManager[object]:
         """Read one state of the file within the block."""
-        self._file.state()
-        with self._file.reading():
-            yield
+        return self._file.reading(latest=True)
 
     def _look_back(self, present: GraphState) -> GraphIndex:
         """Read the past state, and find the vectors and texts that changed later."""

@@ -1,0 +1,71 @@
+"""What an agent asks about a conflict, in the language of the memories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from neurogated.conflict.judge import PairJudge
+from neurogated.conflict.passages import content_of, statements_in
+from neurogated.conflict.statement import read_text
+from neurogated.core.conflicts import Conflict
+from neurogated.core.judgements import RelationKind
+from neurogated.core.model import MemoryNode
+
+__all__ = ["asked"]
+
+_LONGEST = 200
+_QUESTIONS = {
+    "contradiction": {
+        "en": "You said “{0}” and also “{1}”. Which of them is right?",
+        "de": "Du hast „{0}“ gesagt und auch „{1}“. Was davon stimmt?",
+        "es": "Dijiste «{0}» y también «{1}». ¿Cuál de las dos es correcta?",
+        "fr": "Tu as dit « {0} » et aussi « {1} ». Laquelle des deux est juste ?",
+        "zh": "你说过“{0}”，也说过“{1}”。哪一个是对的？",
+    },
+    "supersession": {
+        "en": "Before, you said “{0}”. Now you say “{1}”. Has this changed?",
+        "de": "Früher hast du „{0}“ gesagt, jetzt „{1}“. Hat sich das geändert?",
+        "es": "Antes dijiste «{0}» y ahora «{1}». ¿Ha cambiado?",
+        "fr": "Avant, tu as dit « {0} », et maintenant « {1} ». Est-ce que cela a changé ?",
+        "zh": "你以前说“{0}”，现在说“{1}”。情况变了吗？",
+    },
+    "superseded": {
+        "en": "I now take “{1}” as true, and “{0}” as true no longer. Is that right?",
+        "de": "Ich gehe jetzt von „{1}“ aus, und „{0}“ gilt nicht mehr. Ist das richtig?",
+        "es": "Ahora doy por cierto «{1}», y «{0}» ya no lo es. ¿Es correcto?",
+        "fr": "Je retiens maintenant « {1} », et « {0} » n'est plus vrai. Est-ce exact ?",
+        "zh": "我现在以“{1}”为准，“{0}”不再成立。对吗？",
+    },
+    "wrong": {
+        "en": "I take “{1}” as true, and “{0}” as wrong. Is that right?",
+        "de": "Ich gehe von „{1}“ aus, und „{0}“ ist falsch. Ist das richtig?",
+        "es": "Doy por cierto «{1}», y «{0}» es incorrecto. ¿Es correcto?",
+        "fr": "Je retiens « {1} », et « {0} » est faux. Est-ce exact ?",
+        "zh": "我以“{1}”为准，“{0}”是错的。对吗？",
+    },
+}
+"""By the state of the conflict and by language; the first text is the earlier or the refuted one."""
+
+
+def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, judge: PairJudge) -> Conflict:
+    """Return a conflict with its reason and its question, from the present texts of its sides."""
+    texts = [_said(node, place) for node, place in zip((first, second), conflict.sentences, strict=True)]
+    reason = judge.compare(*(content_of(*pair) for pair in zip((first, second), texts, strict=True))).reason
+    state = conflict.kind.value
+    if conflict.loser is not None:
+        state = conflict.outcome
+        texts = texts[::-1] if conflict.loser == second.id else texts
+    language = read_text(" ".join(texts)).language
+    form = _QUESTIONS.get(state, _QUESTIONS[RelationKind.CONTRADICTION.value])
+    question = form.get(language, form["en"]).format(*(_short(text) for text in texts))
+    return replace(conflict, reason=reason, question=question)
+
+
+def _said(node: MemoryNode, place: int) -> str:
+    found = statements_in(node)
+    return found[place] if place < len(found) else node.content
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"

@@ -1,0 +1,185 @@
+"""Small words and forms that keep two statements apart which otherwise have the same words."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+
+from neurogated.conflict import cues
+from neurogated.conflict.alignment import Alignment, Pair, is_swapped
+from neurogated.conflict.statement import Statement
+from neurogated.conflict.tokens import WORD, Token
+from neurogated.conflict.word_relations import word_relations
+from neurogated.core.packaged import packaged_json
+from neurogated.core.words import words_of
+
+__all__ = ["difference"]
+
+_PAST = {
+    "en": words_of("was were did had wasn't weren't didn't hadn't"),
+    "de": words_of("war waren hatte hatten"),
+    "es": words_of("era eran estaba estaban fue fueron había tenía"),
+    "fr": words_of("était étaient avait avaient"),
+}
+_PRESENT = {
+    "en": words_of("is are am 'm 're does do will shall 'll isn't aren't don't doesn't"),
+    "de": words_of("ist sind bin habe hat haben"),
+    "es": words_of("es son está están soy estoy hay tiene tengo"),
+    "fr": words_of("est sont suis a ont ai"),
+}
+_PERFECT = {
+    "en": words_of("been being got has have 've"),
+    "de": words_of("worden gewesen gehabt"),
+    "es": words_of("ha han he sido estado"),
+    "fr": words_of("été eu"),
+}
+"""Helping verbs of tenses that are near the past and the present."""
+_OWNED = re.compile(
+    r"\b(?:have|has)(?= (?:an?|the|no|my|your|his|her|our|their|some|one|two|three|\d+)\b)", re.IGNORECASE
+)
+_PARTICIPLE = re.compile(r"\bge\w+(?:t|en)\b")
+_JOINED = re.compile(r"\b(?:and|or|und|oder|y|o|et|ou)\b|[和与]", re.IGNORECASE)
+_PRETERITE = "te"
+_ACTIONS = {"have": "have", "get": "have", "own": "have", "posse": "have", "make": "make", "do": "make", "take": "take"}
+"""The action that a light verb means, by its stem."""
+_APART = frozenset({"to", "from", "by", "before", "after", "without", "against", "above", "below", "until", "since"})
+_DEGREES = ("er", "est")
+
+
+def difference(one: Statement, other: Statement, found: Alignment) -> str | None:
+    """Return why two statements with the same words do not say the same; None if they do."""
+    rules = (_days, _numbers, _small_words, _words_in_pairs, _actions, _tenses, _roles)
+    return next(filter(None, (rule(one, other, found) for rule in rules)), None)
+
+
+def _days(one: Statement, other: Statement, _: Alignment) -> str | None:
+    if one.is_past != other.is_past:
+        return "Only one of them is about the past."
+    is_relative = any(token.moment is not None and token.moment.relative for token in one.tokens)
+    if is_relative and one.asserted and other.asserted and one.asserted != other.asserted:
+        return "They name a day by its distance, and were said on different days."
+    return None
+
+
+def _numbers(one: Statement, other: Statement, found: Alignment) -> str | None:
+    if all(_numbered(one, found, beside) != _numbered(other, found, beside) for beside in (-1, 1)):
+        return "They say their numbers of different things."
+    return None
+
+
+def _small_words(one: Statement, other: Statement, _: Alignment) -> str | None:
+    return "They differ in a small word." if _told(one) != _told(other) else None
+
+
+def _words_in_pairs(one: Statement, other: Statement, found: Alignment) -> str | None:
+    return next(filter(None, (_in_pair(pair, one, other) for pair in found.pairs)), None)
+
+
+def _actions(_: Statement, __: Statement, found: Alignment) -> str | None:
+    actions = [{_ACTIONS[token.key] for token in tokens if token.key in _ACTIONS} for tokens in found.rest()]
+    return "They differ in a verb." if actions[0] - {"have"} != actions[1] - {"have"} else None
+
+
+def _tenses(one: Statement, other: Statement, _: Alignment) -> str | None:
+    tenses = {_tense(one), _tense(other)}
+    return "They speak of different times." if len(tenses) > 1 and None not in tenses else None
+
+
+def _roles(one: Statement, other: Statement, found: Alignment) -> str | None:
+    """Compare the order of words, and of names that have no preposition and are in no list."""
+    if one.is_passive != other.is_passive or any(
+        pattern.search(each.text) for each in (one, other) for pattern in (_JOINED, cues.RECIPROCAL)
+    ):
+        return None
+    pairs = [pair for pair in found.pairs if not pair.first.moment]
+    names = [pair for pair in pairs if _is_name(pair.first, one) and _is_name(pair.second, other)]
+    in_order = [sorted(names, key=lambda pair: pair.first.begin), sorted(names, key=lambda pair: pair.second.begin)]
+    if in_order[0] != in_order[1] or is_swapped(Alignment(pairs)):
+        return "They give the same persons or things other roles."
+    return None
+
+
+def _is_name(token: Token, statement: Statement) -> bool:
+    is_noun = statement.language == "de" and statement.frame[token.begin : token.begin + 1].isupper()
+    return not token.role and (token.is_name or (is_noun and token.is_plain))
+
+
+def _numbered(statement: Statement, found: Alignment, beside: int) -> list[tuple[str, str]]:
+    """Return each number with the word before it (-1) or after it (1), if the statement has several."""
+    keys = {}
+    for pair in found.pairs:
+        keys[pair.first.begin, pair.first.word] = keys[pair.second.begin, pair.second.word] = pair.first.key
+    words = ["", *(keys.get((token.begin, token.word), token.key) for token in statement.tokens), ""]
+    numbers = [n for n, token in enumerate(statement.tokens, 1) if token.quantity is not None]
+    return sorted((words[n], words[n + beside]) for n in numbers) if len(numbers) > 1 else []
+
+
+@functools.cache
+def _telling() -> tuple[tuple[str, ...], Mapping[str, int]]:
+    """Return the Chinese words that change what a text says, and the others with the number of their meaning."""
+    data = packaged_json(__package__, "small_words.json")
+    return tuple(data["telling_han"]), {word: n for n, words in enumerate(data["telling"]) for word in words}
+
+
+def _told(statement: Statement) -> frozenset[object]:
+    telling = _telling()
+    if statement.language == "zh":
+        return frozenset(word for word in telling[0] if word in statement.frame)
+    return frozenset(telling[1][word] for word in _words(statement) if word in telling[1])
+
+
+def _in_pair(pair: Pair, one: Statement, other: Statement) -> str | None:
+    first, second = pair.first, pair.second
+    reason = None
+    if first.role and second.role and first.role != second.role and {first.role, second.role} & _APART:
+        reason = f"“{first.role}” and “{second.role}” differ."
+    elif first.word == second.word or not (first.is_plain and second.is_plain):
+        reason = None
+    elif first.is_name and second.is_name:
+        reason = f"“{first.word}” and “{second.word}” are two names."
+    elif one.language == "de" and not _same_ending(first.word, second.word):
+        reason = "They speak of different times."
+    elif one.language == "en" and pair.how == "same":
+        if _degree(first) != _degree(second):
+            reason = f"“{first.word}” and “{second.word}” differ in degree."
+        elif _is_past(first, one) != _is_past(second, other) and word_relations().is_verb(first.word):
+            reason = "They speak of different times."
+    return reason
+
+
+def _tense(statement: Statement) -> str | None:
+    """Return past or present by the helping verbs of a statement; None if they do not tell."""
+    language, words = statement.language, _words(statement)
+    if language not in _PAST or (language == "de" and _PARTICIPLE.search(statement.frame)):
+        return None
+    past, present, perfect = (words & group[language] for group in (_PAST, _PRESENT, _PERFECT))
+    if language == "en" and _OWNED.search(statement.frame):
+        present, perfect = present | perfect, frozenset()
+    if past and not present:
+        return "past"
+    return "present" if present and not (past or perfect) else None
+
+
+def _words(statement: Statement) -> frozenset[str]:
+    words = {match[0].lower().replace("’", "'").strip(".:'") for match in WORD.finditer(statement.frame)}
+    return frozenset(part for word in words for part in (word, *(f"'{end}" for end in word.split("'")[1:])))
+
+
+def _same_ending(first: str, second: str) -> bool:
+    """Return whether neither or both of two German forms of a verb have the ending of the past."""
+    differing = (n for n, (one, other) in enumerate(zip(first, second, strict=False)) if one != other)
+    begin = next(differing, min(len(first), len(second)))
+    return first.startswith(_PRETERITE, begin) == second.startswith(_PRETERITE, begin)
+
+
+def _degree(token: Token) -> str:
+    base = word_relations().base(token.word)
+    return next((end for end in _DEGREES if token.word.endswith(end) and not base.endswith(end)), "")
+
+
+def _is_past(token: Token, statement: Statement) -> bool:
+    """Return whether a verb has its past form, or a helper of it."""
+    relations = word_relations()
+    forms = relations.forms(token.word) - {token.word} if not token.word.endswith(("ing", "s")) else ()
+    return any(map(relations.is_verb, forms)) or bool(_words(statement) & (_PAST["en"] | _PERFECT["en"]))

@@ -1,0 +1,141 @@
+"""Builds the context of a task from a recall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.context.layout import EMPTY, Line, line_of, text_of
+from neurogated.context.model import Choice, Context
+from neurogated.context.packing import Candidates, Picked, pack
+from neurogated.core.ports import Embedder
+from neurogated.core.quoting import TokenCounter, estimated_tokens
+from neurogated.core.sentences import split_sentences
+from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.core.view import GraphView
+from neurogated.core.words import count_words
+
+__all__ = ["ContextBuilder", "token_counter"]
+
+_PROBE = ["1,2;3."]
+_GAP = " … "
+
+
+def token_counter(embedder: Embedder) -> TokenCounter:
+    """Return the tokenizer of an embedder, or an upper estimate if the embedder only counts words."""
+    counts_words = embedder.count_tokens(_PROBE) == count_words(_PROBE)
+    return estimated_tokens if counts_words else embedder.count_tokens
+
+
+class ContextBuilder:
+    """Packs the memories of a recall into a text within a budget of tokens."""
+
+    def __init__(self, settings: MetabolismSettings, embedder: Embedder, count_tokens: TokenCounter) -> None:
+        """Take the models.
+
+        Args:
+            settings: those of `metabolism` that begin with `context_`.
+            embedder: finds the best sentences of a memory that is longer than the budget.
+            count_tokens: counts the tokens of texts.
+        """
+        self._settings = settings
+        self._embedder = embedder
+        self._count = count_tokens
+
+    def build(self, recall: Recall, view: GraphView, budget: int, *, explain: bool = False) -> Context:
+        """Return the context; `view` is the graph of the recall."""
+        memories = recall.memories
+        lines = [line_of(one.node, row) for one, row in zip(memories, view.rows(recall.ids).tolist(), strict=True)]
+        picked = self._pack(memories, lines, budget)
+        excerpts: list[int] = []
+        if not picked and (excerpt := self._excerpt(recall, lines, budget)):
+            place, line = excerpt
+            lines[place], excerpts = line, [place]
+            picked = [Picked(place, 1.0, 0.0, None, self._tokens([line]))]
+        chosen = sorted(picked, key=lambda one: lines[one.place].order)
+        text = text_of(lines[one.place] for one in picked)
+        return Context(
+            recall.query,
+            text,
+            self._count([text])[0] if text else 0,
+            budget,
+            tuple(memories[one.place] for one in chosen),
+            excerpts=tuple(memories[place].id for place in excerpts),
+            choices={memories[one.place].id: _choice(one, memories) for one in chosen} if explain else {},
+            notes=recall.notes,
+        )
+
+    def _pack(self, memories: Sequence[RecalledMemory], lines: Sequence[Line], budget: int) -> list[Picked]:
+        numbers: dict[tuple[str, str], int] = {}
+        groups = [numbers.setdefault(line.group, len(numbers)) for line in lines]
+        texts = (EMPTY, *(line.text for line in lines), *(heading for heading, _ in numbers))
+        frame, *sizes = self._count([f"{text}\n" for text in texts])
+        scores = np.array([memory.score for memory in memories])
+        candidates = Candidates(
+            np.maximum(0.0, scores / (scores.max(initial=0.0) or 1.0)),
+            np.array(sizes[: len(lines)], dtype=np.int64),
+            np.array(groups, dtype=np.int64),
+            np.array(sizes[len(lines) :], dtype=np.int64),
+            _likeness(memories),
+        )
+        settings = self._settings
+        picked = pack(candidates, budget - frame, settings.context_repetition, settings.context_length)
+        while picked and self._tokens([lines[one.place] for one in picked]) > budget:
+            # A text can have more tokens than its lines together.
+            picked.pop()
+        return picked
+
+    def _excerpt(self, recall: Recall, lines: Sequence[Line], budget: int) -> tuple[int, Line] | None:
+        """Return the place and the best sentences of the best memory of which at least one sentence fits."""
+        for place, (memory, whole) in enumerate(zip(recall.memories, lines, strict=True)):
+            sentences = [one.strip() for one in split_sentences(memory.content) if one.strip()]
+            if self._tokens([whole._replace(text="- ")]) > budget:
+                return None
+            vectors = self._embedder.embed_documents(sentences)
+            closeness = vectors @ self._embedder.embed_queries([recall.query])[0]
+            kept: list[int] = []
+            found = None
+            for one in np.argsort(-closeness, kind="stable").tolist():
+                longer = sorted((*kept, one))
+                line = line_of(memory.node, place, _joined(sentences, longer))
+                if self._tokens([line]) <= budget:
+                    kept, found = longer, line
+            if found is not None:
+                return place, found
+        return None
+
+    def _tokens(self, lines: Sequence[Line]) -> int:
+        return self._count([text_of(lines)])[0]
+
+
+def _joined(sentences: Sequence[str], places: Sequence[int]) -> str:
+    """Return the sentences at `places`, which ascend, with a mark where sentences are left out."""
+    text = _GAP.lstrip() if places[0] else ""
+    for before, place in zip((None, *places), places, strict=False):
+        if before is not None:
+            text += " " if place == before + 1 else _GAP
+        text += sentences[place]
+    return text if places[-1] == len(sentences) - 1 else text + _GAP.rstrip()
+
+
+def _likeness(memories: Sequence[RecalledMemory]) -> NDArray[np.float64]:
+    """Return (n, n) the cosines of the memories, 0–1; 0 for a memory without a vector."""
+    size = max((len(one.node.embedding) for one in memories if one.node.embedding is not None), default=0)
+    vectors = np.zeros((len(memories), size))
+    for place, memory in enumerate(memories):
+        if memory.node.embedding is not None:
+            vectors[place] = memory.node.embedding
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    return np.asarray(np.maximum(0.0, vectors @ vectors.T))
+
+
+def _choice(one: Picked, memories: Sequence[RecalledMemory]) -> Choice:
+    memory = memories[one.place]
+    repeats = None if one.repeats is None else memories[one.repeats].id
+    neighbour = memory.path[-1].source_id if memory.path else None
+    return Choice(
+        one.place + 1, memory.score, memory.contributions, neighbour, one.value, one.repetition, repeats, one.tokens
+    )

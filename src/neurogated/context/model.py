@@ -1,0 +1,78 @@
+"""A context: the text for a prompt, and the memories in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from neurogated.core.trace import RecalledMemory
+
+__all__ = ["CONTEXT_TOKENS", "Choice", "Context"]
+
+CONTEXT_TOKENS = 2000
+"""The default budget of a context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Why a memory is in a context."""
+
+    rank: int
+    """Its rank in the recall, from 1."""
+    score: float
+    """Its score in the recall."""
+    contributions: Mapping[str, float]
+    """Terms that add up to the score; see `RecalledMemory.contributions`."""
+    neighbour: str | None
+    """Id of the memory from which activation reached it; None if its own similarity found it."""
+    value: float
+    """The value by which it was chosen: its score, as a share of the best, minus the costs of length and repetition."""
+    repetition: float
+    """Cosine with the most similar memory chosen before, 0–1."""
+    repeats: str | None
+    """Id of that memory; None without one."""
+    tokens: int
+    """Tokens of its line, and of its heading if it is the first under it."""
+
+    def __str__(self) -> str:
+        parts = " + ".join(
+            f"{name} {part:.3f}" for name, part in self.contributions.items() if f"{part:.3f}" != "0.000"
+        )
+        said = [f"rank {self.rank}", f"score {self.score:.3f} = {parts}", f"{self.tokens} tokens"]
+        said += [f"reached from {self.neighbour}"] if self.neighbour else []
+        said += [f"cosine {self.repetition:.3f} with {self.repeats}"] if self.repeats else []
+        return "; ".join(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Memories as text for a prompt, within a budget of tokens; iterating it yields the memories."""
+
+    task: str
+    text: str
+    """Facts first, then other memories by time; "" if there are none."""
+    tokens: int
+    """Tokens of the text."""
+    budget: int
+    memories: tuple[RecalledMemory, ...]
+    """In the order of the text."""
+    excerpts: tuple[str, ...] = ()
+    """Ids of memories of which the text has only sentences, because no whole memory fits."""
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    """Why each memory is there, by id; empty without `explain`."""
+    notes: tuple[str, ...] = ()
+    """Remarks of the recall."""
+
+    def __iter__(self) -> Iterator[RecalledMemory]:
+        return iter(self.memories)
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids of the memories, in the order of the text."""
+        return tuple(memory.id for memory in self.memories)

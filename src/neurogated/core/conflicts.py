@@ -1,0 +1,150 @@
+"""`Conflict`: two memories that cannot both stand as they are, and the node that records it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.judgements import RelationKind, Verdict
+from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.scope import Scope
+from neurogated.core.view import GraphView
+
+__all__ = ["CONFLICT", "Conflict", "Instruction", "Status", "Validity", "conflicts_about", "edges_of", "moment_of"]
+
+CONFLICT = "conflict"
+"""The kind of the nodes that record conflicts. No recall returns them, and no count includes them."""
+
+Status = Literal["open", "resolved"]
+Instruction = Literal["confirm", "restructure"]
+Validity = tuple[datetime | None, datetime | None]
+"""`valid_from` and `valid_to` of a memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two memories of one owner that contradict or supersede each other. Both stay in the memory."""
+
+    id: str
+    first: str
+    """The id of the memory that was there before."""
+    second: str
+    """The id of the memory that came later."""
+    kind: RelationKind
+    """A contradiction or a supersession."""
+    confidence: float
+    """0–1."""
+    outcome: Verdict = "contested"
+    """The state of the memory `loser`: true no longer, or never true; or both stand."""
+    loser: str | None = None
+    """The id of the memory that is superseded or wrong; None if both stand."""
+    status: Status = "open"
+    """Resolved, by the memory itself or by `resolve`; else open."""
+    because: str | None = None
+    """The reason that `resolve` was given."""
+    reason: str = ""
+    """One sentence, computed from the present texts."""
+    question: str = ""
+    """The question to ask the user, in the language of the memories."""
+    instruction: Instruction = "confirm"
+    """What an agent should do: confirm, that is ask the question; or restructure, that is to use the new memory."""
+    scope: Scope = field(default_factory=Scope)
+    """The owner of both memories."""
+    created_at: datetime | None = None
+    sentences: tuple[int, int] = (0, 0)
+    """The places of the conflicting sentences in both texts, from 0."""
+    base: Validity = (None, None)
+    """The valid time of the loser without the outcomes of conflicts."""
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The ids of both memories, the earlier stored one first."""
+        return self.first, self.second
+
+    def other(self, node_id: str) -> str:
+        """Return the id of the other side."""
+        return self.second if node_id == self.first else self.first
+
+    def node(self, sides: Iterable[MemoryNode], at: datetime) -> MemoryNode:
+        """Return the node that records the conflict. It holds ids and no words of the memories."""
+        ends = [side.expires_at for side in sides if side.expires_at is not None]
+        values: dict[str, Any] = {
+            "first": self.first,
+            "second": self.second,
+            "kind": self.kind.value,
+            "confidence": self.confidence,
+            "outcome": self.outcome,
+            "loser": self.loser,
+            "status": self.status,
+            "because": self.because,
+            "sentences": list(self.sentences),
+            "base": [moment and moment.isoformat() for moment in self.base],
+        }
+        created = self.created_at or at
+        return MemoryNode(
+            self.id,
+            "",
+            metadata=values,
+            kind=CONFLICT,
+            scope=self.scope,
+            created_at=created,
+            last_accessed=created,
+            expires_at=min(ends, default=None),
+        )
+
+    @classmethod
+    def of(cls, node: MemoryNode) -> Self:
+        """Return the conflict that a node records, without reason and question."""
+        values = node.metadata
+        return cls(
+            node.id,
+            values["first"],
+            values["second"],
+            RelationKind(values["kind"]),
+            values["confidence"],
+            values["outcome"],
+            values["loser"],
+            values["status"],
+            values["because"],
+            instruction="restructure" if values["status"] == "resolved" and values["loser"] else "confirm",
+            scope=node.scope,
+            created_at=node.created_at,
+            sentences=(values["sentences"][0], values["sentences"][1]),
+            base=_read(values["base"]),
+        )
+
+    def settled(self, outcome: Verdict, loser: str | None, base: Validity, because: str | None) -> Conflict:
+        """Return the conflict with an outcome for the side `loser`, which has the valid time `base` without it."""
+        instruction: Instruction = "confirm" if loser is None else "restructure"
+        return replace(
+            self, outcome=outcome, loser=loser, status="resolved", because=because, base=base, instruction=instruction
+        )
+
+
+def moment_of(node: MemoryNode) -> datetime:
+    """Return the time from which a memory counts: when it began to hold, was said, or was stored."""
+    return node.valid_from or node.timestamp or node.created_at
+
+
+def edges_of(conflict: Conflict, at: datetime) -> tuple[MemoryEdge, MemoryEdge]:
+    """Return the edges from the node of a conflict to both sides."""
+    first, second = (MemoryEdge(conflict.id, side, EdgeType.CONFLICT, created_at=at) for side in conflict.sides)
+    return first, second
+
+
+def conflicts_about(view: GraphView, node_ids: Iterable[str]) -> list[str]:
+    """Return the ids of the conflicts of which one of the nodes is a side, in the order they were stored."""
+    if EdgeType.CONFLICT not in view.edge_types:
+        return []
+    arcs = view.arcs(view.known_rows(node_ids), EdgeType.CONFLICT, inwards=True)
+    return [view.ids[row] for row in np.unique(arcs.target).tolist()]
+
+
+def _read(values: Sequence[str | None]) -> Validity:
+    begin, end = (None if text is None else datetime.fromisoformat(text) for text in values)
+    return begin, end

@@ -1,0 +1,82 @@
+"""Memories that say the same: SAME_AS edges lead from them to the clearest one, the front of their group.
+
+The weight of such an edge is the confidence that both say the same. The weight 0 says that the user has separated them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.view import Arcs, GraphView, Rows
+
+__all__ = ["fronts", "has_groups", "is_shown", "others_of"]
+
+Admits = Callable[[Rows], NDArray[np.bool_]]
+
+
+def has_groups(view: GraphView) -> bool:
+    """Return whether the graph may have memories that say the same."""
+    return EdgeType.SAME_AS in view.edge_types
+
+
+def fronts(view: GraphView, rows: Rows) -> Rows:
+    """Return the row of the front of each node's group (n,); a node without a group is its own front."""
+    found = rows.copy()
+    arcs = _joined(view, rows)
+    found[arcs.origin] = arcs.target
+    return found
+
+
+def is_shown(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
+    """Return (n,) whether each node represents its group: the front does, or else the first admitted member.
+
+    Args:
+        view: the graph.
+        rows: admitted nodes.
+        admits: returns for rows whether the reader may see the nodes.
+    """
+    if not has_groups(view):
+        return np.ones(rows.size, dtype=np.bool_)
+    front = fronts(view, rows)
+    behind = np.flatnonzero(front != rows)
+    seen = np.ones(rows.size, dtype=np.bool_)
+    seen[behind] = ~_is_seen(view, front[behind], admits)
+    left = behind[seen[behind]]
+    if left.size:
+        heads, place = np.unique(front[left], return_inverse=True)
+        arcs = _joined(view, heads, inwards=True)
+        members = _is_seen(view, arcs.target, admits)
+        first = np.full(heads.size, view.node_count)
+        np.minimum.at(first, arcs.origin[members], arcs.target[members])
+        seen[left] = rows[left] == first[place]
+    return seen
+
+
+def others_of(view: GraphView, rows: Rows) -> list[tuple[str, ...]]:
+    """Return the ids of the other members of each node's group that searches may find, in order of their rows."""
+    if not has_groups(view):
+        return [()] * rows.size
+    front = fronts(view, rows)
+    arcs = _joined(view, front, inwards=True)
+    found = []
+    for place, row in enumerate(rows.tolist()):
+        members = np.union1d(arcs.target[arcs.origin == place], front[place : place + 1])
+        members = members[_is_seen(view, members, view.admitted)]
+        found.append(tuple(view.ids[one] for one in members.tolist() if one != row))
+    return found
+
+
+def _joined(view: GraphView, rows: Rows, *, inwards: bool = False) -> Arcs:
+    """Return the SAME_AS arcs of nodes, without those between separated memories."""
+    arcs = view.arcs(rows, EdgeType.SAME_AS, inwards=inwards)
+    joined = arcs.weight > 0
+    return Arcs(arcs.origin[joined], arcs.target[joined], arcs.edge[joined], arcs.weight[joined])
+
+
+def _is_seen(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
+    seen: NDArray[np.bool_] = admits(rows) & view.alive.take(rows)
+    return seen

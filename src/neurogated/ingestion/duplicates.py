@@ -1,0 +1,174 @@
+"""Links memories of one owner that say the same, and puts the clearest of them in front."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.judgements import RelationKind, StatementJudge
+from neurogated.core.keywords import fold
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.same_as import fronts, has_groups
+from neurogated.core.view import GraphView, Rows
+from neurogated.errors import InputError
+from neurogated.ingestion.groups import Groups
+
+__all__ = ["DuplicateLinks", "Duplicates"]
+
+_TOLD = frozenset({"episode", "turn"})
+"""Kinds of memories that may say the same as memories of the other kinds here."""
+
+
+class DuplicateLinks(NamedTuple):
+    """Changes of SAME_AS edges."""
+
+    removed: Sequence[EdgeKey]
+    put: Sequence[MemoryEdge]
+
+
+class Duplicates:
+    """Computes changes of SAME_AS edges and does not apply them.
+
+    Candidates are the ends of SIM edges. The judge decides; the cosine alone never does.
+    """
+
+    def __init__(self, store: GraphStorePort, judge: StatementJudge | None, config: MemoryConfig) -> None:
+        self._store = store
+        self._judge = judge if config.metabolism.find_duplicates else None
+        self._least = config.metabolism.duplicate_cosine
+        self._swept = 0
+
+    def among(
+        self, nodes: Sequence[MemoryNode], similar: Iterable[MemoryEdge], gone: Collection[str], at: datetime
+    ) -> DuplicateLinks:
+        """Return the changes when `nodes` are written with their SIM edges.
+
+        Memories that are `gone`, or are about something else now, leave their groups first.
+        """
+        view, known = self._store.view(), {node.id: node for node in nodes}
+        groups = Groups(view)
+        if has_groups(view):
+            self._leave(groups, self._leaving(view, gone, known), known)
+        if self._judge is not None:
+            near = [edge for edge in similar if edge.weight >= self._least]
+            self._join(groups, [edge.key for edge in sorted(near, key=lambda edge: -edge.weight)], known)
+        return _links(groups, at)
+
+    def separation(self, node_id: str, at: datetime) -> DuplicateLinks:
+        """Return the changes that take a memory out of its group for good."""
+        groups = Groups(self._store.view())
+        others = [one for one in groups.group(node_id) if one != node_id]
+        self._leave(groups, {node_id}, {})
+        for other in others:
+            groups.separate(node_id, other)
+        return _links(groups, at)
+
+    def unjudged(self) -> list[EdgeKey]:
+        """Return the SIM edges that no sweep has seen and that may join memories into a group."""
+        view = self._store.view()
+        if self._judge is None or EdgeType.SIM not in view.edge_types:
+            return []
+        begin, self._swept = (self._swept if self._swept <= view.edge_count else 0), view.edge_count
+        types = view.edge_type[begin : view.edge_count]
+        rows = begin + np.flatnonzero(types == view.edge_types.index(EdgeType.SIM)).astype(np.int64)
+        rows = rows[view.weight.take(rows) >= self._least]
+        ends = [view.edge_source[rows].astype(np.int64), view.edge_target[rows].astype(np.int64)]
+        apart = _fronts(view, ends[0]) != _fronts(view, ends[1])
+        return [view.edge_key(row) for row in rows[apart].tolist()]
+
+    def between(self, pairs: Sequence[EdgeKey], at: datetime) -> DuplicateLinks:
+        """Return the changes that join memories which are linked by SIM edges."""
+        groups = Groups(self._store.view())
+        self._join(groups, pairs, {})
+        return _links(groups, at)
+
+    def _leaving(self, view: GraphView, gone: Collection[str], known: Mapping[str, MemoryNode]) -> set[str]:
+        rows = view.known_rows((*gone, *known))
+        linked = np.unique(view.arcs(rows, EdgeType.SAME_AS, both_ways=True).origin)
+        names = {view.ids[row] for row in rows[linked].tolist()}
+        before = self._store.get_nodes([name for name in names if name in known])
+        return names.intersection(gone) | {node.id for node in before if _theme(node) != _theme(known[node.id])}
+
+    def _leave(self, groups: Groups, leaving: Collection[str], known: Mapping[str, MemoryNode]) -> None:
+        for members in groups.without(leaving):
+            nodes = self._nodes(members, known)
+            front = max(nodes.values(), key=_clearness).id
+            for member in nodes:
+                groups.lead(front, member)
+
+    def _join(self, groups: Groups, pairs: Iterable[EdgeKey], known: Mapping[str, MemoryNode]) -> None:
+        """Join the groups of each pair, if the pair and the fronts of its groups say the same."""
+        for pair in pairs:
+            ends = pair.source_id, pair.target_id
+            heads = groups.front(ends[0]), groups.front(ends[1])
+            if heads[0] == heads[1] or groups.are_separate(*heads):
+                continue
+            nodes = self._nodes({*ends, *heads}, known)
+            if nodes.keys() < {*ends, *heads}:
+                continue
+            confidence = self._sameness(nodes[heads[0]], nodes[heads[1]])
+            if confidence and (ends == heads or self._sameness(nodes[ends[0]], nodes[ends[1]])):
+                behind, front = sorted(heads, key=lambda head: _clearness(nodes[head]))
+                groups.merge(front, behind, confidence)
+
+    def _nodes(self, node_ids: Collection[str], known: Mapping[str, MemoryNode]) -> dict[str, MemoryNode]:
+        missing = [node_id for node_id in node_ids if node_id not in known]
+        stored = self._store.get_nodes(missing, missing_ok=True) if missing else []
+        return {node_id: known[node_id] for node_id in node_ids if node_id in known} | {one.id: one for one in stored}
+
+    def _sameness(self, one: MemoryNode, other: MemoryNode) -> float:
+        """Return the confidence that two memories say the same; 0 if they do not."""
+        if self._judge is None or _frame(one) != _frame(other):
+            return 0.0
+        try:
+            relation = self._judge.compare(_said(one), _said(other))
+        except InputError:
+            # The judge reads no longer texts.
+            return float(one.content == other.content)
+        return relation.confidence if relation.kind is RelationKind.DUPLICATE else 0.0
+
+
+def _fronts(view: GraphView, rows: Rows) -> Rows:
+    """Return the front of each row; a row may occur several times."""
+    distinct, place = np.unique(rows, return_inverse=True)
+    found: Rows = fronts(view, distinct)[place]
+    return found
+
+
+def _frame(node: MemoryNode) -> object:
+    """Return all that must be equal for two texts to be about the same."""
+    text = fold(node.content)
+    # A later chunk is about the subject of its document, which it may not name.
+    unnamed = frozenset(name for name in map(fold, node.found.names) if name not in text)
+    voice = node.speaker and fold(node.speaker), node.role or "user"
+    owner = node.scope.user_id, node.scope.agent_id
+    kind = "" if node.kind in _TOLD else node.kind
+    return owner, kind, voice, node.title and fold(node.title), unnamed, node.valid_from, node.valid_to
+
+
+def _theme(node: MemoryNode) -> object:
+    return node.content, node.timestamp, _frame(node)
+
+
+def _said(node: MemoryNode) -> dict[str, object]:
+    return {"content": node.content, "timestamp": node.timestamp}
+
+
+def _clearness(node: MemoryNode) -> tuple[int, int, float, str]:
+    """Return a key: the clearest text names the most, then is the shortest, then the first."""
+    named = len({*map(fold, node.found.entities), *map(fold, node.found.times)})
+    return named, -len(node.content), -node.created_at.timestamp(), node.id
+
+
+def _links(groups: Groups, at: datetime) -> DuplicateLinks:
+    def put() -> Iterator[MemoryEdge]:
+        for (source, target), weight in groups.added():
+            yield MemoryEdge(source, target, EdgeType.SAME_AS, weight, created_at=at)
+
+    return DuplicateLinks([EdgeKey(*pair, EdgeType.SAME_AS) for pair in groups.removed()], list(put()))

@@ -1,0 +1,237 @@
+"""Conflicts between stated facts: recorded in the delta that writes them, resolved, taken back, erased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
+from neurogated.administration import export_memory, import_memory
+from neurogated.core.conflicts import CONFLICT
+from neurogated.errors import InputError, UnknownIdError
+
+YEAR = timedelta(days=365)
+START = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+def opened(**changes: object) -> NeuroGraphMemory:
+    return NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash").replace(**changes))
+
+
+@pytest.fixture
+def memory() -> Iterator[NeuroGraphMemory]:
+    with opened() as memory:
+        yield memory
+
+
+def lives(memory: NeuroGraphMemory, city: str, year: int | None, user: str | None = "ana") -> str:
+    return memory.add_fact(
+        "Ana", "city", city, user_id=user, valid_from=None if year is None else datetime(year, 1, 1, tzinfo=UTC)
+    )
+
+
+def only(conflicts: Sequence[Conflict]) -> Conflict:
+    (conflict,) = conflicts
+    return conflict
+
+
+def test_a_later_value_supersedes_the_earlier_one_and_both_stay(memory: NeuroGraphMemory) -> None:
+    old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+    conflict = only(memory.conflicts("resolved", user_id="ana"))
+    assert (conflict.first, conflict.second, conflict.loser) == (old, new, old)
+    assert (conflict.outcome, conflict.instruction) == ("superseded", "restructure")
+    assert memory.get(old).valid_to == datetime(2022, 1, 1, tzinfo=UTC)
+    assert memory.get(new).valid_to is None
+    then = [fact.value for fact in memory.facts(valid_at=datetime(2021, 1, 1, tzinfo=UTC), user_id="ana")]
+    now = [fact.value for fact in memory.facts(valid_at=datetime(2023, 1, 1, tzinfo=UTC), user_id="ana")]
+    assert (then, now) == (["Lyon"], ["Paris"])
+    assert [entry.reason for entry in memory.history()] == ["add", "add"]
+
+
+def test_values_of_the_same_day_are_contested_and_nothing_changes(memory: NeuroGraphMemory) -> None:
+    first, second = (lives(memory, city, None) for city in ("Lyon", "Paris"))
+    conflict = only(memory.conflicts(user_id="ana"))
+    assert (conflict.outcome, conflict.loser, conflict.instruction) == ("contested", None, "confirm")
+    assert "Lyon" in conflict.question
+    assert "Paris" in conflict.question
+    assert [memory.get(one).valid_to for one in (first, second)] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "values"),
+    [("speaks", ("French", "Spanish")), ("city", ("Lyon", "Lyon")), ("hobby", ("chess", "rowing"))],
+)
+def test_attributes_of_many_values_and_equal_values_are_no_conflict(
+    memory: NeuroGraphMemory, attribute: str, values: tuple[str, str]
+) -> None:
+    for place, value in enumerate(values):
+        memory.add_fact("Ana", attribute, value, timestamp=START + place * YEAR)
+    assert memory.conflicts(None) == []
+
+
+def test_values_that_are_said_to_hold_at_different_times_are_no_conflict(memory: NeuroGraphMemory) -> None:
+    memory.add_fact("Ana", "city", "Lyon", valid_from=START, valid_to=START + YEAR)
+    memory.add_fact("Ana", "city", "Paris", valid_from=START + YEAR)
+    assert memory.conflicts(None) == []
+
+
+def test_users_never_conflict_and_see_their_own_conflicts_only(memory: NeuroGraphMemory) -> None:
+    for city, user in (("Lyon", "ana"), ("Paris", "ben"), ("Rome", None)):
+        lives(memory, city, None, user)
+    assert memory.conflicts(None, user_id=ANY_USER) == []
+    lives(memory, "Nice", None, "ana")
+    assert memory.conflicts(None) == []
+    assert memory.conflicts(None, user_id="ben") == []
+    assert len(memory.conflicts(None, user_id="ana")) == 1
+    memory.delete(user_id="ana")
+    assert memory.conflicts(None, user_id=ANY_USER) == []
+
+
+def test_a_conflict_is_no_memory(memory: NeuroGraphMemory) -> None:
+    for city in ("Lyon", "Paris"):
+        lives(memory, city, None)
+    kinds = {node.kind for node in memory.list(user_id="ana")} | {node.kind for node in memory.find(user_id="ana")}
+    assert kinds == {"fact"}
+    assert memory.count(user_id="ana") == sum(memory.tiers(user_id="ana").counts.values()) == 2
+    assert {one.node.kind for one in memory.recall("Ana city conflict", top_n=9, user_id="ana")} == {"fact"}
+    assert {one.node.kind for one in memory.canvas(user_id="ana")} == {"fact"}
+    assert memory.count(user_id="ana", kinds=[CONFLICT]) == 1
+
+
+def test_an_outcome_can_be_given_again_and_undone(memory: NeuroGraphMemory) -> None:
+    old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+    conflict = only(memory.conflicts(None, user_id="ana"))
+    before = [memory.get(one) for one in (old, new)]
+    wrong = memory.resolve(conflict.id, old, because="She never left.")
+    assert (wrong.outcome, wrong.loser, wrong.because) == ("wrong", new, "She never left.")
+    assert memory.get(old).valid_to is None
+    assert memory.facts(valid_at=datetime(2030, 1, 1, tzinfo=UTC), user_id="ana")[0].value == "Lyon"
+    assert memory.resolve(conflict.id, "both").outcome == "contested"
+    assert [memory.get(one).valid_to for one in (old, new)] == [None, None]
+    assert memory.get(new).valid_from == datetime(2022, 1, 1, tzinfo=UTC)
+    memory.resolve(conflict.id, "supersede")
+    assert [memory.get(one) for one in (old, new)] == before
+    memory.undo(to=2)
+    assert [memory.get(one) for one in (old, new)] == before
+    assert only(memory.conflicts(None, user_id="ana")) == conflict
+    memory.undo(to=1)
+    assert memory.conflicts(None, user_id=ANY_USER) == []
+    assert memory.get(old).valid_to is None
+
+
+def test_the_past_shows_what_was_believed_then(memory: NeuroGraphMemory) -> None:
+    old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+    memory.resolve(only(memory.conflicts(None, user_id="ana")).id, old)
+    values = [Conflict.of(memory.store.as_of(n).get_node(conflict_id)).outcome
+              for conflict_id in [only(memory.conflicts(None, user_id="ana")).id] for n in (2, 3)]  # fmt: skip
+    assert values == ["superseded", "wrong"]
+    assert memory.store.as_of(1).get_node(old).valid_to is None
+
+
+def test_without_the_other_side_a_memory_is_as_if_it_had_never_been_there(memory: NeuroGraphMemory) -> None:
+    old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+    memory.delete(new)
+    assert memory.get(old).valid_to is None
+    assert memory.conflicts(None, user_id=ANY_USER) == []
+
+
+def test_a_new_text_ends_the_conflict(memory: NeuroGraphMemory) -> None:
+    first, _ = lives(memory, "Lyon", None), lives(memory, "Paris", None)
+    memory.update(first, "Ana likes Lyon.")
+    assert memory.conflicts(None, user_id=ANY_USER) == []
+
+
+def test_the_same_fact_stated_again_keeps_its_outcome(memory: NeuroGraphMemory) -> None:
+    old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+    lives(memory, "Lyon", 2020)
+    assert memory.get(old).valid_to == datetime(2022, 1, 1, tzinfo=UTC)
+    assert len(memory.conflicts(None, user_id="ana")) == 1
+
+
+CITIES = ("Lyon", "Paris", "Rome", "Oslo", "Turin")
+
+
+@given(st.permutations(range(5)), st.lists(st.integers(0, 9), max_size=4))
+@settings(max_examples=25)
+def test_the_times_of_values_do_not_depend_on_the_order_in_which_they_are_stated(
+    order: list[int], removed: list[int]
+) -> None:
+    with opened() as memory:
+        ids = {place: lives(memory, CITIES[place], 2000 + place) for place in order}
+        left = sorted(set(ids) - {n for n in removed if n < len(CITIES)})
+        for place in ids.keys() - set(left):
+            memory.delete(ids[place])
+        ends = [memory.get(ids[place]).valid_to for place in left]
+        expected = [datetime(2000 + place, 1, 1, tzinfo=UTC) for place in left[1:]]
+        assert ends == [*expected, None][: len(left)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["first", "second", "both", "supersede"])), max_size=8))
+@settings(max_examples=25)
+def test_outcomes_of_several_conflicts_are_independent(choices: list[tuple[int, str]]) -> None:
+    with opened() as memory:
+        ids = [lives(memory, city, 2000 + place) for place, city in enumerate(CITIES[:4])]
+        start = [memory.get(one) for one in ids]
+        conflicts = memory.conflicts(None, user_id="ana")
+        for place, choice in choices:
+            conflict = conflicts[place % len(conflicts)]
+            memory.resolve(conflict.id, getattr(conflict, choice, choice))
+        for conflict in conflicts:
+            memory.resolve(conflict.id, "both")
+        assert [(memory.get(one).valid_from, memory.get(one).valid_to) for one in ids] == [
+            (node.valid_from, None) for node in start
+        ]
+        for conflict in reversed(conflicts):
+            memory.resolve(conflict.id, "supersede")
+        assert [memory.get(one) for one in ids] == start
+
+
+def test_callbacks_hear_of_each_new_conflict_once(memory: NeuroGraphMemory) -> None:
+    heard: list[Conflict] = []
+    memory.on("conflict", heard.append)
+    for city in ("Lyon", "Paris", "Paris"):
+        lives(memory, city, None)
+    assert heard == memory.conflicts(user_id="ana")
+
+
+def test_checking_can_be_switched_off() -> None:
+    with opened(metabolism={"check_conflicts": False}) as memory:
+        for city in ("Lyon", "Paris"):
+            lives(memory, city, None)
+        assert memory.conflicts(None, user_id=ANY_USER) == []
+
+
+def test_wrong_arguments_change_nothing(memory: NeuroGraphMemory) -> None:
+    first, _ = lives(memory, "Lyon", None), lives(memory, "Paris", None)
+    conflict = only(memory.conflicts(user_id="ana"))
+    for wrong in ("neither", "", conflict.id):
+        with pytest.raises(InputError):
+            memory.resolve(conflict.id, wrong)
+    for missing in ("conflict-x", first):
+        with pytest.raises(UnknownIdError):
+            memory.resolve(missing, "both")
+    with pytest.raises(InputError):
+        memory.conflicts("closed")  # type: ignore[arg-type]
+    assert only(memory.conflicts(user_id="ana")) == conflict
+
+
+def test_exports_keep_conflicts_and_compaction_erases_them(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path / "one"), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+        memory.resolve(only(memory.conflicts(None, user_id="ana")).id, old, because="secret reason")
+        found = memory.conflicts(None, user_id="ana")
+        export_memory(memory, tmp_path / "export")
+        memory.delete(user_id="ana")
+        memory.compact()
+        files = [path.read_bytes() for path in Path(config.save_dir).rglob("*") if path.is_file()]
+        assert not any(b"secret reason" in data for data in files)
+    copy = config.replace(save_dir=str(tmp_path / "two"))
+    import_memory(copy, tmp_path / "export")
+    with NeuroGraphMemory(copy) as other:
+        assert other.conflicts(None, user_id="ana") == found

@@ -1,0 +1,64 @@
+"""The choice of memories, against a slow independent reference."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogated.context.packing import Candidates, pack
+
+
+@st.composite
+def candidates(draw: st.DrawFn) -> Candidates:
+    count = draw(st.integers(0, 8))
+    groups = draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
+    vectors = np.array(
+        draw(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=count, max_size=count)), dtype=np.float64
+    ).reshape(count, 3)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    relevance = sorted(draw(st.lists(st.integers(0, 10), min_size=count, max_size=count)), reverse=True)
+    return Candidates(
+        np.array(relevance, dtype=np.float64) / 10,
+        np.array(draw(st.lists(st.integers(1, 20), min_size=count, max_size=count)), dtype=np.int64),
+        np.array(groups, dtype=np.int64),
+        np.array(draw(st.lists(st.integers(0, 5), min_size=3, max_size=3)), dtype=np.int64),
+        vectors @ vectors.T,
+    )
+
+
+def slowly_packed(given_: Candidates, budget: int, repetition_cost: float, length_cost: float) -> list[int]:
+    chosen: list[int] = []
+    while True:
+        open_groups = {int(given_.groups[one]) for one in chosen}
+        best, best_value = None, -np.inf
+        for one in range(len(given_.sizes)):
+            group = int(given_.groups[one])
+            needed = int(given_.sizes[one]) + (0 if group in open_groups else int(given_.headings[group]))
+            if one in chosen or needed > budget:
+                continue
+            repeated = max((float(given_.likeness[one, other]) for other in chosen), default=0.0)
+            value = given_.relevance[one] / given_.sizes[one] ** length_cost - repetition_cost * repeated
+            if value > best_value + 1e-12:
+                best, best_value, cost = one, value, needed
+        if best is None:
+            return chosen
+        chosen.append(best)
+        budget -= cost
+
+
+@given(candidates(), st.integers(0, 100), st.sampled_from([0.0, 0.2, 1.0]), st.sampled_from([0.0, 0.25]))
+def test_the_choice_equals_that_of_a_slow_search(
+    given_: Candidates, budget: int, repetition_cost: float, length_cost: float
+) -> None:
+    picked = pack(given_, budget, repetition_cost, length_cost)
+    assert [one.place for one in picked] == slowly_packed(given_, budget, repetition_cost, length_cost)
+    assert sum(one.tokens for one in picked) <= budget
+
+
+@given(candidates(), st.integers(0, 100))
+def test_no_memory_that_still_fits_is_left_out(given_: Candidates, budget: int) -> None:
+    picked = pack(given_, budget, 0.2, 0.0)
+    left = budget - sum(one.tokens for one in picked)
+    opened = {int(given_.groups[one.place]) for one in picked}
+    for one in set(range(len(given_.sizes))) - {each.place for each in picked}:
+        group = int(given_.groups[one])
+        assert given_.sizes[one] + (0 if group in opened else given_.headings[group]) > left

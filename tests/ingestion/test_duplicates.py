@@ -1,0 +1,200 @@
+"""Memories of one owner that say the same form a group with one front."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.errors import UnknownIdError
+
+QUESTION = "Where do I live?"
+MAY = datetime(2024, 5, 1, tzinfo=UTC)
+
+
+def links(memory: NeuroGraphMemory) -> dict[str, str]:
+    """Return the front of each memory that stands behind one."""
+    edges = (edge for edge in memory.store.all_edges() if edge.type is EdgeType.SAME_AS and edge.weight)
+    return {edge.source_id: edge.target_id for edge in edges}
+
+
+def recalled(memory: NeuroGraphMemory, **options: object) -> dict[str, tuple[str, ...]]:
+    recall = memory.recall(QUESTION, top_n=9, user_id="ana", **options)  # type: ignore[arg-type]
+    return {one.id: one.same_as for one in recall}
+
+
+def said(memory: NeuroGraphMemory, text: str, **about: object) -> str:
+    return memory.add(text, **{"user_id": "ana", **about})[0]  # type: ignore[arg-type]
+
+
+def test_a_recall_shows_the_clearest_of_a_group_and_names_the_others(memory: NeuroGraphMemory) -> None:
+    longer = said(memory, "I do live in Leeds!")
+    short = said(memory, "I live in Leeds.", session_id="s")
+    other = said(memory, "I live in York.")
+    assert links(memory) == {longer: short}
+    assert recalled(memory) == {short: (longer,), other: ()}
+    assert recalled(memory, include_duplicates=True) == {short: (longer,), longer: (short,), other: ()}
+    assert recalled(memory, as_of=1).keys() == {longer}
+    assert memory.same_as(longer) == [short]
+    assert memory.get(longer).content == "I do live in Leeds!"
+    assert {node.id for node in memory.list(user_id="ana")} >= {longer, short}
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["I live in York.", "I do not live in Leeds.", "I lived in Leeds.", "Do I live in Leeds?", "I live in Leeds 2."],
+)
+def test_statements_that_differ_stay_apart(memory: NeuroGraphMemory, other: str) -> None:
+    said(memory, "I live in Leeds.")
+    said(memory, other)
+    assert links(memory) == {}
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"user_id": "tom"},
+        {"user_id": None},
+        {"agent_id": "cook"},
+        {"title": "Diary of Tom"},
+        {"valid_from": MAY},
+        {"kind": "policy"},
+    ],
+)
+def test_memories_of_two_owners_or_about_two_things_stay_apart(
+    memory: NeuroGraphMemory, about: dict[str, object]
+) -> None:
+    said(memory, "I live in Leeds.")
+    said(memory, "I live in Leeds.", **{"session_id": "s" if "title" not in about else None, **about})
+    assert links(memory) == {}
+
+
+def test_two_speakers_say_two_things_and_one_speaker_says_one(memory: NeuroGraphMemory) -> None:
+    about = {"user_id": "ana", "session_id": "s"}
+    message = {"role": "user", "name": "Ana", "content": "I live in Leeds."}
+    first, second = (memory.add(message, **about)[0] for _ in range(2))  # type: ignore[arg-type]
+    other = memory.add({**message, "name": "Tom"}, **about)[0]  # type: ignore[arg-type]
+    answer = memory.add({**message, "role": "assistant"}, **about)[0]  # type: ignore[arg-type]
+    assert links(memory) == {second: first}
+    assert recalled(memory).keys() == {first, other, answer}
+
+
+def test_the_same_words_on_two_days_are_two_events_if_they_name_a_day_by_its_distance(memory: NeuroGraphMemory) -> None:
+    for day in range(2):
+        said(memory, "I saw the dentist yesterday.", session_id=str(day), timestamp=MAY + timedelta(days=day))
+        said(memory, "I am afraid of the dentist.", session_id=str(day), timestamp=MAY + timedelta(days=day))
+    assert [memory.get(one).content for one in links(memory)] == ["I am afraid of the dentist."]
+
+
+def test_separated_memories_stay_separate(memory: NeuroGraphMemory) -> None:
+    first, second, third = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(3))
+    before = memory.history()[-1].sequence
+    assert memory.separate(first)
+    assert memory.history()[-1].sequence == before + 1
+    assert not memory.separate(first)
+    assert links(memory) == {third: second}
+    assert memory.deduplicate() == 0
+    fourth = said(memory, "I live in Leeds.", session_id="4")
+    assert len(links(memory)) == 2
+    shown = recalled(memory)
+    assert sorted(len(others) for others in shown.values()) == [0, 2] or shown[first] == (fourth,)
+    memory.undo(to=before)
+    assert links(memory) == {second: first, third: first}
+    with pytest.raises(UnknownIdError):
+        memory.separate("nobody")
+
+
+def test_a_group_survives_the_deletion_and_the_change_of_its_front(memory: NeuroGraphMemory) -> None:
+    front, *others = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(4))
+    assert set(links(memory).values()) == {front}
+    memory.delete(front)
+    assert set(links(memory).values()) == {others[0]}
+    memory.update(others[0], "I live in York.")
+    assert links(memory) == {others[2]: others[1]}
+    memory.update(others[0], "I live in Leeds!")
+    assert len(links(memory)) == 2
+
+
+def test_a_memory_that_is_about_another_time_leaves_its_group(memory: NeuroGraphMemory) -> None:
+    front, *others = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(3))
+    memory.update(others[0], metadata={"seen": True})
+    assert len(links(memory)) == 2
+    memory.update(front, valid_to=MAY)
+    assert links(memory) == {others[1]: others[0]}
+
+
+def test_a_filter_that_hides_the_front_shows_another_member(memory: NeuroGraphMemory) -> None:
+    front, *others = (said(memory, "I live in Leeds.", session_id=str(n // 2)) for n in range(4))
+    assert recalled(memory, session_id="1") == {others[1]: (others[2],)}
+    assert recalled(memory).keys() == {front}
+    memory.delete(session_id="0", user_id="ana")
+    assert recalled(memory).keys() == {others[1]}
+
+
+def test_a_recall_is_filled_up_when_duplicates_are_left_out(memory: NeuroGraphMemory) -> None:
+    for number in range(30):
+        said(memory, "I live in Leeds.", session_id=str(number))
+    said(memory, "My brother lives in Berlin.")
+    assert len(memory.recall(QUESTION, top_n=2, user_id="ana")) == 2
+
+
+def test_older_memories_are_linked_in_the_background_and_a_setting_switches_all_off(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config.replace(metabolism={"find_duplicates": False})) as memory:
+        first, second = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(2))
+        assert memory.deduplicate() == 0
+        assert memory.consolidate() == []
+        assert recalled(memory).keys() == {first, second}
+    with NeuroGraphMemory(config) as memory:
+        assert memory.consolidate() == []
+        assert links(memory) == {second: first}
+        assert memory.history()[-1].reason == "deduplicate"
+        assert memory.deduplicate() == 0
+        assert recalled(memory) == {first: (second,)}
+        memory.undo()
+        assert links(memory) == {}
+    with NeuroGraphMemory(config.replace(metabolism={"find_duplicates": False})) as memory:
+        assert recalled(memory).keys() == {first, second}
+
+
+TEXTS = ["I live in Leeds.", "I do live in Leeds!", "I LIVE in Leeds", "I live in York.", "I do live in York."]
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "delete", "separate", "update", "sweep"]), st.integers(0, 9), st.sampled_from(TEXTS)
+    ),
+    max_size=12,
+)
+
+
+@given(STEPS)
+@settings(max_examples=25)
+def test_groups_are_stars_of_equal_statements_after_any_changes(steps: list[tuple[str, int, str]]) -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        ids: list[str] = []
+        separated: set[str] = set()
+        for step, place, text in steps:
+            if step == "add" or not ids:
+                ids.append(said(memory, text, session_id=str(len(ids))))
+            elif step == "sweep":
+                memory.deduplicate()
+            else:
+                chosen = ids[place % len(ids)]
+                if step == "delete":
+                    ids.remove(memory.get(chosen).id)
+                    memory.delete(chosen)
+                elif step == "separate" and memory.separate(chosen):
+                    separated.add(chosen)
+                elif step == "update":
+                    memory.update(chosen, text)
+            behind = links(memory)
+            assert not set(behind) & set(behind.values())
+            assert {*behind, *behind.values()} <= set(ids)
+            for one, other in behind.items():
+                assert memory.get(one).content.split()[-1].strip(".!") == memory.get(other).content.split()[-1].strip(
+                    ".!"
+                )
+            shown = memory.recall(QUESTION, top_n=99, user_id="ana").ids if ids else ()
+            assert set(shown) == set(ids) - set(behind)
