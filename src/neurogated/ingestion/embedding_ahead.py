@@ -16,7 +16,7 @@ from neurogated.core.model import Vector, as_vector
 from neurogated.core.ports import Embedder
 from neurogated.core.watchdog import stage
 
-__all__ = ["EmbeddingAhead", "mean_vectors"]
+__all__ = ["EmbeddingAhead"]
 
 
 class EmbeddingAhead:

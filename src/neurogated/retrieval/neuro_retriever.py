@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import repeat
 from types import MappingProxyType
 from typing import NamedTuple, Unpack
@@ -28,7 +28,6 @@ from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.text import checked_text, ends_of
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
@@ -36,7 +35,7 @@ from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.local_spread import OnCanvas
 from neurogated.retrieval.queries import checked_score
-from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, relays_of
+from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import with_conflicts
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
@@ -353,9 +352,10 @@ class NeuroRetriever:
         reached, values = admission.admitted(*activation.spread)
         likeness.of(reached)
         known = likeness.admitted
-        recency = self._recency(view, known.rows, admission.now)
-        energy_weight = config.retrieval.energy_weight
-        energy = self._law.energy(view, known.rows, admission.now) if energy_weight else np.zeros(known.rows.size)
+        recency = recency_of(view, known.rows, admission.now, config)
+        energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
+        if energy_weight:
+            energy = self._law.energy(view, known.rows, admission.now)
         gains = dimensions.terms(known.rows)
         base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + sum(gains.values())
         base += energy_weight * energy
@@ -385,11 +385,3 @@ class NeuroRetriever:
         lit = lit_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
         ranked, share = known.at(known.rows[best]), trust / subjects
         return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit)
-
-    def _recency(self, view: GraphView, rows: Rows, present: int) -> Values:
-        """Return 1 for an access now, halved for every `retrieval.recency_half_life_days` since the last access."""
-        if not self._config.RECENCY_WEIGHT:
-            return np.zeros(rows.size)
-        half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
-        age = np.maximum(0, present - view.last_accessed.take(rows))
-        return np.asarray(np.exp2(-age / max(half_life, 1)), dtype=np.float64)
