@@ -37,6 +37,7 @@ FIXED_CONSTANTS = {
     "core/column_view.py": {"_MANY_SCOPES"},  # the faster of two equal methods
     "core/scope_rows.py": {"_FILTERS", "_ROOM"},  # a cache; an array that grows
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
+    "context/echo.py": {"_CLOSEST", "_FEW"},  # the work for one sentence
     "context/model.py": {"CONTEXT_TOKENS"},  # the default of an argument
     "core/clock.py": {"_EPOCH", "_MOST_STEPS", "MICROS_A_DAY"},  # the time zero of the file format; of a drawn curve
     "cli/chat.py": {"_WIDTH", "_TEXT_WIDTH", "_ORIGIN_WIDTH"},  # of the terminal
@@ -67,8 +68,9 @@ FIXED_CONSTANTS = {
         "_REACH", "_PHRASE_SHARE", "_CLAUSE_SHARE", "_LONG_SHARE", "_LONG", "_INDIRECT", "_OVERLAP_GAIN", "_QUOTED",
     },
     # Thresholds, confidences and sizes of the judge of pairs; `benchmarks.dissonance` measures them.
-    "conflict/passages.py": {"_LONGEST"},  # a limit for what counts as a sentence
-    "conflict/questions.py": {"_LONGEST"},  # of a quotation
+    "conflict/checker.py": {"_CERTAIN"},
+    "conflict/claims.py": {"_BEFORE", "_LEAST", "_CONFIDENCE"},
+    "conflict/questions.py": {"_LONGEST", "_ENOUGH"},  # of a quotation
     "conflict/alignment.py": {"_LEAST_STEM", "_LEAST_PREFIX", "_INFLECTED", "_LONGEST"},
     "conflict/exclusive.py": {"_NEAREST", "_MARGIN", "_MOST_WORDS", "_REMEMBERED"},
     "conflict/facts.py": {"_DETAILED", "_SHORT"},
@@ -97,6 +99,7 @@ FIXED_CONSTANTS = {
     "core/language.py": {"_ENOUGH"},  # characters that identify a language
     "ingestion/foreign_names.py": {"_LONGEST_NUMBER", "_LONGEST_JOINT", "_LONGEST_GERMAN_NAME"},  # of grammar
     "ingestion/sessions.py": {"_STEP", "_FIRST"},  # room between positions
+    "ingestion/duplicates.py": {"_BEGINNING"},  # forms of a word
     "ingestion/writer.py": {"_ATTEMPTS"},  # more attempts are rare; the last runs under the lock
     "core/quoting.py": {"_BYTES_A_TOKEN"},  # an upper estimate; callers count exactly
     "llm/bounds.py": {"_THOUGHT_TOKENS", "_CHARACTERS_A_TOKEN", "_FRAME"},  # upper estimates; see prompts

@@ -45,6 +45,9 @@ class MetabolismSettings:
     duplicate_cosine: float = setting(
         0.7, "two memories are compared for duplication from this cosine on", low=0.0, high=1.0
     )
+    duplicate_words: int = setting(
+        4, "two memories are compared for duplication if at most this many words of each are not in the other", low=0
+    )
 
     # Energy
     half_life_days: float = setting(
@@ -63,7 +66,7 @@ class MetabolismSettings:
 
     # Tiers
     dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0)
-    dormant_importance: float = setting(0.6, "a dormant memory has less importance than this", low=0.0, high=1.0)
+    dormant_importance: float = setting(0.65, "a dormant memory has less importance than this", low=0.0, high=1.0)
     dormant_idle_days: float = setting(
         14.0, "a dormant memory had no access for this many days", low=0.0, high=_LONGEST
     )
@@ -131,7 +134,7 @@ class MetabolismSettings:
         high=1.0,
     )
     consolidation_coverage: float = setting(
-        0.5,
+        0.8,
         "share of the cluster's words and names that is enough for a fact",
         low=0.0,
         high=1.0,
@@ -153,6 +156,24 @@ class MetabolismSettings:
 
     # Conflicts
     check_conflicts: bool = setting(True, "compare new memories with stored ones, and record what contradicts")
+    conflict_similarity: float = setting(
+        0.5,
+        "cosine of two texts from which their sentences are compared; 0.5 suits all-MiniLM-L6-v2",
+        low=-1.0,
+        high=1.0,
+    )
+    conflict_share: float = setting(
+        0.7,
+        "share of the words of a claim, such as “I have never …”, that an earlier sentence must have",
+        low=0.1,
+        high=1.0,
+    )
+    conflict_candidates: int = setting(64, "earlier texts that are searched for each claim", low=0, high=1000)
+    conflict_overlap: float = setting(
+        0.5, "share of the words of the shorter of two sentences that both must have to be compared", low=0.01, high=1.0
+    )
+    conflict_pairs: int = setting(4, "most pairs of sentences of which a new text is compared", low=0, high=1000)
+    conflict_words: int = setting(30, "most words of a sentence that is compared with another", low=1, high=1000)
     conflict_facts: int = setting(
         64, "latest facts about the same subject with which a new fact is compared", low=0, high=10_000
     )
@@ -161,10 +182,15 @@ class MetabolismSettings:
     context_repetition: float = setting(
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
-    context_length: float = setting(
-        0.0, "the value of a memory for the context is divided by this power of its tokens", low=0.0, high=1.0
-    )
     context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
+    echo_minutes: float = setting(
+        60.0,
+        "minutes after a recall in which messages of the assistant that repeat its memories are not stored; 0: always "
+        "stored",
+        low=0.0,
+        high=_LONGEST,
+    )
+    echo_memories: int = setting(100, "memories that recalls handed out last, and that may be repeated", low=0)
 
     def __post_init__(self) -> None:
         check(self, "metabolism.")

@@ -92,6 +92,12 @@ class RetrievalSettings:
         low=0.0,
         high=_MOST,
     )
+    canvas_weight: float = setting(
+        0.0,
+        "weight of the activation that spreads from the working canvas and from keywords before vector search",
+        low=0.0,
+        high=_MOST,
+    )
     place_weight: float = setting(
         0.1, "weight if a memory's event happened at a place that the question names", low=0.0, high=_MOST
     )
@@ -147,7 +153,7 @@ class RetrievalSettings:
     selectivity: float = setting(6.0, "exponent of the similarity in the gate of those edge types", low=0.0, high=100.0)
 
     # Kernels: a weight 0–2 for each edge type. After a slash follows the weight against the stored direction.
-    # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place and @sentiment are 1.
+    # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place, @sentiment and @canvas are 1.
     kernel_fact: str = setting(
         "MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0", "kernel of questions for plain facts"
     )

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice, product
+from typing import NamedTuple
 
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.conflict.claims import Claim, claims_in, contradicted, repeats
 from neurogated.conflict.judge import PairJudge
-from neurogated.conflict.passages import content_of, is_compared, owner_of
+from neurogated.conflict.passages import content_of, is_compared, is_personal, owner_of, statements_in, voice_of
 from neurogated.conflict.settlement import Settlement
+from neurogated.conflict.statement import read_text
 from neurogated.core.conflicts import CONFLICT, Conflict, Validity, moment_of
 from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import FACT
-from neurogated.core.filters import Filter
+from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.judgements import Relation, RelationKind
-from neurogated.core.keywords import fold
+from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
@@ -25,13 +29,25 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["ConflictChecker"]
 
+_CERTAIN = 0.85
+"""Confidence from which a supersession needs no answer of the user."""
+
+
+class _Found(NamedTuple):
+    """A conflict of a new memory with an earlier one."""
+
+    old: MemoryNode
+    relation: Relation
+    sentences: tuple[int, int] = (0, 0)
+    rule: str = "statement"
+
 
 class ConflictChecker:
     """Adds the conflicts of new memories to the delta that writes them."""
 
     def __init__(self, store: GraphStorePort, judge: PairJudge, settings: MetabolismSettings) -> None:
         self._store = store
-        self.judge = judge
+        self._judge = judge
         self._settings = settings
 
     def checked(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = ()) -> GraphDelta:
@@ -45,62 +61,166 @@ class ConflictChecker:
         for node in delta.nodes:
             settlement.keep_outcomes(node)
         if self._settings.check_conflicts:
-            gone = frozenset(delta.removed_nodes)
-            before: list[MemoryNode] = []
+            gone, before = frozenset(delta.removed_nodes), list[MemoryNode]()
             for node in filter(is_compared, fresh):
-                self._check(settlement, node, before, gone)
+                for found in self._found(delta, node, before):
+                    if found.old.id not in gone and not settlement.is_wrong(found.old.id):
+                        self._record(settlement, node, found)
                 before.append(node)
         return settlement.added_to(delta)
 
-    def _check(
-        self, settlement: Settlement, node: MemoryNode, before: Sequence[MemoryNode], gone: frozenset[str]
-    ) -> None:
-        for old in self._facts_like(node, before):
-            if old.id in gone or owner_of(node) != owner_of(old) or settlement.is_wrong(old.id):
-                continue
-            now, other = (_given(one, settlement.base(one)) for one in (node, old))
-            relation = self.judge.compare(content_of(other, other.content), content_of(now, now.content))
-            if relation.is_conflict:
-                self._record(settlement, other, now, relation)
+    def _found(self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[_Found]:
+        if node.found.statement is not None:
+            yield from self._of_fact(node, before)
+        else:
+            told = set[str]()
+            for found in chain(self._of_claims(node, before), self._of_sentences(delta, node, before)):
+                if found.old.id not in told:
+                    told.add(found.old.id)
+                    yield found
 
-    def _record(self, settlement: Settlement, old: MemoryNode, new: MemoryNode, relation: Relation) -> None:
-        """Record a conflict; the earlier fact is superseded if the judge says that both were true."""
-        if _are_apart(old, new):
+    # Facts
+
+    def _of_fact(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[_Found]:
+        """Compare a stated fact with the facts about its subject."""
+        for old in self._facts_like(node, before):
+            ours, theirs = (content_of(self._given(one), one.content) for one in (node, old))
+            relation = self._judge.compare(theirs, ours)
+            if relation.is_conflict:
+                yield _Found(old, relation)
+
+    def _given(self, node: MemoryNode) -> MemoryNode:
+        """Return a memory with the valid time that it has without conflicts."""
+        return _valid(node, Settlement(self._store).base(node))
+
+    def _facts_like(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[MemoryNode]:
+        """Yield the stated facts of the same owner about the subject of a fact, the latest first."""
+        subject, known = _subject(node), {one.id for one in before}
+        view = self._store.view(filters=Filter(kinds=(FACT,), scope=ScopeFilter(node.scope.user_id, alone=True)))
+        names = [name for name in self._store.nodes_with([subject_tag(subject)], None, view) if name not in known]
+        stored = self._store.get_nodes(names[::-1][: self._settings.conflict_facts], missing_ok=True)
+        for other in chain(reversed(before), stored):
+            if other.id != node.id and owner_of(other) == owner_of(node) and _subject(other) == subject:
+                yield other
+
+    # Texts
+
+    def _of_claims(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[_Found]:
+        """Compare the claims of a text with what the same person said before."""
+        share = self._settings.conflict_share
+        for place, sentence in enumerate(statements_in(node)):
+            for claim in claims_in(sentence):
+                said = [(old, statements_in(old)) for old in self._said_before(claim, node, before)]
+                if any(repeats(claim, sentences, share) for _, sentences in said):
+                    continue
+                places = ((old, contradicted(claim, sentences, share)) for old, sentences in said)
+                hits = [(old, at) for old, at in places if at is not None]
+                if hits:
+                    old, at = max(hits, key=lambda hit: _nearness(claim, *hit))
+                    yield _Found(old, claim.relation, (at, place), claim.rule)
+
+    def _said_before(self, claim: Claim, node: MemoryNode, before: Sequence[MemoryNode]) -> list[MemoryNode]:
+        scope = ScopeFilter(node.scope.user_id, alone=True)
+        view = self._store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES))
+        rows, _ = self._store.keyword_rows(claim.words, self._settings.conflict_candidates, view)
+        stored = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
+        return [old for old in (*stored, *before) if _precedes(old, node)]
+
+    def _of_sentences(self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[_Found]:
+        """Compare the short sentences of a text with those of the texts to which it has SIM edges."""
+        near = [
+            edge.target_id
+            for edge in delta.edges
+            if edge.source_id == node.id
+            and edge.type is EdgeType.SIM
+            and edge.weight >= self._settings.conflict_similarity
+        ]
+        ours = self._short(node) if near else []
+        if not ours:
             return
-        known = settlement.conflict(_conflict_id(old.id, new.id))
+        earlier = {one.id: one for one in before}
+        earlier |= {one.id: one for one in self._store.get_nodes(near, missing_ok=True)}
+        pairs = (
+            (old, mine, theirs)
+            for old in (earlier[name] for name in near if name in earlier)
+            if _precedes(old, node)
+            for mine, theirs in product(ours, self._short(old))
+            if len(mine[2] & theirs[2]) >= self._settings.conflict_overlap * min(len(mine[2]), len(theirs[2])) > 0
+        )
+        for old, (place, text, _), (at, said, _) in islice(pairs, self._settings.conflict_pairs):
+            relation = self._judge.compare(content_of(old, said), content_of(node, text))
+            if relation.is_conflict:
+                yield _Found(old, relation, (at, place))
+
+    def _short(self, node: MemoryNode) -> list[tuple[int, str, frozenset[str]]]:
+        """Return the places, texts and stems of the sentences that are short enough to compare."""
+        most = self._settings.conflict_words
+        return [
+            (place, text, frozenset(split_keywords(text)))
+            for place, text in enumerate(statements_in(node))
+            if len(text.split()) <= most and is_personal(text) and not any(claims_in(text))
+        ]
+
+    # Outcomes
+
+    def _record(self, settlement: Settlement, new: MemoryNode, found: _Found) -> None:
+        """Record a conflict. The earlier memory is superseded if it says nothing else and the judge is certain."""
+        old, relation = found.old, found.relation
+        if _are_apart(*(_valid(one, settlement.base(one)) for one in (old, new))):
+            return
+        name = compute_mdhash_id("\n".join(sorted((old.id, new.id))), prefix=f"{CONFLICT}-")
+        known = settlement.conflict(name)
         conflict = known or Conflict(
-            _conflict_id(old.id, new.id),
+            name,
             old.id,
             new.id,
             relation.kind,
             relation.confidence,
             scope=_scope_of(old),
+            sentences=found.sentences,
+            rule=found.rule,
         )
         earlier = old if moment_of(old) < moment_of(new) else new if moment_of(new) < moment_of(old) else None
-        if relation.kind is RelationKind.SUPERSESSION and earlier is not None:
+        if earlier is not None and _is_certain(earlier, old if earlier is new else new, found):
             if known is None or known.loser != earlier.id:
                 settlement.settle(conflict, "superseded", earlier)
         elif known is None:
             settlement.put(conflict)
 
-    def _facts_like(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[MemoryNode]:
-        """Yield the stated facts about the subject of a fact, the latest first."""
-        if node.found.statement is None:
-            return
-        subject = _words(node.found.statement.subject)
-        view = self._store.view(filters=Filter(kinds=(FACT,), scope=ScopeFilter(node.scope.user_id, alone=True)))
-        known = {one.id for one in before}
-        names = [name for name in self._store.nodes_with([subject_tag(subject)], None, view) if name not in known]
-        stored = self._store.get_nodes(names[::-1][: self._settings.conflict_facts], missing_ok=True)
-        for other in chain(reversed(before), stored):
-            parts = other.found.statement
-            if other.id != node.id and parts is not None and _words(parts.subject) == subject:
-                yield other
+
+def _precedes(old: MemoryNode, new: MemoryNode) -> bool:
+    """Return whether the same person said the one before the other."""
+    is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not _is_one_message(old, new)
+    return is_said and voice_of(old) == voice_of(new) and moment_of(old) <= moment_of(new)
 
 
-def _conflict_id(first: str, second: str) -> str:
-    """Return the id of the conflict between two memories, in either order."""
-    return compute_mdhash_id("\n".join(sorted((first, second))), prefix=f"{CONFLICT}-")
+def _is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
+    """Return whether two memories are pieces of one message."""
+    parts, places = (one.found.part, other.found.part), (one.position, other.position)
+    if None in parts or None in places or one.scope != other.scope:
+        return False
+    (first, words), (second, others) = parts  # type: ignore[misc]
+    return words == others and places[1] - places[0] == second - first  # type: ignore[operator]
+
+
+def _is_certain(earlier: MemoryNode, later: MemoryNode, found: _Found) -> bool:
+    """Return whether a supersession needs no answer of the user.
+
+    Of texts, one must say that something changed, and the earlier one must say nothing else.
+    """
+    if found.relation.kind is not RelationKind.SUPERSESSION or found.relation.confidence < _CERTAIN:
+        return False
+    if earlier.found.statement is not None:
+        return True
+    texts = statements_in(earlier)
+    news = [read_text(text) for text in (*texts, *statements_in(later))]
+    return len(texts) == 1 and any(one.is_new or one.is_past for one in news)
+
+
+def _nearness(claim: Claim, node: MemoryNode, place: int) -> tuple[float, float]:
+    """Return what decides between sentences: most words of the claim; then the last amount, or the first experience."""
+    moment = moment_of(node).timestamp()
+    return claim.share_of(statements_in(node)[place]), moment if claim.amounts else -moment
 
 
 def _are_apart(one: MemoryNode, other: MemoryNode) -> bool:
@@ -111,8 +231,8 @@ def _are_apart(one: MemoryNode, other: MemoryNode) -> bool:
     )
 
 
-def _given(node: MemoryNode, base: Validity) -> MemoryNode:
-    return replace(node, valid_from=base[0], valid_to=base[1])
+def _valid(node: MemoryNode, times: Validity) -> MemoryNode:
+    return replace(node, valid_from=times[0], valid_to=times[1])
 
 
 def _scope_of(node: MemoryNode) -> Scope:
@@ -120,5 +240,6 @@ def _scope_of(node: MemoryNode) -> Scope:
     return Scope(user, agent, session)
 
 
-def _words(name: str) -> str:
-    return " ".join(split_words(fold(name)))
+def _subject(node: MemoryNode) -> str:
+    parts = node.found.statement
+    return "" if parts is None else " ".join(split_words(fold(parts.subject)))

@@ -74,11 +74,13 @@ class Exclusiveness:
     def _vectors(self) -> dict[str, NDArray[np.float32]]:
         return {name: np.array(self._meanings.vectors(phrases)) for name, phrases in self._phrases.items()}
 
-    def _holds(self, phrase: str, language: str, *, is_attribute: bool = False) -> bool:  # noqa: C901, PLR0911 - rules in order
+    def _holds(self, phrase: str, language: str, *, is_attribute: bool = False) -> bool:  # noqa: C901, PLR0911, PLR0912 - rules in order
         """Return whether the words before a value name an attribute that has one value at a time.
 
         `is_attribute` says that they hold no subject.
         """
+        if is_attribute and phrase.strip().lower() in _data()["properties"]:
+            return True
         if language == "zh":
             # The characters before a difference may belong to it, as in 小红 and 小芳.
             for tail in (phrase, phrase[:-1]):

@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import re
 
+from neurogated.conflict.cues import PRONOUNS
 from neurogated.conflict.judge import Content
+from neurogated.conflict.slots import slot_of
+from neurogated.conflict.statement import read_text
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode
 from neurogated.core.sentences import split_sentences
+from neurogated.core.words import words_of
 
-__all__ = ["Owner", "content_of", "is_compared", "owner_of", "statements_in"]
+__all__ = ["Owner", "content_of", "is_compared", "is_personal", "owner_of", "statements_in", "voice_of"]
 
-Owner = tuple[str | None, str | None, str | None]
+Owner = tuple[str | None, ...]
 """User, agent, and the session if there is no user, because such sessions may be those of different persons."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_LONGEST = 600
-"""Characters of a sentence. A longer one is a list or a table."""
+_MARKUP = re.compile(r"[<>{}=|\\#]")
+_NO_STATEMENT = ("?", "？", "!", "！", "…", ":")
+_SPEAKER = frozenset({"@i", "@we"})
+_OWN = re.compile(
+    r"\b(?:i|we|my|our|i['’]\w+|we['’]\w+|ich|wir|mein\w*|unser\w*|yo|mi|mis|nuestr[oa]s?|je|nous|j['’]\w+|mon|ma|mes|notre|nos)\b"
+    r"|^(?:vivo|trabajo|tengo|soy|estoy|me|estudio|nací|vivimos|tenemos|somos)\b|我",
+    re.IGNORECASE,
+)
+_POINTERS = words_of("""
+        it it's its this that these those there here that's there's what who how hey hi hello thanks thank wow yes yeah
+        no oh sure sorry great good glad nice so and but well the a an some one everyone everything nothing
+    """)
+_FLEETING = re.compile(
+    r"\b(?:agree|hear|sorry|glad|excited|happy|sad|scared|freaked|love|loved|mean|means|meant|think|feel|feels|felt|know|knew|guess"
+    r"|hope|bet|wonder|understand|appreciate|remember|see|saw|going|trying|looking)\b",
+    re.IGNORECASE,
+)
+"""Moods and turns of phrase that a conversation repeats without contradiction."""
 _OTHERS = frozenset({"assistant", "system", "tool", "function"})
 """Roles whose messages are not evidence about the user."""
 
@@ -26,6 +46,11 @@ def owner_of(node: MemoryNode) -> Owner:
     """Return the owner of a memory. Only memories of one owner can be in conflict."""
     scope = node.scope
     return scope.user_id, scope.agent_id, scope.session_id if scope.user_id is None else None
+
+
+def voice_of(node: MemoryNode) -> Owner:
+    """Return the owner of a memory with the speaker: different persons may say different things."""
+    return (*owner_of(node), node.role, node.speaker)
 
 
 def is_compared(node: MemoryNode) -> bool:
@@ -38,8 +63,26 @@ def statements_in(node: MemoryNode) -> list[str]:
     if node.found.statement is not None:
         return [node.content]
     text = _CODE.sub(" ", node.content)
-    parts = (" ".join(part.split()) for part in split_sentences(text))
-    return [part for part in parts if part and len(part) <= _LONGEST]
+    return [" ".join(part.split()) for part in split_sentences(text) if part.strip()]
+
+
+def is_personal(text: str) -> bool:
+    """Return whether a sentence states something about the speaker, or about a person or thing that it names first.
+
+    Conversations are full of sentences such as "It's great to hear that", which say nothing that lasts.
+    """
+    if text[-1:] in _NO_STATEMENT or _MARKUP.search(text):
+        return False
+    statement = read_text(text)
+    if statement.mode or statement.holder or not statement.tokens:
+        return False
+    if _FLEETING.search(text):
+        return False
+    first = text.split(maxsplit=1)[0]
+    if statement.language != "en" or PRONOUNS.get(first.lower()) in _SPEAKER:
+        return _OWN.search(text) is not None
+    slot = slot_of(statement)
+    return slot is not None and first[:1].isupper() and first.lower() not in _POINTERS and first.lower() not in PRONOUNS
 
 
 def content_of(node: MemoryNode, text: str) -> Content:

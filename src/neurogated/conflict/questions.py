@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from neurogated.conflict.claims import REASONS, nearest_clause
 from neurogated.conflict.judge import PairJudge
 from neurogated.conflict.passages import content_of, statements_in
 from neurogated.conflict.statement import read_text
@@ -13,7 +14,7 @@ from neurogated.core.model import MemoryNode
 
 __all__ = ["asked"]
 
-_LONGEST = 200
+_LONGEST, _ENOUGH = 200, 500
 _QUESTIONS = {
     "contradiction": {
         "en": "You said “{0}” and also “{1}”. Which of them is right?",
@@ -50,14 +51,17 @@ _QUESTIONS = {
 def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, judge: PairJudge) -> Conflict:
     """Return a conflict with its reason and its question, from the present texts of its sides."""
     texts = [_said(node, place) for node, place in zip((first, second), conflict.sentences, strict=True)]
-    reason = judge.compare(*(content_of(*pair) for pair in zip((first, second), texts, strict=True))).reason
+    reason = REASONS.get(conflict.rule, "")
+    if not reason:
+        reason = judge.compare(*(content_of(*pair) for pair in zip((first, second), texts, strict=True))).reason
+    texts = [_short(text, other) for text, other in zip(texts, texts[::-1], strict=True)]
     state = conflict.kind.value
     if conflict.loser is not None:
         state = conflict.outcome
         texts = texts[::-1] if conflict.loser == second.id else texts
-    language = read_text(" ".join(texts)).language
+    language = read_text(f"{first.content[:_ENOUGH]} {second.content[:_ENOUGH]}").language
     form = _QUESTIONS.get(state, _QUESTIONS[RelationKind.CONTRADICTION.value])
-    question = form.get(language, form["en"]).format(*(_short(text) for text in texts))
+    question = form.get(language, form["en"]).format(*texts)
     return replace(conflict, reason=reason, question=question)
 
 
@@ -66,6 +70,7 @@ def _said(node: MemoryNode, place: int) -> str:
     return found[place] if place < len(found) else node.content
 
 
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
+def _short(text: str, other: str) -> str:
+    """Return a text, or the clause of a long one that is most like the other text."""
+    flat = " ".join((text if len(text) <= _LONGEST else nearest_clause(text, other)).split())
     return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"

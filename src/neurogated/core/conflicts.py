@@ -58,6 +58,8 @@ class Conflict:
     created_at: datetime | None = None
     sentences: tuple[int, int] = (0, 0)
     """The places of the conflicting sentences in both texts, from 0."""
+    rule: str = "statement"
+    """How it was found: by comparing two statements; or the later one says that something changed, or denies it."""
     base: Validity = (None, None)
     """The valid time of the loser without the outcomes of conflicts."""
 
@@ -83,6 +85,7 @@ class Conflict:
             "status": self.status,
             "because": self.because,
             "sentences": list(self.sentences),
+            "rule": self.rule,
             "base": [moment and moment.isoformat() for moment in self.base],
         }
         created = self.created_at or at
@@ -115,6 +118,7 @@ class Conflict:
             scope=node.scope,
             created_at=node.created_at,
             sentences=(values["sentences"][0], values["sentences"][1]),
+            rule=values["rule"],
             base=_read(values["base"]),
         )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from xml.sax.saxutils import escape, quoteattr
 
 from neurogated.core.model import MemoryNode
@@ -27,15 +28,21 @@ def estimated_tokens(texts: Sequence[str]) -> list[int]:
     return [-(-len(text.encode()) // _BYTES_A_TOKEN) for text in texts]
 
 
-def quoted_memories(nodes: Iterable[MemoryNode], max_tokens: int | None, count: TokenCounter) -> str:
+def quoted_memories(
+    nodes: Iterable[MemoryNode],
+    max_tokens: int | None,
+    count: TokenCounter,
+    states: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Return memories as elements with date, speaker and title. An element that does not fit is omitted whole.
 
     Args:
         nodes: best first.
         max_tokens: limit for the whole text; no limit if omitted.
         count: counts tokens.
+        states: a word on some memories by id, such as `contested`.
     """
-    elements = [_element(node) for node in nodes]
+    elements = [_element(node, states.get(node.id)) for node in nodes]
     if max_tokens is not None:
         frame, *sizes = count([f"{OPENING}\n{CLOSING}", *(f"{element}\n" for element in elements)])
         left, kept = max_tokens - frame, []
@@ -47,9 +54,9 @@ def quoted_memories(nodes: Iterable[MemoryNode], max_tokens: int | None, count: 
     return "\n".join((OPENING, *elements, CLOSING)) if elements else ""
 
 
-def _element(node: MemoryNode) -> str:
+def _element(node: MemoryNode, state: str | None) -> str:
     date = None if node.timestamp is None else f"{node.timestamp:%Y-%m-%d %H:%M}"
-    about = {"date": date, "speaker": node.speaker or node.role, "title": node.title}
+    about = {"date": date, "speaker": node.speaker or node.role, "title": node.title, "state": state}
     attributes = "".join(
         f" {name}={quoteattr(' '.join(_plain(value).split()))}" for name, value in about.items() if value
     )

@@ -1,4 +1,4 @@
-"""Checks that every store and file can hold a text."""
+"""Checks that every store and file can hold a text; shortens texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from neurogated.errors import InputError
 
-__all__ = ["checked_name", "checked_names", "checked_text"]
+__all__ = ["checked_name", "checked_names", "checked_text", "ends_of"]
 
 
 def checked_text(what: str, text: str) -> str:
@@ -38,3 +38,11 @@ def checked_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"{what} is {names!r}, but must be a list of names")
     return tuple(checked_name(f"one of {what}", name) for name in names)
+
+
+def ends_of(query: str, most: int) -> str:
+    """Return a query of at most `most` characters: of a longer one its beginning and its end, where questions are."""
+    if len(query) <= most:
+        return query
+    text, half = query.strip(), (most - 1) // 2
+    return text if len(text) <= most else f"{text[:half]} {text[-half:]}"

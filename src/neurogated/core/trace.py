@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.judgements import Verdict
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count
 from neurogated.core.quoting import TokenCounter, estimated_tokens, quoted_memories
@@ -57,8 +59,8 @@ class RecalledMemory:
     several hops are added to one."""
     contributions: Mapping[str, float] = field(default_factory=dict)
     """Terms that add up to the score. Gated: `similarity`, `activation`, `recency`, `energy` and `time` after their
-    weights, and `held_back` (≤ 0), which keeps the score below the best match; also `place`, `sentiment`, `cause` or
-    `effect` if the question means one. Classic: `start` and `activation`."""
+    weights, and `held_back` (≤ 0), which keeps the score below the best match; also `place`, `sentiment`, `cause`,
+    `effect` or `canvas` if the question means one. Classic: `start` and `activation`."""
     same_as: tuple[str, ...] = ()
     """Ids of the memories that say the same, which the recall leaves out unless it has `include_duplicates`."""
 
@@ -98,6 +100,11 @@ class Recall:
     relays: Mapping[str, tuple[PathStep, ...]] = field(default_factory=dict)
     """Nodes that passed activation to a memory and are neither memories of this recall nor anchors. Each id has the
     flows into the node, strongest first, in the unit of the part `activation`."""
+    lit: Mapping[str, float] = field(default_factory=dict)
+    """The neighbours with most activation that are not among the memories, by id, in the same unit."""
+    conflicts: tuple[Conflict, ...] = ()
+    """The conflicts of the memories that are open, or that say which memory is superseded or wrong. Each has the
+    question to ask, and an instruction for an agent."""
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)
@@ -111,7 +118,8 @@ class Recall:
     def as_text(self, max_tokens: int | None = None, count_tokens: TokenCounter = estimated_tokens) -> str:
         """Return the memories as text for a prompt, best first, with date, speaker and title; "" if there are none.
 
-        Each memory is an XML element. Its text is escaped, so that no memory can end its quotation.
+        A memory in a conflict has the attribute `state`: contested, superseded or wrong. Each memory is an XML element.
+        Its text is escaped, so that no memory can end its quotation.
 
         Args:
             max_tokens: maximum tokens of the whole text; a memory that does not fit is left out as a whole.
@@ -123,7 +131,18 @@ class Recall:
         """
         if max_tokens is not None and not checked_count("max_tokens", max_tokens):
             raise InputError(f"max_tokens is {max_tokens}, but must be at least 1")
-        return quoted_memories((memory.node for memory in self), max_tokens, count_tokens)
+        return quoted_memories((memory.node for memory in self), max_tokens, count_tokens, self.states)
+
+    @property
+    def states(self) -> Mapping[str, Verdict]:
+        """The states of the memories that are in conflict, by id: contested, superseded or wrong."""
+        states: dict[str, Verdict] = {}
+        for conflict in self.conflicts:
+            if conflict.loser is None:
+                states = {**dict.fromkeys(conflict.sides, conflict.outcome), **states}
+            else:
+                states[conflict.loser] = conflict.outcome
+        return states
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class EmbeddingAhead:
         vectors |= zip(alone, self._embed(alone), strict=True) if alone else ()
         return [vectors[text] for text in texts]
 
-    def take_means(self, texts: Collection[Sequence[str]]) -> Iterator[NDArray[np.float32]]:
+    def means(self, texts: Collection[Sequence[str]]) -> Iterator[NDArray[np.float32]]:
         """Yield a vector for each list of texts: the vector of a single text, or the normalised mean of several."""
         vectors = iter(self.take(list(chain.from_iterable(texts))) if texts else ())
         for several in texts:

@@ -1,0 +1,146 @@
+"""Measure the conflicts that a memory finds while conversations are written, and the time of the check.
+
+    python -m benchmarks.conflicts --data FOLDER [--only beam|locomo|speed] [--users_only] [--memories N] [--verbose]
+
+The folder holds `beam_odd.json` and `locomo_conv0-4.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.conflict.checker import ConflictChecker
+from neurogated.conflict.judge import PairJudge
+from neurogated.core.conflicts import Conflict
+from neurogated.core.scope import Scope
+
+_WARM = 100
+"""Turns before the clock starts, which load the word relations and fill caches."""
+CONTRADICTIONS = ("contradiction_resolution", "knowledge_update")
+
+
+def share(part: int, whole: int) -> str:
+    return f"{part}/{whole} = {100 * part / whole:.2f} %"
+
+
+def opened() -> NeuroGraphMemory:
+    return NeuroGraphMemory(MemoryConfig(storage="memory"))
+
+
+def beam(path: Path, *, users_only: bool, verbose: bool) -> None:
+    """Count the questions of which a statement raised a conflict, and the other messages of users that raised one."""
+    questions = exact = either = messages = flagged = 0
+    for chat in json.loads(path.read_text(encoding="utf-8")):
+        asked = [one for one in chat["questions"] if one["category"] in CONTRADICTIONS]
+        statements = [[set(ids) for ids in one["statements"].values()] for one in asked]
+        told = set[int]().union(*(ids for both in statements for ids in both))
+        with opened() as memory:
+            for second, message in enumerate(chat["messages"]):
+                if message["role"] == "user" or not users_only:
+                    day = datetime.fromisoformat(message["date"]).replace(tzinfo=UTC)
+                    moment = {"id": f"m{message['id']}", "timestamp": day + timedelta(seconds=second)}
+                    content = {"role": message["role"], "content": message["content"], **moment}
+                    memory.add(content, user_id="user", session_id=str(message["session"]))
+            pairs = [tuple(map(message_of, one.sides)) for one in memory.conflicts(None, user_id="user")]
+        questions += len(statements)
+        for first, second in statements:
+            exact += any((a in first and b in second) or (a in second and b in first) for a, b in pairs)
+            either += any({a, b} & (first | second) for a, b in pairs)
+        others = {one["id"] for one in chat["messages"] if one["role"] == "user"} - told
+        messages, flagged = messages + len(others), flagged + len(others & {b for _, b in pairs})
+        if verbose:
+            print(pairs)
+    print(f"beam: both statements in one conflict {share(exact, questions)}, one of them {share(either, questions)},")
+    print(f"  other messages of users flagged {share(flagged, messages)}")
+
+
+def message_of(node_id: str) -> int:
+    return int(node_id.partition("#")[0][1:])
+
+
+def locomo(path: Path, *, verbose: bool) -> None:
+    """Count the turns that raise a conflict."""
+    turns = 0
+    found: list[Conflict] = []
+    for conversation in json.loads(path.read_text(encoding="utf-8")):
+        with opened() as memory:
+            for turn in turns_of(conversation["conversation"]):
+                memory.add(turn["content"], session_id=turn["session"], user_id="pair")
+                turns += 1
+            found += memory.conflicts(None, user_id="pair")
+    print(f"LoCoMo: turns that raise a conflict {share(len(found), turns)}")
+    if verbose:
+        print("\n".join(one.question for one in found))
+
+
+def turns_of(conversation: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    number = 1
+    while (name := f"session_{number}") in conversation:
+        day = datetime.strptime(conversation[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        for second, turn in enumerate(conversation[name]):
+            moment = day + timedelta(seconds=second)
+            content = {"role": "user", "name": turn["speaker"], "content": turn["text"], "timestamp": moment}
+            yield {"session": name, "content": content}
+        number += 1
+
+
+def speed(path: Path, memories: int) -> None:
+    """Measure the processor time of the check of LoCoMo's turns, in a memory of many turns of the same persons."""
+    conversations = json.loads(path.read_text(encoding="utf-8"))
+    turns = [turn["content"] for one in conversations for turn in turns_of(one["conversation"])]
+    with opened() as memory:
+        embedder = memory._parts.embedder  # noqa: SLF001 - the checker alone is timed
+        vectors = embedder.embed_documents([turn["content"] for turn in turns[:1600]])
+        memory.store.bind_embedder(embedder.name, embedder.dimension)
+        for begin in range(0, memories, 1000):
+            numbers = range(begin, min(begin + 1000, memories))
+            memory.store.apply(
+                GraphDelta(nodes=tuple(node_of(f"old {n}", turns[n % 1000], vectors[n % 1000]) for n in numbers))
+            )
+        checker = ConflictChecker(memory.store, PairJudge(embedder), memory.config.metabolism)
+        seconds = []
+        for n, turn in enumerate(turns[1000:1600]):
+            node = node_of(f"new {n}", turn, vectors[1000 + n])
+            near = memory.store.nearest(vectors[1000 + n], memory.config.MAX_SIM_NEIGHBORS)
+            edges = tuple(MemoryEdge(node.id, one, EdgeType.SIM, max(0.0, min(1.0, cosine))) for one, cosine in near)
+            start = time.process_time()
+            checker.checked(GraphDelta(nodes=(node,), edges=edges), (node,))
+            seconds.append(time.process_time() - start)
+        seconds = sorted(seconds[_WARM:])
+        mean, median, last = sum(seconds) / len(seconds), seconds[len(seconds) // 2], seconds[int(0.95 * len(seconds))]
+        print(f"{memory.count(user_id=ANY_USER)} memories: mean {1e3 * mean:.2f} ms, median {1e3 * median:.2f} ms,")
+        print(f"  95 % below {1e3 * last:.2f} ms")
+
+
+def node_of(name: str, turn: dict[str, Any], vector: Any) -> MemoryNode:  # noqa: ANN401 - a row of vectors
+    scope = Scope("pair", session_id="session")
+    about = {"kind": "turn", "scope": scope, "role": "user", "speaker": turn["name"], "timestamp": turn["timestamp"]}
+    return MemoryNode(name, turn["content"], embedding=vector, **about)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure the conflicts that a memory finds.")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
+    parser.add_argument("--only", choices=("beam", "locomo", "speed"), help="measure only this")
+    parser.add_argument("--users_only", action="store_true", help="write only the messages of the user of beam")
+    parser.add_argument("--memories", type=int, default=100_000, help="memories when the check is timed")
+    parser.add_argument("--verbose", action="store_true", help="print the conflicts")
+    arguments = parser.parse_args()
+    data = arguments.data
+    if arguments.only in {None, "beam"}:
+        beam(data / "beam_odd.json", users_only=arguments.users_only, verbose=arguments.verbose)
+    if arguments.only in {None, "locomo"}:
+        locomo(data / "locomo_conv0-4.json", verbose=arguments.verbose)
+    if arguments.only in {None, "speed"}:
+        speed(data / "locomo_conv0-4.json", arguments.memories)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Conflicts between what one person says in a conversation, and how recalls show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from neurogated import ANY_USER, Conflict, MemoryConfig, MetabolismSettings, NeuroGraphMemory
+from neurogated.conflict.claims import claims_in, contradicted, repeats
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def memory() -> Iterator[NeuroGraphMemory]:
+    config = MemoryConfig(
+        storage="memory", embedding_name="hash", metabolism=MetabolismSettings(conflict_similarity=0.1)
+    )
+    with NeuroGraphMemory(config) as memory:
+        yield memory
+
+
+def said(memory: NeuroGraphMemory, text: str, day: int = 0, **message: str) -> str:
+    content = {"role": "user", "content": text, "timestamp": START + day * DAY, **message}
+    return memory.add(content, user_id="ana", session_id=f"day {day}")[0]
+
+
+def found(memory: NeuroGraphMemory) -> list[Conflict]:
+    return memory.conflicts(None, user_id=ANY_USER)
+
+
+CONTRADICTIONS = [
+    ("I live in Leeds.", "I live in York.", "right?"),
+    ("Ich wohne in Berlin und ich arbeite dort.", "Ich war noch nie in Berlin.", "Was davon stimmt?"),
+    ("Mia is allergic to nuts.", "Mia is not allergic to nuts.", "right?"),
+    ("I met Kelly at the library last spring, and she was kind.", "I have never met Kelly at the library.", "right?"),
+    ("我去年去过北京。", "我从来没有去过北京。", "哪一个是对的"),
+    ("My budget for books is 35 dollars.", "I increased my budget for books to 50 dollars.", "Has this changed?"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "asked"), CONTRADICTIONS)
+def test_what_a_person_contradicts_is_asked_in_her_language(
+    memory: NeuroGraphMemory, first: str, second: str, asked: str
+) -> None:
+    sides = said(memory, first), said(memory, second)
+    (conflict,) = found(memory)
+    assert (conflict.sides, conflict.status, conflict.loser) == (sides, "open", None)
+    assert asked in conflict.question
+
+
+NONE = [
+    ("I live in Leeds.", "Do I live in York?"),
+    ("I live in Leeds.", "My sister lives in York."),
+    ("I live in Leeds.", "If I moved, I would live in York."),
+    ("I would like to meet Kelly at the library.", "I have never met Kelly at the library."),
+    ("It's great to hear that.", "It's sad to hear that."),
+    ("I have never been to Rome.", "I have never been to Rome in my life."),
+    ("I like tea.", "I like coffee."),
+    ("My rent is 800 euros.", "My rent is 800 euros now."),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), NONE)
+def test_questions_wishes_and_repetitions_are_no_conflict(memory: NeuroGraphMemory, first: str, second: str) -> None:
+    said(memory, first)
+    said(memory, second)
+    assert found(memory) == []
+
+
+def test_other_speakers_and_assistants_contradict_nobody(memory: NeuroGraphMemory) -> None:
+    said(memory, "I live in Leeds.", name="Ana")
+    said(memory, "I live in York.", name="Ben")
+    said(memory, "I live in Oslo.", role="assistant")
+    assert found(memory) == []
+
+
+def test_a_change_supersedes_a_memory_that_says_nothing_else(memory: NeuroGraphMemory) -> None:
+    lone = said(memory, "I work at Google.")
+    said(memory, "I no longer work at Google.", 40)
+    (conflict,) = found(memory)
+    assert (conflict.outcome, conflict.loser) == ("superseded", lone)
+    assert memory.get(lone).valid_to == START + 40 * DAY
+
+
+def test_messages_of_one_call_are_compared(memory: NeuroGraphMemory) -> None:
+    texts = ["I live in Leeds.", "It rains.", "I live in York."]
+    ids = memory.add([{"role": "user", "content": text} for text in texts], user_id="ana", session_id="s")
+    assert [one.sides for one in found(memory)] == [(ids[0], ids[2])]
+
+
+def test_a_repeated_denial_is_asked_once(memory: NeuroGraphMemory) -> None:
+    said(memory, "I met Kelly at the library, and she was kind.")
+    for day in (1, 2):
+        said(memory, "I have never met Kelly at the library.", day)
+    assert len(found(memory)) == 1
+
+
+def test_code_is_no_claim() -> None:
+    assert [claim.keys for claim in claims_in("I have never met Kelly in Rome, but I will.")] == [
+        frozenset({"met", "kelli", "rome"})
+    ]
+    (claim,) = claims_in("The deadline was moved to April 5.")
+    assert contradicted(claim, ["The deadline is April 1."], 0.7) == 0
+    assert repeats(claim, ["The deadline is April 5."], 0.7)
+
+
+def test_a_recall_ranks_the_present_first_unless_the_past_is_asked_for() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        old = memory.add_fact("Ana", "city", "Lyon", valid_from=START)
+        new = memory.add_fact("Ana", "city", "Paris", valid_from=START + 365 * DAY)
+        question = "Is Lyon the city of Ana?"
+        assert memory.recall(question).ids == (new, old)
+        assert memory.recall(question, top_n=1).ids == (new,)
+        assert memory.recall("Was Lyon the city of Ana before?").ids == (old, new)
+        assert memory.recall(question, valid_at=START + DAY).ids == (old,)
+        assert memory.recall(question, as_of=1).conflicts == ()
+        recall = memory.recall(question)
+        assert [one.instruction for one in recall.conflicts] == ["restructure"]
+        assert recall.as_text().count('state="superseded"') == 1
+        scores = [one.score for one in recall]
+        assert scores == sorted(scores, reverse=True)
+        assert all(sum(one.contributions.values()) == pytest.approx(one.score) for one in recall)
+
+
+def test_a_recall_says_what_is_contested(memory: NeuroGraphMemory) -> None:
+    sides = said(memory, "I live in Leeds."), said(memory, "I live in York.")
+    recall = memory.recall("Where do I live? Leeds?", user_id="ana", top_n=1)
+    (conflict,) = recall.conflicts
+    assert (conflict.sides, conflict.instruction) == (sides, "confirm")
+    assert 'state="contested"' in recall.as_text()
+    memory.resolve(conflict.id, "both")
+    assert memory.recall("Where do I live? Leeds?", user_id="ana").conflicts == ()
