@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from neurogated.evaluation.model import SOURCES_KEY, Collection, Question
 
 __all__ = ["Measured", "found_gold", "main", "sources_of"]
 
-Sources = Mapping[str, AbstractSet[Hashable]]
+Sources = dict[str, AbstractSet[Hashable]]
 _HELD = 0.8
 """The share of the answer's words that a fact must have."""
 
@@ -120,10 +120,11 @@ def _asked(recall: Recall, question: Question, sources: Sources) -> Measured:
 
 def sources_of(memory: NeuroGraphMemory) -> Sources:
     """Return the data set's names of the messages from which each fact was made."""
-    sources: dict[str, set[Hashable]] = {}
+    sources: Sources = {}
     for edge in memory.store.all_edges():
         if edge.type == EdgeType.DERIVED_FROM:
-            sources.setdefault(edge.source_id, set()).update(memory.get(edge.target_id).metadata[SOURCES_KEY])
+            made_from = frozenset(memory.get(edge.target_id).metadata[SOURCES_KEY])
+            sources[edge.source_id] = sources.get(edge.source_id, frozenset()) | made_from
     return sources
 
 

@@ -1,6 +1,7 @@
 """Evidence in a context of limited tokens, beside hybrid search that fills the same budget.
 
-A message counts as found if every memory of it is in the text, whole. Hybrid search adds half the cosine and half the
+A long message is several memories. It counts as found if one of them is in the text, or with --whole if all of them
+are. Excerpts count for nothing. Hybrid search adds half the cosine and half the
 BM25, each scaled to 0–1 over the memories of the user, and fills the same text in this order.
 
 python -m benchmarks.context locomo_conv0-4.json --budgets 500 1000 2000 4000 7000
@@ -122,9 +123,10 @@ def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
 class Measure:
     """Scores contexts."""
 
-    def __init__(self, memory: NeuroGraphMemory) -> None:
-        """Count the memories of each message."""
+    def __init__(self, memory: NeuroGraphMemory, *, whole: bool) -> None:
+        """Count the memories of each message; `whole` asks for all of them."""
         self._memory = memory
+        self._whole = whole
         self._pieces: dict[tuple[str | None, Any], int] = defaultdict(int)
         self._sources: dict[str, list[str]] = defaultdict(list)
         edges: Iterator[MemoryEdge] = memory.store.all_edges()
@@ -136,7 +138,7 @@ class Measure:
                 self._pieces[node.scope.user_id, node.metadata[_PLACE]] += 1
 
     def found(self, context: Context, user: str) -> set[Any]:
-        """Return the messages that are whole in the text, in memories of their own or word for word in facts."""
+        """Return the messages in the text, as memories of their own or word for word in facts."""
         pieces: dict[Any, set[str]] = defaultdict(set)
         for one in context:
             for name in self._sources.get(one.id, ()):
@@ -145,7 +147,7 @@ class Measure:
                     pieces[source.metadata[_PLACE]].add(name)
             if one.id not in context.excerpts and one.id not in self._sources and _PLACE in one.metadata:
                 pieces[one.metadata[_PLACE]].add(one.id)
-        return {place for place, there in pieces.items() if len(there) == self._pieces[user, place]}
+        return {place for place, there in pieces.items() if not self._whole or len(there) == self._pieces[user, place]}
 
     def statements(self, texts: Sequence[str]) -> int:
         """Return the number of sentences that say something no sentence before them says."""
@@ -167,6 +169,7 @@ def main() -> None:
     parser.add_argument("--budgets", type=int, nargs="+", default=[500, 1000])
     parser.add_argument("--folder", type=Path, help="keep the memory here, and use it again")
     parser.add_argument("--every", type=int, default=1, help="ask every n-th question")
+    parser.add_argument("--whole", action="store_true", help="a message counts if all its memories are there")
     parser.add_argument("--consolidate", action="store_true", help="use and consolidate the memory first")
     parser.add_argument("--statements", action="store_true", help="count the statements that differ, which is slow")
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="settings")
@@ -185,14 +188,21 @@ def main() -> None:
                     memory.feedback(memory.recall(one.text, user_id=one.user, top_n=5))
                 print(f"{len(memory.consolidate(progress=False))} facts")
             memory.freeze(lasting=False)
-            report(memory, asked[:: arguments.every], arguments.budgets, counts_statements=arguments.statements)
+            measure = Measure(memory, whole=arguments.whole)
+            chosen = asked[:: arguments.every]
+            report(memory, measure, chosen, arguments.budgets, counts_statements=arguments.statements)
 
 
 def report(
-    memory: NeuroGraphMemory, asked: Sequence[Asked], budgets: Sequence[int], *, counts_statements: bool
+    memory: NeuroGraphMemory,
+    measure: Measure,
+    asked: Sequence[Asked],
+    budgets: Sequence[int],
+    *,
+    counts_statements: bool,
 ) -> None:
     """Ask each question with each budget; print the figures."""
-    measure, embedder = Measure(memory), memory._parts.embedder  # noqa: SLF001 - the same embedder
+    embedder = memory._parts.embedder  # noqa: SLF001 - the same embedder
     plain = ContextBuilder(
         memory.config.replace(metabolism={"context_repetition": 0.0}).metabolism, embedder, token_counter(embedder)
     )

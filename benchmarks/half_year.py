@@ -27,6 +27,7 @@ import dataclasses
 import json
 import random
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from itertools import islice, repeat
 from pathlib import Path
@@ -130,13 +131,14 @@ def live(life: Life, settings: Mapping[str, str], embeddings: Path | None, *, fo
     parts = compose.build(config, clock)
     if embeddings is not None:
         parts = dataclasses.replace(parts, embedder=CachedEmbedder(parts.embedder, embeddings))
-    first: dict[str, float] = {}
+    first, sources = dict[str, float](), dict[str, AbstractSet[Hashable]]()
     with NeuroGraphMemory(config, parts=parts) as memory:
-        for at, event in schedule(life):
+        for at, event in [*schedule(life), (timedelta(days=DAYS), None)]:
             while timedelta(days=days + 1) <= at:
                 days += 1
                 clock.now = start + timedelta(days=days)
-                _night(memory, days, forgets=forgets)
+                if _night(memory, days, forgets=forgets):
+                    sources = sources_of(memory)
             clock.now = start + at
             if isinstance(event, Said):
                 memory.add(
@@ -146,20 +148,20 @@ def live(life: Life, settings: Mapping[str, str], embeddings: Path | None, *, fo
                     timestamp=event.timestamp,
                     metadata={SOURCES_KEY: [event.name]},
                 )
-            else:
+            elif event is not None:
                 recall = memory.recall(event.text, user_id=life.user, top_n=TOP_N)
-                first[str(event.id)] = found_gold(recall, event, sources_of(memory))
+                first[str(event.id)] = found_gold(recall, event, sources)
         memory.freeze()
         figures = _last_day(memory, life, clock.now)
     return {**figures, "first": {**figures["last"], **first}}
 
 
-def _night(memory: NeuroGraphMemory, day: int, *, forgets: bool) -> None:
+def _night(memory: NeuroGraphMemory, day: int, *, forgets: bool) -> bool:
+    """Let a night pass, and return whether the memory made facts."""
     memory.maintenance()
     if forgets:
         memory.tick()
-        if day % WEEK == 0:
-            memory.consolidate(progress=False)
+    return bool(forgets and day % WEEK == 0 and memory.consolidate(progress=False))
 
 
 def _last_day(memory: NeuroGraphMemory, life: Life, now: datetime) -> dict[str, Any]:

@@ -35,7 +35,9 @@ FIXED_CONSTANTS = {
     "core/model.py": {"_DEEPEST", "MOST_COUNTED", "LAST_POSITION", "DEFAULT_IMPORTANCE"},  # columns; a default
     "core/node_kind.py": {"_MOST_KINDS"},  # a width of the file format
     "core/column_view.py": {"_MANY_SCOPES"},  # the faster of two equal methods
+    "core/scope_rows.py": {"_FILTERS", "_ROOM"},  # a cache; an array that grows
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
+    "context/echo.py": {"_CLOSEST", "_FEW"},  # the work for one sentence
     "context/model.py": {"CONTEXT_TOKENS"},  # the default of an argument
     "core/clock.py": {"_EPOCH", "_MOST_STEPS", "MICROS_A_DAY"},  # the time zero of the file format; of a drawn curve
     "cli/chat.py": {"_WIDTH", "_TEXT_WIDTH", "_ORIGIN_WIDTH"},  # of the terminal
@@ -97,6 +99,7 @@ FIXED_CONSTANTS = {
     "core/language.py": {"_ENOUGH"},  # characters that identify a language
     "ingestion/foreign_names.py": {"_LONGEST_NUMBER", "_LONGEST_JOINT", "_LONGEST_GERMAN_NAME"},  # of grammar
     "ingestion/sessions.py": {"_STEP", "_FIRST"},  # room between positions
+    "ingestion/duplicates.py": {"_BEGINNING"},  # forms of a word
     "ingestion/writer.py": {"_ATTEMPTS"},  # more attempts are rare; the last runs under the lock
     "core/quoting.py": {"_BYTES_A_TOKEN"},  # an upper estimate; callers count exactly
     "llm/bounds.py": {"_THOUGHT_TOKENS", "_CHARACTERS_A_TOKEN", "_FRAME"},  # upper estimates; see prompts

@@ -16,7 +16,7 @@ from neurogated.core.filters import FilterOptions
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
-from neurogated.ingestion.contents import Content
+from neurogated.ingestion.contents import Content, Message
 from neurogated.ingestion.revision import Changes
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
@@ -54,6 +54,11 @@ class Asynchronous:
         """Run `get_context` in a thread."""
         context: Context = await self._in_thread("get_context", task, token_budget, **options)
         return context
+
+    async def arecord_event(self, event: str | Message, **options: Any) -> list[str]:  # noqa: ANN401 - those of `record_event`
+        """Run `record_event` in a thread."""
+        added: list[str] = await self._in_thread("record_event", event, **options)
+        return added
 
     async def afeedback(
         self, relevant_node_ids: Iterable[str | UUID | RecalledMemory], outcome: Outcome = "success"

@@ -110,7 +110,7 @@ class Parts:
     """Holds the memories that matter to a session now."""
     community_finder: CommunityFinder = field(default_factory=LeidenCommunities)
     statement_judge: StatementJudge = field(default_factory=PairJudge)
-    """Finds duplicates among memories."""
+    """Finds duplicates among memories. It has no embedder, because it works under the write lock."""
     pair_judge: PairJudge = field(default_factory=PairJudge)
     """Compares statements."""
 

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Unpack, cast
+from uuid import uuid4
 
 from neurogated.context.builder import ContextBuilder, token_counter
+from neurogated.context.echo import ASSISTANT, EchoFinder
+from neurogated.context.events import EVENT, joined, links
 from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.arguments import names_arguments
-from neurogated.core.model import checked_count
-from neurogated.core.quoting import TokenCounter
+from neurogated.core.delta import Access, GraphDelta
+from neurogated.core.model import MemoryNode, checked_count
+from neurogated.core.quoting import OPENING, TokenCounter
+from neurogated.core.references import MemoryRef, id_of, listed
+from neurogated.core.scope import Scope
+from neurogated.core.trace import RecalledMemory
 from neurogated.errors import InputError
+from neurogated.ingestion.contents import Details, Message, read_contents
+from neurogated.ingestion.document import Document
+from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.wired import Wired
 
 __all__ = ["Contextual"]
+
+_OUTCOME = "outcome"
+"""The metadata key of the outcome of an event."""
 
 
 @names_arguments
@@ -54,9 +68,118 @@ class Contextual(Wired):
         if given.get("top_n") is None:
             given["top_n"] = max(self.config.retrieval.candidates, token_budget // settings.context_depth)
         with self._runtime.work("recalling"):
-            recall = self.retriever.recall(task, **cast("RecallOptions", given))
+            recall = self._with_questions(self.retriever.recall(task, **cast("RecallOptions", given)))
             view = (self.store if as_of is None else self.store.as_of(as_of)).view()
             builder = ContextBuilder(settings, embedder, count_tokens or token_counter(embedder))
             context = builder.build(recall, view, token_budget, explain=explain)
         self._recalled(replace(recall, memories=context.memories), options)
         return context
+
+    def record_event(
+        self,
+        event: str | Message,
+        *,
+        outcome: Outcome | None = None,
+        used: MemoryRef | Iterable[MemoryRef] = (),
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        path: Sequence[str] = (),
+        **details: Unpack[Details],
+    ) -> list[str]:
+        """Remember a decision or an action of the agent, and learn from its outcome, in one change.
+
+        The memory has the kind `event` and, as metadata, the `outcome`. ASSOC edges with the relation `used` lead from
+        it to the memories of the same user that it used. The outcome strengthens or weakens the used memories as
+        `feedback` does. In a frozen memory, the event is stored and nothing is learned.
+
+        Args:
+            event: a text or a message. Each call stores a new event, unless you give an `id`.
+            outcome: `success`, `fail`, or a number from 1 to -1; unknown when left out, and then nothing is learned.
+            used: the memories that it used: a `Context`, a `Recall`, or one or several memories or ids.
+            user_id: the user who owns it; without one, every user finds it.
+            agent_id: the agent that it belongs to.
+            session_id: the conversation that it is a part of.
+            path: a place in your own tree.
+            **details: title, metadata, times and more; see `Details`.
+
+        Returns:
+            The ids of its memories in order; a long text has several.
+
+        Raises:
+            UnknownIdError: a used id never was in the memory. Nothing is stored.
+            InputError: the event cannot be stored, or the outcome is invalid.
+        """
+        if isinstance(event, Sequence) and not isinstance(event, str):
+            raise InputError("an event is one text or message; record each event by a call of its own")
+        strength = None if outcome is None else strength_of(outcome)
+        details.setdefault("id", f"{EVENT}-{uuid4().hex}")
+        details.setdefault("kind", EVENT)
+        if strength is not None:
+            details["metadata"] = {**(details.get("metadata") or {}), _OUTCOME: strength}
+        given = list(listed(used))
+        ids = list(dict.fromkeys(map(id_of, given)))
+        recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
+        self.store.view().present(ids, recalled)
+        learned = 0.0 if strength is None or self._runtime.is_frozen() else strength
+
+        def join(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
+            first = [node for node in fresh if node.id == details["id"]]
+            return self._with_outcome(delta, first[0], ids, recalled, learned) if first else delta
+
+        documents = read_contents(event, scope=Scope(user_id, agent_id, session_id, path), **details)
+        with self._runtime.work("indexing"):
+            added = [node_id for stored in self._writer.joining(join).add(documents) for node_id in stored]
+        self._told("added", added)
+        if learned and ids:
+            self._runtime.tell("learned", ids, learned)
+        return added
+
+    def _add_news(self, documents: Sequence[Document]) -> list[str]:
+        """Store the documents that are no echoes; return the ids of all, for echoes those of the repeated memories."""
+        heard = [self._heard(document) for document in documents]
+        news = [document for document, _ in heard if document is not None]
+        with self._runtime.work("indexing"):
+            stored = list(self._writer.add(news))
+        if news:
+            self._told("added", [node_id for ids in stored for node_id in ids])
+        in_order = iter(stored)
+        added = []
+        for given, (document, repeated) in zip(documents, heard, strict=True):
+            added += repeated if document is None else next(in_order)
+            if repeated:
+                if not (self.config.read_only or self._runtime.is_frozen()):
+                    self._runtime.accesses.add(self.store, Access.of(repeated))
+                self._runtime.tell("echoed", given.passages[0].text, repeated)
+        return added
+
+    def _heard(self, document: Document) -> tuple[Document | None, list[str]]:
+        """Return the part of a document that is news, and the ids of the memories that it repeats."""
+        passage, user_id = document.passages[0], document.scope.user_id
+        by_assistant = passage.role == ASSISTANT
+        if document.id is not None or not (by_assistant or OPENING in passage.text):
+            return document, []
+        ids = self._runtime.handed_out.ids(self.config.namespace, user_id, self._parts.clock())
+        nodes = self.store.get_nodes(ids, missing_ok=True) if ids else ()
+        if not nodes:
+            return document, []
+        least = self.config.metabolism.duplicate_cosine
+        finder = EchoFinder(self._parts.statement_judge, self._parts.embedder, nodes, least)
+        text, quoted = finder.outside(passage.text)
+        if not text:
+            return None, quoted
+        if by_assistant and (repeated := finder.repeated(text)):
+            return None, list(dict.fromkeys((*quoted, *repeated)))
+        return (replace(document, passages=(replace(passage, text=text),)) if quoted else document), quoted
+
+    def _with_outcome(
+        self, delta: GraphDelta, event: MemoryNode, used: Sequence[str], recalled: Collection[str], outcome: float
+    ) -> GraphDelta:
+        """Return the delta that writes an event, with its links and the changes by its outcome."""
+        view = self.store.view()
+        present = [one for one in view.present(used, recalled) if one not in delta.removed_nodes]
+        changes = GraphDelta()
+        if outcome:
+            changes = self.plasticity.learned(view, present, outcome, associate=True, rated=True).delta
+        edges = links(event, self.store.get_nodes(present), self.config.learning.assoc_weight)
+        return joined(delta, changes, edges)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from neurogated.conflict.judge import Content
-from neurogated.conflict.questions import asked
 from neurogated.conflict.settlement import resolution
 from neurogated.core.arguments import names_arguments
 from neurogated.core.conflicts import CONFLICT, Conflict, Status
 from neurogated.core.filters import Filter
 from neurogated.core.judgements import Relation
-from neurogated.core.model import MemoryNode, checked_count
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.model import checked_count
 from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.core.text import checked_text
-from neurogated.core.trace import Recall
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.runtime import Event
 from neurogated.wired import Wired
@@ -102,20 +97,6 @@ class Dissonance(Wired):
         conflict = Conflict.of(node)
         self.store.get_nodes(conflict.sides)
         return conflict
-
-    def _asked(self, store: GraphStorePort, conflicts: Iterable[Conflict]) -> list[Conflict]:
-        """Return those of the conflicts whose sides are there, with their reasons and questions."""
-        wanted = list(conflicts)
-        ids = dict.fromkeys(side for one in wanted for side in one.sides)
-        nodes: dict[str, MemoryNode] = {node.id: node for node in store.get_nodes(list(ids), missing_ok=True)}
-        there = [one for one in wanted if nodes.keys() >= set(one.sides)]
-        return [asked(one, nodes[one.first], nodes[one.second], self._parts.pair_judge) for one in there]
-
-    def _with_questions(self, recall: Recall) -> Recall:
-        """Return a recall whose conflicts have their reasons and questions."""
-        return (
-            replace(recall, conflicts=tuple(self._asked(self.store, recall.conflicts))) if recall.conflicts else recall
-        )
 
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         super()._told(event, *about)

@@ -19,6 +19,7 @@ from neurogated.contextual import Contextual
 from neurogated.core.arguments import names_arguments
 from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
+from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.scope import Scope
 from neurogated.core.trace import Feedback, Recall, RecalledMemory
 from neurogated.dissonance import Dissonance
@@ -36,9 +37,6 @@ from neurogated.runtime import Runtime
 from neurogated.upkeep import Upkeep
 
 __all__ = ["NeuroGraphMemory", "show_progress"]
-
-MemoryRef = str | UUID | MemoryNode | RecalledMemory
-"""A memory, or its id."""
 
 
 @names_arguments
@@ -82,6 +80,7 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
                 embedder=self._parts.embedder,
                 kernel_source=self._parts.kernel_source,
                 clock=self._parts.clock,
+                on_canvas=self._on_canvas,
             )
         except ConfigError:
             if parts is None:
@@ -114,6 +113,10 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         `timestamp` and then by arrival. The same words said twice are two memories.
         Without a session it is a document. Adding the same document again adds no memory; new details replace old ones.
 
+        A message of the role `assistant` that only repeats memories of a recent recall of the same user is an echo. It
+        counts as a use of these memories and is not stored; neither is a quotation that `Recall.as_text` or
+        `get_context` made. Callbacks of the event `echoed` get the text and the ids. Messages with an `id` are stored.
+
         Args:
             content: a text, or a message such as `{"role": "user", "content": "I moved to Lyon."}`, which may also
                 have `name`, `timestamp`, `id` and `metadata`; or a list of either.
@@ -124,16 +127,12 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
             **details: title, metadata, times and more; see `Details`.
 
         Returns:
-            The ids of its memories in order; a long text has several.
+            The ids of its memories in order; a long text has several. For an echo, the ids of the repeated memories.
 
         Raises:
             InputError: a content cannot be stored. Batches of `indexing.batch_size` chunks before it are stored.
         """
-        documents = read_contents(content, scope=Scope(user_id, agent_id, session_id, path), **details)
-        with self._runtime.work("indexing"):
-            added = [node_id for ids in self._writer.add(documents) for node_id in ids]
-        self._told("added", added)
-        return added
+        return self._add_news(read_contents(content, scope=Scope(user_id, agent_id, session_id, path), **details))
 
     def add_document(
         self,
@@ -220,7 +219,7 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         if (ids is None) == (not filters):
             raise InputError("give either the ids of memories or filters such as user_id='ana'")
         if ids is not None:
-            names = self._writer.delete(map(_id, _listed(ids)))
+            names = self._writer.delete(map(id_of, listed(ids)))
         else:
             if all(value is None or value in ((), [], frozenset(), set()) for value in filters.values()):
                 raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
@@ -308,8 +307,8 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
             UnknownIdError: an id never was in the memory. Nothing is changed.
             InputError: a value is not an id.
         """
-        given, strength = list(_listed(relevant_node_ids)), strength_of(outcome)
-        ids = list(dict.fromkeys(map(_id, given)))
+        given, strength = list(listed(relevant_node_ids)), strength_of(outcome)
+        ids = list(dict.fromkeys(map(id_of, given)))
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         with self._writer.exclusively():
             if self._runtime.is_frozen():
@@ -382,15 +381,3 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         for recall in recalls:
             self._recalled(recall, options)
         return recalls
-
-
-def _listed(ids: MemoryRef | Iterable[MemoryRef]) -> Iterable[MemoryRef]:
-    if isinstance(ids, str | UUID | MemoryNode | RecalledMemory):
-        return [ids]
-    if not isinstance(ids, Iterable):
-        raise InputError(f"the ids are {ids!r}, but must be an id or a list of ids")
-    return ids
-
-
-def _id(one: MemoryRef) -> str:
-    return one.id if isinstance(one, MemoryNode | RecalledMemory) else str(one)

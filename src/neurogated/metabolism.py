@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Unpack
 from uuid import UUID
 
@@ -155,7 +156,7 @@ class Metabolism(Wired):
         Raises:
             UnknownIdError: the id is not in the memory.
         """
-        return self._writer.separate(str(node_id))
+        return bool(self._writer.write(partial(self._writer.duplicates.separation, str(node_id))))
 
     def deduplicate(self) -> int:
         """Link the memories that say the same, if they are not linked yet; return the number of new links.
@@ -200,6 +201,12 @@ class Metabolism(Wired):
         vector = None if query is None else self._parts.embedder.embed_queries([query])[0]
         owner, now = Owner(user_id, session_id), to_micros(self._parts.clock())
         return self._parts.canvas.read(self.store, self.config.namespace, owner, top_k=top_k, now=now, vector=vector)
+
+    def _on_canvas(self, user_id: str | None, session_id: str | None, now: int) -> dict[str, float]:
+        """Return the scores of the memories on a canvas, for the first phase of a recall."""
+        owner = Owner(user_id, session_id)
+        found = self._parts.canvas.read(self.store, self.config.namespace, owner, top_k=None, now=now)
+        return {one.id: one.score for one in found}
 
     def energy(self, node_id: str | UUID, now: datetime | None = None) -> float:
         """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.

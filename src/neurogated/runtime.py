@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.context.echo import HandedOut
 from neurogated.core.abilities import SupportsFreezing
 from neurogated.core.clock import Clock
 from neurogated.core.forking import bind_to_process
@@ -27,7 +28,7 @@ __all__ = ["Event", "Runtime"]
 
 _log = logging.getLogger(__name__)
 
-Event = Literal["added", "updated", "deleted", "recalled", "learned", "conflict"]
+Event = Literal["added", "updated", "deleted", "recalled", "learned", "conflict", "echoed"]
 """The events that callbacks can subscribe to."""
 
 
@@ -38,6 +39,7 @@ class Runtime:
         writers: the writer of each graph.
         accesses: the log of the memories that recalls returned.
         facts: writes facts as rows of a table; None if there is no table.
+        handed_out: the memories that recalls handed out lately.
         threads: run asynchronous calls.
     """
 
@@ -54,6 +56,7 @@ class Runtime:
             config.runtime.max_open_namespaces,
         )
         self.facts = facts
+        self.handed_out = HandedOut(config.metabolism)
         self._frozen = False
         self._span = spans(enabled=config.runtime.telemetry)
         self._callbacks: dict[str, list[Callable[..., None]]] = defaultdict(list)

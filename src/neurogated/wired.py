@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Self
 
@@ -12,14 +13,18 @@ import numpy as np
 
 from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.conflict.questions import asked
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
+from neurogated.core.conflicts import Conflict
 from neurogated.core.facts import FACT
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import AnyUser
 from neurogated.core.trace import Recall
 from neurogated.core.view import GraphView
 from neurogated.ingestion.writer import Writer
+from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
 from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Owner
@@ -34,11 +39,13 @@ class Wired(ABC):
         store: the graph.
         config: the settings.
         retriever: recalls without counting accesses.
+        plasticity: learns from accesses and feedback.
     """
 
     config: MemoryConfig
     store: GraphStorePort
     retriever: NeuroRetriever
+    plasticity: PlasticityEngine
     _writer: Writer
     _parts: Parts
     _runtime: Runtime
@@ -73,8 +80,22 @@ class Wired(ABC):
         now = to_micros(self._parts.clock())
         self._parts.canvas.enter(view, self.config.namespace, owner, relevance, now)
 
+    def _asked(self, store: GraphStorePort, conflicts: Iterable[Conflict]) -> list[Conflict]:
+        """Return those of the conflicts whose sides are there, with their reasons and questions."""
+        wanted = list(conflicts)
+        ids = dict.fromkeys(side for one in wanted for side in one.sides)
+        nodes: dict[str, MemoryNode] = {node.id: node for node in store.get_nodes(list(ids), missing_ok=True)}
+        there = [one for one in wanted if nodes.keys() >= set(one.sides)]
+        return [asked(one, nodes[one.first], nodes[one.second], self._parts.pair_judge) for one in there]
+
+    def _with_questions(self, recall: Recall) -> Recall:
+        """Return a recall whose conflicts have their reasons and questions."""
+        return (
+            replace(recall, conflicts=tuple(self._asked(self.store, recall.conflicts))) if recall.conflicts else recall
+        )
+
     def _recalled(self, recall: Recall, options: RecallOptions) -> None:
-        """Put the memories of a recall on the canvas, call the callbacks, and count the accesses.
+        """Put memories and active neighbours on the canvas, call the callbacks, and count the accesses.
 
         Recalls from the past leave the canvas and the accesses as they are.
         """
@@ -82,8 +103,10 @@ class Wired(ABC):
         is_present = options.get("as_of") is None and options.get("valid_at") is None
         if is_present and recall and not isinstance(user_id, AnyUser):
             best = max(memory.score for memory in recall)
-            relevance = {memory.id: memory.score / best for memory in recall if memory.score > 0.0}
+            scores = {**recall.lit, **{memory.id: memory.score for memory in recall}}
+            relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
             self._enter(Owner(user_id, options.get("session_id")), relevance, self.store.view())
+            self._runtime.handed_out.add(self.config.namespace, user_id, recall.ids, self._parts.clock())
         self._runtime.tell("recalled", recall)
         if is_present and not (self.config.read_only or self._runtime.is_frozen()):
             self._runtime.accesses.add(self.store, recall.access)

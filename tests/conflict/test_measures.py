@@ -6,6 +6,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from neurogated import RelationKind
 from neurogated.conflict.judge import Content, PairJudge
 
@@ -36,9 +38,10 @@ def test_conflicts_are_found_in_four_languages_and_few_other_pairs_are_flagged(j
     assert counts["right"] >= 0.85 * (counts["conflict"] + counts["other"])
 
 
-def test_duplicates_are_told_from_near_misses(judge: PairJudge) -> None:
+@pytest.mark.parametrize("name", ["duplicates.tsv", "near_duplicates.tsv", "small_words.tsv"])
+def test_duplicates_are_told_from_near_misses(judge: PairJudge, name: str) -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
-    for _, same, first, second in _rows("duplicates.tsv"):
+    for _, same, first, second in _rows(name):
         counts[same == "1", judge.compare(first, second).kind is RelationKind.DUPLICATE] += 1
     assert counts[True, True] >= 0.98 * (counts[True, True] + counts[False, True])
     assert counts[True, True] >= 0.85 * (counts[True, True] + counts[True, False])

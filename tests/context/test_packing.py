@@ -21,11 +21,11 @@ def candidates(draw: st.DrawFn) -> Candidates:
         np.array(draw(st.lists(st.integers(1, 20), min_size=count, max_size=count)), dtype=np.int64),
         np.array(groups, dtype=np.int64),
         np.array(draw(st.lists(st.integers(0, 5), min_size=3, max_size=3)), dtype=np.int64),
-        vectors @ vectors.T,
+        np.round(vectors @ vectors.T, 6),
     )
 
 
-def slowly_packed(given_: Candidates, budget: int, repetition_cost: float, length_cost: float) -> list[int]:
+def slowly_packed(given_: Candidates, budget: int, repetition_cost: float) -> list[int]:
     chosen: list[int] = []
     while True:
         open_groups = {int(given_.groups[one]) for one in chosen}
@@ -36,8 +36,8 @@ def slowly_packed(given_: Candidates, budget: int, repetition_cost: float, lengt
             if one in chosen or needed > budget:
                 continue
             repeated = max((float(given_.likeness[one, other]) for other in chosen), default=0.0)
-            value = given_.relevance[one] / given_.sizes[one] ** length_cost - repetition_cost * repeated
-            if value > best_value + 1e-12:
+            value = given_.relevance[one] - repetition_cost * repeated
+            if value > best_value:
                 best, best_value, cost = one, value, needed
         if best is None:
             return chosen
@@ -45,18 +45,16 @@ def slowly_packed(given_: Candidates, budget: int, repetition_cost: float, lengt
         budget -= cost
 
 
-@given(candidates(), st.integers(0, 100), st.sampled_from([0.0, 0.2, 1.0]), st.sampled_from([0.0, 0.25]))
-def test_the_choice_equals_that_of_a_slow_search(
-    given_: Candidates, budget: int, repetition_cost: float, length_cost: float
-) -> None:
-    picked = pack(given_, budget, repetition_cost, length_cost)
-    assert [one.place for one in picked] == slowly_packed(given_, budget, repetition_cost, length_cost)
+@given(candidates(), st.integers(0, 100), st.sampled_from([0.0, 0.2, 1.0]))
+def test_the_choice_equals_that_of_a_slow_search(given_: Candidates, budget: int, repetition_cost: float) -> None:
+    picked = pack(given_, budget, repetition_cost)
+    assert [one.place for one in picked] == slowly_packed(given_, budget, repetition_cost)
     assert sum(one.tokens for one in picked) <= budget
 
 
 @given(candidates(), st.integers(0, 100))
 def test_no_memory_that_still_fits_is_left_out(given_: Candidates, budget: int) -> None:
-    picked = pack(given_, budget, 0.2, 0.0)
+    picked = pack(given_, budget, 0.2)
     left = budget - sum(one.tokens for one in picked)
     opened = {int(given_.groups[one.place]) for one in picked}
     for one in set(range(len(given_.sizes))) - {each.place for each in picked}:

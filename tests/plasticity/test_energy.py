@@ -153,7 +153,7 @@ def test_no_memory_is_dormant_within_two_weeks(clock: ManualClock) -> None:
     assert _dormant(store, clock() + 14 * DAY)
 
 
-@pytest.mark.parametrize("fields", [{"importance": 0.6, "base_energy": 0.0}, {"importance": 0.0, "base_energy": 1.0}])
+@pytest.mark.parametrize("fields", [{"importance": 0.65, "base_energy": 0.0}, {"importance": 0.0, "base_energy": 1.0}])
 def test_importance_or_energy_keeps_a_memory_awake(clock: ManualClock, fields: dict[str, float]) -> None:
     assert not _dormant(_store(clock, **fields), clock() + 40 * DAY)
 

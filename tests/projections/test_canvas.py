@@ -280,3 +280,23 @@ def test_without_the_extra_a_server_is_refused(shared: MemoryConfig, monkeypatch
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(MissingExtraError, match=r"neurogated\[redis\]"):
         NeuroGraphMemory(shared)
+
+
+def test_a_deleted_document_leaves_the_canvas_and_is_told(memory: NeuroGraphMemory) -> None:
+    told: list[list[str]] = []
+    memory.on("deleted", told.append)
+    ids = memory.add("The pump failed.")
+    assert [one.id for one in memory.canvas()] == ids
+    document = memory.get(ids[0]).found.document_id
+    assert document is not None
+    assert memory.delete_document(document) == 1
+    assert told == [ids]
+    assert list(memory.canvas()) == []
+
+
+def test_memories_that_return_by_undo_are_on_the_canvas(memory: NeuroGraphMemory) -> None:
+    (pump,) = memory.add("The pump failed.")
+    assert [one.id for one in memory.canvas()] == [pump]
+    memory.delete(pump)
+    memory.undo()
+    assert [one.id for one in memory.canvas()] == [pump]

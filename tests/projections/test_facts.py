@@ -338,18 +338,6 @@ def test_every_way_to_make_a_fact_makes_its_row(on_disk: NeuroGraphMemory) -> No
     assert {row[0] for row in rows_in(on_disk.config)} == {stated, *made}
 
 
-def test_a_deleted_document_leaves_the_canvas_and_is_told(on_disk: NeuroGraphMemory) -> None:
-    told: list[list[str]] = []
-    on_disk.on("deleted", told.append)
-    ids = on_disk.add("The pump failed.")
-    assert [one.id for one in on_disk.canvas()] == ids
-    document = on_disk.get(ids[0]).found.document_id
-    assert document is not None
-    assert on_disk.delete_document(document) == 1
-    assert told == [ids]
-    assert list(on_disk.canvas()) == []
-
-
 def test_ids_of_facts_cannot_be_taken_or_guessed(memory: NeuroGraphMemory) -> None:
     known = memory.add_fact("Ana", "diagnosis", "flu", user_id="ana")
     memory.delete(memory.add_fact("Ana", "diagnosis", "cold", user_id="ana"))
@@ -399,14 +387,6 @@ def test_rows_that_lag_are_caught_up_when_the_memory_is_opened(config: MemoryCon
     assert rows_in(config) == [(first, "Lyon")]
     NeuroGraphMemory(config).close()
     assert rows_in(config) == [(first, "Lyon"), (second, "Paris")]
-
-
-def test_memories_that_return_by_undo_are_on_the_canvas(memory: NeuroGraphMemory) -> None:
-    (pump,) = memory.add("The pump failed.")
-    assert [one.id for one in memory.canvas()] == [pump]
-    memory.delete(pump)
-    memory.undo()
-    assert [one.id for one in memory.canvas()] == [pump]
 
 
 def test_a_table_that_is_turned_off_keeps_no_words(config: MemoryConfig) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 import pytest
 
 from neurogated import EdgeType, GraphDelta, Kernel, MemoryConfig, MemoryEdge, NeuroGraphMemory, compose
 from neurogated.config.retrieval_settings import RetrievalSettings
+from neurogated.core.clock import utc_now
 from neurogated.core.sentiment import SentimentScale
 from neurogated.errors import ConfigError
 from neurogated.retrieval.feelings import feeling_of
 from neurogated.retrieval.kernel_generator import KernelGenerator
+from neurogated.testing import ManualClock
 
 HASH = MemoryConfig(storage="memory", embedding_name="hash")
 OFF = {"place_weight": 0, "sentiment_weight": 0, "cause_weight": 0}
@@ -134,3 +137,39 @@ def test_a_kernel_may_lower_the_weight_of_a_dimension() -> None:
         assert "place" not in memory.recall("What did we do in Lisbon?")[0].contributions
     with pytest.raises(ConfigError, match="@plaice"):
         KernelGenerator(HASH.replace(retrieval={"kernel_fact": "@plaice=1.0"}), judge=object())  # type: ignore[arg-type]
+
+
+def test_neighbours_that_light_up_enter_the_canvas(clock: ManualClock) -> None:
+    config = HASH.replace(metabolism={"canvas_size": 2})
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        (rain,) = memory.add("It fell all night.")
+        (pump,) = memory.add("The pump failed.")
+        memory.add([f"Text {number} about the harbour." for number in range(9)])
+        memory.store.apply(GraphDelta(edges=(MemoryEdge(rain, pump, EdgeType.SEQ, 1.0),)))
+        assert rain not in {one.id for one in memory.canvas()}
+        clock.advance(timedelta(hours=20))
+        recall = memory.recall("The pump failed.", top_n=1)
+        assert recall.ids == (pump,)
+        assert recall.lit[rain] > 0.0
+        assert [one.id for one in memory.canvas()] == [pump, rain]
+
+
+def test_a_recall_spreads_first_from_the_canvas_of_its_session() -> None:
+    on, now = HASH.replace(retrieval=RetrievalSettings(canvas_weight=0.2)), utc_now()
+    with NeuroGraphMemory(on) as memory:
+        (pump,) = memory.add("The pump stands by the river.", user_id="ann")
+        (gate,) = memory.add("It was painted green.", user_id="ann")
+        (near,) = memory.add("Nobody has the key.", user_id="ann")
+        (other,) = memory.add("The pump of Ben is blue.", user_id="ben")
+        memory.store.apply(GraphDelta(edges=(MemoryEdge(gate, near, EdgeType.ASSOC, 1.0),)))
+        memory.recall("painted green", user_id="ann", session_id="monday", top_n=1)
+        asked = {"user_id": "ann", "session_id": "monday", "now": now}
+        first, again = (memory.retriever.recall("What colour?", **asked) for _ in range(2))  # type: ignore[arg-type]
+        assert first.memories == again.memories
+        terms = {one.id: one.contributions["canvas"] for one in first}
+        assert terms[gate] == pytest.approx(0.2)
+        assert 0.0 < terms[near] < terms[gate]
+        assert pump in terms
+        assert other not in terms
+        past = memory.retriever.recall("What colour?", user_id="ann", as_of=len(memory.store.history()))
+        assert "canvas" not in past[0].contributions

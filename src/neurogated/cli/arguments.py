@@ -1,22 +1,26 @@
 """Flags that several commands share."""
 
 import argparse
+import contextlib
 from datetime import datetime, timedelta
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from neurogated.errors import ConfigError
 from neurogated.evaluation.datasets import FORMATS
+from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 
 __all__ = [
     "Owner",
     "add_dataset",
     "add_dataset_folder",
     "add_format",
+    "add_outcome",
     "add_owner",
     "add_times",
     "add_top_n",
     "add_user",
     "checked_days",
+    "outcome_of",
     "owner_of",
     "seconds",
     "time_of",
@@ -79,6 +83,19 @@ def _add_with_alias(parser: argparse.ArgumentParser | argparse._ArgumentGroup, n
 def owner_of(arguments: argparse.Namespace) -> Owner:
     """Return the user and the session of the flags."""
     return {"user_id": arguments.user_id, "session_id": arguments.session_id}
+
+
+def add_outcome(parser: argparse.ArgumentParser, *, default: str | None, shown: str) -> None:
+    """Add the flag for an outcome; `shown` is its help."""
+    parser.add_argument("--outcome", default=default, metavar="OUTCOME", help=shown)
+
+
+def outcome_of(arguments: argparse.Namespace) -> float | None:
+    """Return the outcome of the flag as a number; None if it is not given."""
+    text = arguments.outcome
+    with contextlib.suppress(ValueError):
+        return None if text is None else strength_of(float(text))
+    return strength_of(cast("Outcome", text))
 
 
 def add_times(parser: argparse.ArgumentParser) -> None:

@@ -20,11 +20,13 @@ COMMANDS = {
     "Remember and ask": {
         "add": "remember a text, a file, or standard input",
         "ask": "show the memories that answer a question, with scores, kernel and paths",
+        "context": "print the memories that help with a task, within a budget of tokens",
         "list": "list the memories, oldest first, page by page",
         "chat": "talk with a memory: each answer shows its memories and their paths",
         "update": "replace the text of a memory; the history keeps the old version",
         "delete": "delete memories or a document; 'compact' then erases them from the file",
         "facts": "list the facts, or state one; write them into an SQL table",
+        "record": "remember a decision with its outcome; learn from it",
         "conflicts": "list what contradicts, with the questions to ask",
         "resolve": "say which memory of a conflict is right",
         "feedback": "say which memories were useful together, or were not; edges grow stronger or weaker",
@@ -103,11 +105,15 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """
     parser = argparse.ArgumentParser(
         prog=_PROGRAM,
-        usage=f"{_PROGRAM} COMMAND ...   ({_PROGRAM} COMMAND --help explains one)",
+        usage=f"{_PROGRAM} COMMAND ...   ({_PROGRAM} COMMAND --help explains one; --version prints the version)",
         description=_overview(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
     )
-    parser.add_argument("--version", action="version", version=f"{_PROGRAM} {neurogated.__version__}")
+    # Their lines would need the room of commands.
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    version = f"{_PROGRAM} {neurogated.__version__}"
+    parser.add_argument("--version", action="version", version=version, help=argparse.SUPPRESS)
     commands = parser.add_subparsers(prog=_PROGRAM, metavar="COMMAND", help=argparse.SUPPRESS)
     for group in COMMANDS.values():
         for name, summary in group.items():

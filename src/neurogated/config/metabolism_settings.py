@@ -45,6 +45,9 @@ class MetabolismSettings:
     duplicate_cosine: float = setting(
         0.7, "two memories are compared for duplication from this cosine on", low=0.0, high=1.0
     )
+    duplicate_words: int = setting(
+        4, "two memories are compared for duplication if at most this many words of each are not in the other", low=0
+    )
 
     # Energy
     half_life_days: float = setting(
@@ -63,7 +66,7 @@ class MetabolismSettings:
 
     # Tiers
     dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0)
-    dormant_importance: float = setting(0.6, "a dormant memory has less importance than this", low=0.0, high=1.0)
+    dormant_importance: float = setting(0.65, "a dormant memory has less importance than this", low=0.0, high=1.0)
     dormant_idle_days: float = setting(
         14.0, "a dormant memory had no access for this many days", low=0.0, high=_LONGEST
     )
@@ -131,7 +134,7 @@ class MetabolismSettings:
         high=1.0,
     )
     consolidation_coverage: float = setting(
-        0.5,
+        0.8,
         "share of the cluster's words and names that is enough for a fact",
         low=0.0,
         high=1.0,
@@ -179,10 +182,15 @@ class MetabolismSettings:
     context_repetition: float = setting(
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
-    context_length: float = setting(
-        0.0, "the value of a memory for the context is divided by this power of its tokens", low=0.0, high=1.0
-    )
     context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
+    echo_minutes: float = setting(
+        60.0,
+        "minutes after a recall in which messages of the assistant that repeat its memories are not stored; 0: always "
+        "stored",
+        low=0.0,
+        high=_LONGEST,
+    )
+    echo_memories: int = setting(100, "memories that recalls handed out last, and that may be repeated", low=0)
 
     def __post_init__(self) -> None:
         check(self, "metabolism.")

@@ -60,9 +60,9 @@ class RetrievalSettings:
 
     # Turns of a conversation: these add to the similarity before the division by the sum of the weights.
     neighbour_turns: int = setting(2, "turns before and after a turn whose similarity counts for it; 0: none", low=0)
-    neighbour_weight: float = setting(0.75, "weight of the similarity of the turns around a turn", low=0.0, high=_MOST)
+    neighbour_weight: float = setting(0.6, "weight of the similarity of the turns around a turn", low=0.0, high=_MOST)
     neighbour_best: float = setting(
-        0.7, "share of the best of these turns in their similarity; the rest is their mean", low=0.0, high=1.0
+        0.6, "share of the best of these turns in their similarity; the rest is their mean", low=0.0, high=1.0
     )
     answer_weight: float = setting(
         0.25, "weight of a question's similarity for the turn that follows it", low=0.0, high=_MOST
@@ -89,6 +89,12 @@ class RetrievalSettings:
     time_span_weight: float = setting(
         0.25,
         "weight if a memory's timestamp is in the time span that the question names, such as last week",
+        low=0.0,
+        high=_MOST,
+    )
+    canvas_weight: float = setting(
+        0.0,
+        "weight of the activation that spreads from the working canvas and from keywords before vector search",
         low=0.0,
         high=_MOST,
     )
@@ -147,7 +153,7 @@ class RetrievalSettings:
     selectivity: float = setting(6.0, "exponent of the similarity in the gate of those edge types", low=0.0, high=100.0)
 
     # Kernels: a weight 0–2 for each edge type. After a slash follows the weight against the stored direction.
-    # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place and @sentiment are 1.
+    # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place, @sentiment and @canvas are 1.
     kernel_fact: str = setting(
         "MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0", "kernel of questions for plain facts"
     )

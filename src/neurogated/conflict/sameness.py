@@ -141,7 +141,9 @@ def _in_pair(pair: Pair, one: Statement, other: Statement) -> str | None:
     elif one.language == "de" and not _same_ending(first.word, second.word):
         reason = "They speak of different times."
     elif one.language == "en" and pair.how == "same":
-        if _degree(first) != _degree(second):
+        if _is_plural(first, second) or _is_plural(second, first):
+            reason = f"“{first.word}” and “{second.word}” differ in number."
+        elif _degree(first) != _degree(second):
             reason = f"“{first.word}” and “{second.word}” differ in degree."
         elif _is_past(first, one) != _is_past(second, other) and word_relations().is_verb(first.word):
             reason = "They speak of different times."
@@ -171,6 +173,12 @@ def _same_ending(first: str, second: str) -> bool:
     differing = (n for n, (one, other) in enumerate(zip(first, second, strict=False)) if one != other)
     begin = next(differing, min(len(first), len(second)))
     return first.startswith(_PRETERITE, begin) == second.startswith(_PRETERITE, begin)
+
+
+def _is_plural(token: Token, other: Token) -> bool:
+    """Return whether a word is the plural of another one, and no form of a verb."""
+    is_noun = not (token.is_verb or other.is_verb) and word_relations().is_noun(other.word)
+    return is_noun and token.word in {f"{other.word}s", f"{other.word}es"}
 
 
 def _degree(token: Token) -> str:

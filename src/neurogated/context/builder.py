@@ -48,7 +48,8 @@ class ContextBuilder:
     def build(self, recall: Recall, view: GraphView, budget: int, *, explain: bool = False) -> Context:
         """Return the context; `view` is the graph of the recall."""
         memories = recall.memories
-        lines = [line_of(one.node, row) for one, row in zip(memories, view.rows(recall.ids).tolist(), strict=True)]
+        places = zip(memories, view.rows(recall.ids).tolist(), strict=True)
+        lines = [line_of(one.node, row, state=recall.states.get(one.id)) for one, row in places]
         picked = self._pack(memories, lines, budget)
         excerpts: list[int] = []
         if not picked and (excerpt := self._excerpt(recall, lines, budget)):
@@ -57,6 +58,7 @@ class ContextBuilder:
             picked = [Picked(place, 1.0, 0.0, None, self._tokens([line]))]
         chosen = sorted(picked, key=lambda one: lines[one.place].order)
         text = text_of(lines[one.place] for one in picked)
+        shown = {memories[one.place].id for one in picked}
         return Context(
             recall.query,
             text,
@@ -65,6 +67,7 @@ class ContextBuilder:
             tuple(memories[one.place] for one in chosen),
             excerpts=tuple(memories[place].id for place in excerpts),
             choices={memories[one.place].id: _choice(one, memories) for one in chosen} if explain else {},
+            conflicts=tuple(one for one in recall.conflicts if not shown.isdisjoint(one.sides)),
             notes=recall.notes,
         )
 
@@ -81,8 +84,7 @@ class ContextBuilder:
             np.array(sizes[len(lines) :], dtype=np.int64),
             _likeness(memories),
         )
-        settings = self._settings
-        picked = pack(candidates, budget - frame, settings.context_repetition, settings.context_length)
+        picked = pack(candidates, budget - frame, self._settings.context_repetition)
         while picked and self._tokens([lines[one.place] for one in picked]) > budget:
             # A text can have more tokens than its lines together.
             picked.pop()
@@ -100,7 +102,7 @@ class ContextBuilder:
             found = None
             for one in np.argsort(-closeness, kind="stable").tolist():
                 longer = sorted((*kept, one))
-                line = line_of(memory.node, place, _joined(sentences, longer))
+                line = line_of(memory.node, place, _joined(sentences, longer), recall.states.get(memory.id))
                 if self._tokens([line]) <= budget:
                     kept, found = longer, line
             if found is not None:

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from neurogated.core.facts import FACT
+from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import CLOSING, OPENING, escaped
 
@@ -39,19 +40,21 @@ class Line(NamedTuple):
         return self.heading, self.node.scope.session_id or ""
 
 
-def line_of(node: MemoryNode, place: int, content: str | None = None) -> Line:
+def line_of(node: MemoryNode, place: int, content: str | None = None, state: Verdict | None = None) -> Line:
     """Return a memory as a line.
 
     Args:
         node: the memory.
         place: orders memories of the same time that are in no session.
         content: replaces its text.
+        state: of a memory in a conflict.
     """
     said = escaped(node.content if content is None else content).replace("\n", "\n  ")
     moment = node.timestamp or node.created_at
     is_fact = node.kind == FACT
     by = node.speaker or node.role
-    text = f"- {_word(by)}: {said}" if by else f"- {said}"
+    mark = f"[{state}] " if state else ""
+    text = f"- {mark}{_word(by)}: {said}" if by else f"- {mark}{said}"
     heading = _FACTS if is_fact else "# " + ", ".join(_about(node))
     if is_fact:
         text += "".join(f" ({about})" for about in [", ".join((*_about(node), *_held(node)))] if about)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from neurogated.core.conflicts import Conflict
 from neurogated.core.trace import RecalledMemory
 
 __all__ = ["CONTEXT_TOKENS", "Choice", "Context"]
@@ -26,7 +27,7 @@ class Choice:
     neighbour: str | None
     """Id of the memory from which activation reached it; None if its own similarity found it."""
     value: float
-    """The value by which it was chosen: its score, as a share of the best, minus the costs of length and repetition."""
+    """The value by which it was chosen: its score, as a share of the best, minus the cost of repetition."""
     repetition: float
     """Cosine with the most similar memory chosen before, 0–1."""
     repeats: str | None
@@ -60,6 +61,8 @@ class Context:
     """Ids of memories of which the text has only sentences, because no whole memory fits."""
     choices: Mapping[str, Choice] = field(default_factory=dict)
     """Why each memory is there, by id; empty without `explain`."""
+    conflicts: tuple[Conflict, ...] = ()
+    """The conflicts of these memories, with the questions to ask. The text marks the memories."""
     notes: tuple[str, ...] = ()
     """Remarks of the recall."""
 

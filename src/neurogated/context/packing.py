@@ -41,7 +41,7 @@ class Picked(NamedTuple):
     tokens: int
 
 
-def pack(candidates: Candidates, budget: int, repetition_cost: float, length_cost: float) -> list[Picked]:
+def pack(candidates: Candidates, budget: int, repetition_cost: float) -> list[Picked]:
     """Choose memories greedily by maximal marginal relevance (Carbonell and Goldstein, 1998), in order of choice.
 
     A memory that does not fit is skipped; none is cut.
@@ -50,15 +50,13 @@ def pack(candidates: Candidates, budget: int, repetition_cost: float, length_cos
         candidates: the memories.
         budget: most tokens of all lines and headings.
         repetition_cost: cost of the cosine with the most similar memory chosen before.
-        length_cost: exponent of the tokens by which the relevance is divided.
     """
     sizes, groups, headings = candidates.sizes, candidates.groups, candidates.headings.copy()
-    relevance = candidates.relevance / np.maximum(sizes, 1.0) ** length_cost
     repetition, repeats = np.zeros(sizes.size), np.full(sizes.size, -1)
     free = np.ones(sizes.size, dtype=np.bool_)
     picked: list[Picked] = []
     while (free := free & (sizes + headings[groups] <= budget)).any():
-        value = np.where(free, relevance - repetition_cost * repetition, -np.inf)
+        value = np.where(free, candidates.relevance - repetition_cost * repetition, -np.inf)
         best = int(value.argmax())
         tokens = int(sizes[best] + headings[groups[best]])
         repeated = int(repeats[best]) if repeats[best] >= 0 else None

@@ -10,15 +10,18 @@ from typing import Any, ClassVar, Literal, overload
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import InputError
 
-__all__ = ["CAUSE", "DIMENSIONS", "EFFECT", "PLACE", "SENTIMENT", "SPAN", "EdgeWeights", "Kernel"]
+__all__ = ["CANVAS", "CAUSE", "DIMENSIONS", "EFFECT", "PLACE", "SENTIMENT", "SPAN", "EdgeWeights", "Kernel"]
 
-SPAN, PLACE, SENTIMENT = "span", "place", "sentiment"
-"""Tags for the time span, place and feeling that a question names. A kernel without such a tag counts it fully."""
+SPAN, PLACE, SENTIMENT, CANVAS = "span", "place", "sentiment", "canvas"
+"""Tags for the time span, place and feeling that a question names, and for the working canvas.
+
+A kernel without such a tag counts it fully.
+"""
 CAUSE, EFFECT = "cause", "effect"
 """Tags for the causes and the effects of the memories that a question is about."""
-DIMENSIONS = frozenset((SPAN, PLACE, SENTIMENT, CAUSE, EFFECT))
+DIMENSIONS = frozenset((SPAN, PLACE, SENTIMENT, CANVAS, CAUSE, EFFECT))
 """The tags of a kernel that are sources of anchors; the other tags are traits of memories."""
-_NAMED = frozenset((SPAN, PLACE, SENTIMENT))
+_NAMED = frozenset((SPAN, PLACE, SENTIMENT, CANVAS))
 _KEYS = ("weights", "justification")
 
 

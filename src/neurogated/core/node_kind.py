@@ -20,6 +20,7 @@ NODE_KINDS: dict[str, str] = {
     "fact": "a statement with a subject, an attribute and a value",
     "conflict": "a contradiction between memories",
     "segment": "a stretch of a conversation about one thing",
+    "event": "a decision or an action of the agent, with its outcome",
     "policy": "a rule that the agent follows",
 }
 """The registered kinds with their descriptions; `register_kind` adds to them."""

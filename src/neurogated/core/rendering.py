@@ -116,7 +116,10 @@ def tags(node: Described) -> frozenset[str]:
     """
     named = [subject_tag(name) for name in subject_names(node)]
     named += [speaker_tag(name) for name in _names(node.speaker)]
-    named += map(place_tag, subjects(node.found.place))
+    place = node.found.place or ""
+    # A text with a title is about its subject; the first place that it mentions says little.
+    if node.title is None or place not in node.content:
+        named += map(place_tag, subjects(place))
     found = [*named, *map(opening_tag, named), *map(own_tag, node.tags)]
     found += [trait_tag(TIME)] * bool(node.found.times)
     if node.found.document_id is not None:

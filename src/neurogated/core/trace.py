@@ -59,8 +59,8 @@ class RecalledMemory:
     several hops are added to one."""
     contributions: Mapping[str, float] = field(default_factory=dict)
     """Terms that add up to the score. Gated: `similarity`, `activation`, `recency`, `energy` and `time` after their
-    weights, and `held_back` (≤ 0), which keeps the score below the best match; also `place`, `sentiment`, `cause` or
-    `effect` if the question means one. Classic: `start` and `activation`."""
+    weights, and `held_back` (≤ 0), which keeps the score below the best match; also `place`, `sentiment`, `cause`,
+    `effect` or `canvas` if the question means one. Classic: `start` and `activation`."""
     same_as: tuple[str, ...] = ()
     """Ids of the memories that say the same, which the recall leaves out unless it has `include_duplicates`."""
 
@@ -100,6 +100,8 @@ class Recall:
     relays: Mapping[str, tuple[PathStep, ...]] = field(default_factory=dict)
     """Nodes that passed activation to a memory and are neither memories of this recall nor anchors. Each id has the
     flows into the node, strongest first, in the unit of the part `activation`."""
+    lit: Mapping[str, float] = field(default_factory=dict)
+    """The neighbours with most activation that are not among the memories, by id, in the same unit."""
     conflicts: tuple[Conflict, ...] = ()
     """The conflicts of the memories that are open, or that say which memory is superseded or wrong. Each has the
     question to ask, and an instruction for an agent."""
@@ -129,10 +131,11 @@ class Recall:
         """
         if max_tokens is not None and not checked_count("max_tokens", max_tokens):
             raise InputError(f"max_tokens is {max_tokens}, but must be at least 1")
-        return quoted_memories((memory.node for memory in self), max_tokens, count_tokens, self._states())
+        return quoted_memories((memory.node for memory in self), max_tokens, count_tokens, self.states)
 
-    def _states(self) -> Mapping[str, Verdict]:
-        """Return the states of the memories that are in conflict."""
+    @property
+    def states(self) -> Mapping[str, Verdict]:
+        """The states of the memories that are in conflict, by id: contested, superseded or wrong."""
         states: dict[str, Verdict] = {}
         for conflict in self.conflicts:
             if conflict.loser is None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import RelationKind, StatementJudge
 from neurogated.core.keywords import fold
+from neurogated.core.language import FUNCTION_WORDS
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import fronts, has_groups
@@ -21,6 +25,10 @@ from neurogated.ingestion.groups import Groups
 
 __all__ = ["DuplicateLinks", "Duplicates"]
 
+_WORD = re.compile("[\u3400-\u9fff]|[^\\W_\u3400-\u9fff]+")
+_FUNCTION_WORDS = frozenset("的是了在有我").union(*FUNCTION_WORDS.values())
+_BEGINNING = 4
+"""Letters in which the forms of a word agree."""
 _TOLD = frozenset({"episode", "turn"})
 """Kinds of memories that may say the same as memories of the other kinds here."""
 
@@ -28,8 +36,8 @@ _TOLD = frozenset({"episode", "turn"})
 class DuplicateLinks(NamedTuple):
     """Changes of SAME_AS edges."""
 
-    removed: Sequence[EdgeKey]
-    put: Sequence[MemoryEdge]
+    removed: tuple[EdgeKey, ...]
+    put: tuple[MemoryEdge, ...]
 
 
 class Duplicates:
@@ -42,6 +50,8 @@ class Duplicates:
         self._store = store
         self._judge = judge if config.metabolism.find_duplicates else None
         self._least = config.metabolism.duplicate_cosine
+        self._most_words = config.metabolism.duplicate_words
+        self._batch = config.indexing.batch_size
         self._swept = 0
 
     def among(
@@ -58,35 +68,40 @@ class Duplicates:
         if self._judge is not None:
             near = [edge for edge in similar if edge.weight >= self._least]
             self._join(groups, [edge.key for edge in sorted(near, key=lambda edge: -edge.weight)], known)
-        return _links(groups, at)
+        return DuplicateLinks(groups.removed(), groups.added(at))
 
-    def separation(self, node_id: str, at: datetime) -> DuplicateLinks:
-        """Return the changes that take a memory out of its group for good."""
+    def separation(self, node_id: str, at: datetime) -> GraphDelta:
+        """Return the delta that takes a memory out of its group for good; empty if it has none.
+
+        Raises:
+            UnknownIdError: the node does not exist.
+        """
+        self._store.get_node(node_id)
         groups = Groups(self._store.view())
         others = [one for one in groups.group(node_id) if one != node_id]
         self._leave(groups, {node_id}, {})
         for other in others:
             groups.separate(node_id, other)
-        return _links(groups, at)
+        return _delta(groups, "separate", at)
 
-    def unjudged(self) -> list[EdgeKey]:
-        """Return the SIM edges that no sweep has seen and that may join memories into a group."""
+    def batches(self) -> Iterator[Callable[[datetime], GraphDelta]]:
+        """Yield functions that return the deltas which join memories with SIM edges, if no call has seen these yet."""
         view = self._store.view()
         if self._judge is None or EdgeType.SIM not in view.edge_types:
-            return []
+            return
         begin, self._swept = (self._swept if self._swept <= view.edge_count else 0), view.edge_count
         types = view.edge_type[begin : view.edge_count]
         rows = begin + np.flatnonzero(types == view.edge_types.index(EdgeType.SIM)).astype(np.int64)
         rows = rows[view.weight.take(rows) >= self._least]
         ends = [view.edge_source[rows].astype(np.int64), view.edge_target[rows].astype(np.int64)]
-        apart = _fronts(view, ends[0]) != _fronts(view, ends[1])
-        return [view.edge_key(row) for row in rows[apart].tolist()]
+        rows = rows[_fronts(view, ends[0]) != _fronts(view, ends[1])]
+        for place in range(0, rows.size, self._batch):
+            yield partial(self._between, [view.edge_key(row) for row in rows[place : place + self._batch].tolist()])
 
-    def between(self, pairs: Sequence[EdgeKey], at: datetime) -> DuplicateLinks:
-        """Return the changes that join memories which are linked by SIM edges."""
+    def _between(self, pairs: Sequence[EdgeKey], at: datetime) -> GraphDelta:
         groups = Groups(self._store.view())
         self._join(groups, pairs, {})
-        return _links(groups, at)
+        return _delta(groups, "deduplicate", at)
 
     def _leaving(self, view: GraphView, gone: Collection[str], known: Mapping[str, MemoryNode]) -> set[str]:
         rows = view.known_rows((*gone, *known))
@@ -102,8 +117,9 @@ class Duplicates:
             for member in nodes:
                 groups.lead(front, member)
 
-    def _join(self, groups: Groups, pairs: Iterable[EdgeKey], known: Mapping[str, MemoryNode]) -> None:
+    def _join(self, groups: Groups, pairs: Sequence[EdgeKey], known: Mapping[str, MemoryNode]) -> None:
         """Join the groups of each pair, if the pair and the fronts of its groups say the same."""
+        known = self._nodes({name for pair in pairs for name in pair[:2]}, known)
         for pair in pairs:
             ends = pair.source_id, pair.target_id
             heads = groups.front(ends[0]), groups.front(ends[1])
@@ -125,6 +141,10 @@ class Duplicates:
     def _sameness(self, one: MemoryNode, other: MemoryNode) -> float:
         """Return the confidence that two memories say the same; 0 if they do not."""
         if self._judge is None or _frame(one) != _frame(other):
+            return 0.0
+        words = [_words(node.content) for node in (one, other)]
+        # The judge takes longer for longer texts, and it accepts few other words.
+        if max(len(words[0] - words[1]), len(words[1] - words[0])) > self._most_words:
             return 0.0
         try:
             relation = self._judge.compare(_said(one), _said(other))
@@ -152,6 +172,11 @@ def _frame(node: MemoryNode) -> object:
     return owner, kind, voice, node.title and fold(node.title), unnamed, node.valid_from, node.valid_to
 
 
+def _words(text: str) -> frozenset[str]:
+    """Return the beginnings of the words of a text, without function words; Chinese characters are words."""
+    return frozenset(word[:_BEGINNING] for word in _WORD.findall(fold(text)) if word not in _FUNCTION_WORDS)
+
+
 def _theme(node: MemoryNode) -> object:
     return node.content, node.timestamp, _frame(node)
 
@@ -166,9 +191,5 @@ def _clearness(node: MemoryNode) -> tuple[int, int, float, str]:
     return named, -len(node.content), -node.created_at.timestamp(), node.id
 
 
-def _links(groups: Groups, at: datetime) -> DuplicateLinks:
-    def put() -> Iterator[MemoryEdge]:
-        for (source, target), weight in groups.added():
-            yield MemoryEdge(source, target, EdgeType.SAME_AS, weight, created_at=at)
-
-    return DuplicateLinks([EdgeKey(*pair, EdgeType.SAME_AS) for pair in groups.removed()], list(put()))
+def _delta(groups: Groups, reason: str, at: datetime) -> GraphDelta:
+    return GraphDelta(removed_edges=groups.removed(), edges=groups.added(at), reason=reason, at=at)

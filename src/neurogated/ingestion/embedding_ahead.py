@@ -12,11 +12,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.model import Vector
+from neurogated.core.model import Vector, as_vector
 from neurogated.core.ports import Embedder
 from neurogated.core.watchdog import stage
 
-__all__ = ["EmbeddingAhead", "mean_vectors"]
+__all__ = ["EmbeddingAhead"]
 
 
 class EmbeddingAhead:
@@ -59,18 +59,17 @@ class EmbeddingAhead:
         vectors |= zip(alone, self._embed(alone), strict=True) if alone else ()
         return [vectors[text] for text in texts]
 
+    def means(self, texts: Collection[Sequence[str]]) -> Iterator[NDArray[np.float32]]:
+        """Yield a vector for each list of texts: the vector of a single text, or the normalised mean of several."""
+        vectors = iter(self.take(list(chain.from_iterable(texts))) if texts else ())
+        for several in texts:
+            own = [np.asarray(next(vectors)) for _ in several]
+            mean = np.mean(own, axis=0)
+            yield as_vector(own[0] if len(own) == 1 else mean / (np.linalg.norm(mean) or 1.0))
+
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         stage(f"embedding {len(texts)} texts")
         try:
             return self._embedder.embed_documents(texts)
         finally:
             stage(None)
-
-
-def mean_vectors(embedding: EmbeddingAhead, texts: Collection[Sequence[str]]) -> Iterator[Vector]:
-    """Yield a vector for each list of texts: the vector of a single text, or the normalised mean of several."""
-    vectors = iter(embedding.take(list(chain.from_iterable(texts))) if texts else ())
-    for several in texts:
-        own = [np.asarray(next(vectors)) for _ in several]
-        mean = np.mean(own, axis=0)
-        yield own[0] if len(own) == 1 else mean / (np.linalg.norm(mean) or 1.0)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from datetime import datetime
 
 import numpy as np
 
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import EdgeKey, MemoryEdge
 from neurogated.core.view import GraphView
 
 __all__ = ["Groups"]
@@ -81,13 +83,14 @@ class Groups:
         self._apart[one].add(other)
         self._apart[other].add(one)
 
-    def removed(self) -> list[_Pair]:
+    def removed(self) -> tuple[EdgeKey, ...]:
         """Return the stored edges to remove."""
-        return [pair for pair in self._stored if pair not in self._now]
+        return tuple(EdgeKey(*pair, EdgeType.SAME_AS) for pair in self._stored if pair not in self._now)
 
-    def added(self) -> list[tuple[_Pair, float]]:
-        """Return the edges to write, with their weights."""
-        return [(pair, weight) for pair, weight in self._now.items() if self._stored.get(pair) != weight]
+    def added(self, at: datetime) -> tuple[MemoryEdge, ...]:
+        """Return the edges to write."""
+        changed = {pair: weight for pair, weight in self._now.items() if self._stored.get(pair) != weight}
+        return tuple(MemoryEdge(*pair, EdgeType.SAME_AS, weight, created_at=at) for pair, weight in changed.items())
 
     def _link(self, member: str, front: str, weight: float) -> None:
         self._now[member, front] = weight

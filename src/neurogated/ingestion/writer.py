@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -18,18 +19,19 @@ from neurogated.core.clock import Clock
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
-from neurogated.core.model import MemoryEdge, MemoryNode, as_vector
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis, causal_pairs
+from neurogated.ingestion.checks import Check, unchecked
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Part
-from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
+from neurogated.ingestion.duplicates import Duplicates
 from neurogated.ingestion.edge_builder import sequence_edges
-from neurogated.ingestion.embedding_ahead import EmbeddingAhead, mean_vectors
+from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.encoder import Focus
 from neurogated.ingestion.linking import Linker
 from neurogated.ingestion.mentions import text_edges
@@ -44,13 +46,6 @@ _ATTEMPTS = 3
 """Maximum attempts to analyse a text. The last attempt holds the write lock."""
 
 
-Check = Callable[[GraphDelta, Sequence[MemoryNode]], GraphDelta]
-
-
-def _unchecked(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:  # noqa: ARG001 - as every check
-    return delta
-
-
 class Writer:
     """Cuts documents into chunks, embeds new chunks, and writes nodes and edges through `store.apply`."""
 
@@ -62,7 +57,7 @@ class Writer:
         config: MemoryConfig,
         clock: Clock,
         *,
-        check: Check = _unchecked,
+        check: Check = unchecked,
     ) -> None:
         """Take the parts; `check` adds conflicts to each delta, given the memories whose texts or times are new."""
         self._store = store
@@ -79,8 +74,8 @@ class Writer:
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
         self._chunker = chunker
         self._planner = Planner(store, chunker, config, clock)
-        self._duplicates = Duplicates(store, analysis.statement_judge, config)
-        self._linker = Linker(store, config, self._duplicates)
+        self.duplicates = Duplicates(store, analysis.statement_judge, config)
+        self._linker = Linker(store, config, self.duplicates)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents, and yield the node ids of each document after it is stored.
@@ -124,6 +119,12 @@ class Writer:
         batch = self._planner.plan(parts)
         embedding.begin(chain.from_iterable(self._texts(batch, batch.nodes(self._clock())).values()))
         return batch
+
+    def joining(self, join: Check) -> Writer:
+        """Return this writer with a further check, which adds to each delta."""
+        other, check = copy(self), self._check
+        other._check = lambda delta, fresh: join(check(delta, fresh), fresh)  # noqa: SLF001 - a copy of this writer
+        return other
 
     def resume(self) -> Iterator[int]:
         """Retry the pending judgements in batches, and yield the number of settled ones of each batch.
@@ -187,31 +188,17 @@ class Writer:
                 node_id
             ]
 
+    def write(self, plan: Callable[[datetime], GraphDelta]) -> GraphDelta:
+        """Write the delta that `plan` computes under the write lock, if it changes anything; return it."""
+        with self.exclusively():
+            delta = plan(self._clock())
+            if delta:
+                self._commit(delta)
+            return delta
+
     def deduplicate(self) -> int:
         """Link the stored memories that say the same, in batches; return how many edges were added."""
-        pairs, added = self._duplicates.unjudged(), 0
-        for begin in range(0, len(pairs), self._config.indexing.batch_size):
-            with self.exclusively():
-                at = self._clock()
-                batch = pairs[begin : begin + self._config.indexing.batch_size]
-                added += self._link(self._duplicates.between(batch, at), "deduplicate", at)
-        return added
-
-    def separate(self, node_id: str) -> bool:
-        """Take a memory out of its group of duplicates for good, in one delta; return whether it had one.
-
-        Raises:
-            UnknownIdError: the node does not exist.
-        """
-        with self.exclusively():
-            self._store.get_node(node_id)
-            at = self._clock()
-            return bool(self._link(self._duplicates.separation(node_id, at), "separate", at))
-
-    def _link(self, links: DuplicateLinks, reason: str, at: datetime) -> int:
-        if links.put:
-            self._commit(GraphDelta(removed_edges=tuple(links.removed), edges=tuple(links.put), reason=reason, at=at))
-        return len(links.put)
+        return sum(len(self.write(batch).edges) for batch in self.duplicates.batches())
 
     def writes_to(self, store: GraphStorePort) -> bool:
         """Return whether this writer writes to `store`."""
@@ -356,7 +343,7 @@ class Writer:
         there |= {node.id: node for node in (*nodes, *named.nodes)}
         causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
         stage("waiting for vectors")
-        vectors = dict(zip(texts, map(as_vector, mean_vectors(embedding, texts.values())), strict=True))
+        vectors = dict(zip(texts, embedding.means(texts.values()), strict=True))
         ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
         sequences = {
             edge.key: edge

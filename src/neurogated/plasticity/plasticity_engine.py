@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -24,7 +24,7 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController
 
-__all__ = ["Outcome", "PlasticityEngine", "strength_of"]
+__all__ = ["Learned", "Outcome", "PlasticityEngine", "strength_of"]
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +34,14 @@ _WORDS = {"success": 1.0, "fail": -1.0}
 
 _SHORTEST_DECAY = timedelta(hours=1)
 _DECAY_STEPS = 32
+
+
+class Learned(NamedTuple):
+    """What an outcome changes."""
+
+    delta: GraphDelta
+    edges: int
+    """How many edges are strengthened, weakened or added."""
 
 
 class PlasticityEngine:
@@ -80,14 +88,31 @@ class PlasticityEngine:
         """
         view = self._store.view() if view is None else view
         ids = list(dict.fromkeys(str(getattr(node, "id", node)) for node in retrieved_nodes))
+        learned = self.learned(view, ids, outcome, associate=associate, rated=rated, reason=reason)
+        if learned.delta:
+            self._store.apply(learned.delta)
+            _log.info("%s: %d edges strengthened, weakened or added", reason, learned.edges)
+        return learned.edges
+
+    def learned(
+        self,
+        view: GraphView,
+        ids: list[str],
+        outcome: float,
+        *,
+        associate: bool = False,
+        rated: bool = False,
+        reason: str = "",
+    ) -> Learned:
+        """Return the delta of `reinforce_path` without applying it; `ids` are unique and in `view`."""
         rows = view.rows(ids)
         strengthened = _edges_among(view, rows)
         now = self._clock()
         energies = self._energies.outcome(view, ids if rated else (), outcome, now)
         touch = Access(charges=energies.charges)
-        learned = GraphDelta(node_changes=energies.changes, touch=touch, reason=reason, at=now)
+        others = GraphDelta(node_changes=energies.changes, touch=touch, reason=reason, at=now)
         if outcome < 0:
-            return self._weaken(view, strengthened, outcome, learned)
+            return self._weakened(view, strengthened, outcome, others)
         new = list(self._associations(view, ids, rows, strengthened, now)) if associate and outcome else []
         weights, new = self._potentiated(view, strengthened, new, outcome)
         used = frozenset(strengthened.tolist())
@@ -96,25 +121,19 @@ class PlasticityEngine:
             WeightChange(view.edge_key(row), weight, now if row in used else _last_activated(view, row))
             for row, weight in weights.items()
         )
-        if delta := replace(learned, weights=changes, edges=tuple(new)):
-            self._store.apply(delta)
-            _log.info("%s: %d edges strengthened, %d added", reason, strengthened.size, len(new))
-        return strengthened.size + len(new)
+        return Learned(replace(others, weights=changes, edges=tuple(new)), strengthened.size + len(new))
 
-    def _weaken(self, view: GraphView, edges: Rows, outcome: float, learned: GraphDelta) -> int:
-        """Lower the weights of edges; remove those that fall below `MIN_EDGE_WEIGHT`; `learned` has other changes."""
+    def _weakened(self, view: GraphView, edges: Rows, outcome: float, others: GraphDelta) -> Learned:
+        """Lower the weights of edges; remove those that fall below `MIN_EDGE_WEIGHT`; `others` has other changes."""
         lowered = view.weight.take(edges) + outcome * self._config.HEBBIAN_LEARNING_RATE
         kept = lowered >= self._config.MIN_EDGE_WEIGHT
         changes = zip(edges[kept].tolist(), lowered[kept].tolist(), strict=True)
         delta = replace(
-            learned,
-            weights=tuple(WeightChange(view.edge_key(row), weight, learned.at) for row, weight in changes),
+            others,
+            weights=tuple(WeightChange(view.edge_key(row), weight, others.at) for row, weight in changes),
             removed_edges=tuple(map(view.edge_key, edges[~kept].tolist())),
         )
-        if delta:
-            self._store.apply(delta)
-            _log.info("%s: %d edges weakened, %d of them removed", delta.reason, edges.size, int((~kept).sum()))
-        return edges.size
+        return Learned(delta, edges.size)
 
     def reinforce_recalled(
         self, node_ids: Sequence[str], recalled: Collection[str] = (), outcome: float = 1.0

@@ -1,11 +1,11 @@
-"""Anchors of several dimensions: the time, the place, the feeling and the causes that a question means.
+"""Anchors of several dimensions: the time, the place, the feeling and the causes that a question means, and the canvas.
 
 A question that names none of them has no dimension, and its recall does not change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.kernel import CAUSE, EFFECT, PLACE, SENTIMENT, SPAN, Kernel
+from neurogated.core.kernel import CANVAS, CAUSE, EFFECT, PLACE, SENTIMENT, SPAN, Kernel
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.feelings import feeling_of
+from neurogated.retrieval.local_spread import local_spread
 from neurogated.retrieval.ranking import best_places
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.time_spans import span_of
@@ -28,7 +29,7 @@ __all__ = ["DIMENSION_WEIGHTS", "Dimension", "Dimensions"]
 
 Values = NDArray[np.float64]
 
-DIMENSION_WEIGHTS = ("time_span_weight", "place_weight", "sentiment_weight", "cause_weight")
+DIMENSION_WEIGHTS = ("canvas_weight", "time_span_weight", "place_weight", "sentiment_weight", "cause_weight")
 """The settings of `config.retrieval` that weight the dimensions."""
 _TIME = "time"
 # Beyond this many memories at a place, the place alone says too little to propose them.
@@ -60,6 +61,7 @@ class Dimensions:
         kernel: Kernel,
         present: int,
         scale: SentimentScale | None,
+        canvas: Mapping[str, float],
     ) -> None:
         """Propose candidates to `likeness`; `present` is in microseconds since 1970 UTC."""
         self._store = store
@@ -70,7 +72,9 @@ class Dimensions:
         self._vector = vector
         self._present = present
         self._scale = scale
+        self._canvas = canvas
         weights = {
+            CANVAS: (config.retrieval.canvas_weight, self._local),
             SPAN: (config.retrieval.time_span_weight, self._time),
             PLACE: (config.retrieval.place_weight, self._place),
             SENTIMENT: (config.retrieval.sentiment_weight, self._sentiment),
@@ -88,13 +92,24 @@ class Dimensions:
         return {_TIME: np.zeros(rows.size)} | {one.name: one.weight * one.match(rows) for one in self._found}
 
     def anchors(self, count: int) -> Iterator[tuple[int, float]]:
-        """Yield the rows of the best candidates, each with its activation at the start: similarity and gain, ≤ 1."""
+        """Yield the rows of the best candidates, each with its activation at the start: similarity and gain, ≤ 1.
+
+        A time span adds candidates but no activation: many memories are of one week.
+        """
         known = self._likeness.known
         scores = known.similarity
-        if self._found:
-            scores = np.minimum(1.0, scores + sum(self.terms(known.rows).values()))
+        if gains := [one.weight * one.match(known.rows) for one in self._found if one.name != _TIME]:
+            scores = np.minimum(1.0, scores + sum(gains))
         for place in best_places(self._view, known.rows, scores, count):
             yield int(known.rows[place]), float(scores[place])
+
+    def _local(self) -> Callable[[Rows], Values] | None:
+        """Match memories that the first phase lights up, and propose them; see `local_spread`."""
+        if not self._canvas:
+            return None
+        rows, values = local_spread(self._store, self._view, self._config, self._query, self._canvas)
+        self._likeness.of(rows)
+        return _looked_up(rows, values) if rows.size else None
 
     def _time(self) -> Callable[[Rows], Values] | None:
         """Match memories whose timestamp is in the span. Keyword search proposes those that contain its dates."""
@@ -147,11 +162,7 @@ class Dimensions:
         np.maximum.at(values, place, arcs.weight[shown] * admitted.similarity[best][arcs.origin[shown]].clip(0.0, 1.0))
         self._likeness.of(rows)
 
-        def match(some: Rows) -> Values:
-            at = rows.searchsorted(some).clip(max=rows.size - 1)
-            return np.where(rows[at] == some, values[at], 0.0)
-
-        return match
+        return _looked_up(rows, values)
 
     def _propose_nearest(self, rows: Rows) -> None:
         """Measure those of some nodes that are the most similar to the question."""
@@ -161,3 +172,13 @@ class Dimensions:
             cosines = self._store.similarities(self._vector, self._view, rows)
             rows = np.sort(rows[np.argpartition(-cosines, most)[:most]])
         self._likeness.of(rows)
+
+
+def _looked_up(rows: Rows, values: Values) -> Callable[[Rows], Values]:
+    """Return a function from rows to their values, 0 for a row that is not among `rows`, which ascend."""
+
+    def match(some: Rows) -> Values:
+        at = rows.searchsorted(some).clip(max=rows.size - 1)
+        return np.where(rows[at] == some, values[at], 0.0)
+
+    return match

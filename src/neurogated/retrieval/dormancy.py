@@ -44,6 +44,11 @@ class Admission:
             admitted[admitted] = is_shown(self.view, rows[admitted], self._may_see)
         return admitted
 
+    def admitted(self, rows: Rows, values: NDArray[np.float64]) -> _Scored:
+        """Return the nodes that the recall may return, with their values."""
+        may = self.admits(rows)
+        return rows[may], values[may]
+
     @property
     def _chooses(self) -> bool:
         return self.groups and has_groups(self.view)

@@ -10,7 +10,8 @@ from neurogated.core.language import NEGATIONS, Language, language_of
 
 __all__ = ["feeling_of"]
 
-# Unhappy and happy words of each language, folded.
+# Unhappy and happy words of each language, folded. Words of taste ("enjoy") and of expectation ("excited") are missing:
+# the memories that answer such a question need not be happy.
 _WORDS: Mapping[Language, tuple[str, str]] = {
     "en": (
         (
@@ -20,8 +21,8 @@ _WORDS: Mapping[Language, tuple[str, str]] = {
             r"|heartbroken|grie(?:f|v\w+)|jealous|regret\w*|hate[ds]?|dislike[ds]?|disgust\w+|dread(?:ed|s)?|overwhelmed"
         ),
         (
-            r"happ(?:y|ier|iest|iness)|glad|joy(?:ful|ous)?|delight\w*|pleased|proud\w*|excite\w*|thrilled|enjoy\w*"
-            r"|grateful|gratitude|thankful|relie(?:f|ved)|cheerful|enthusias\w+|hopeful|satisfied"
+            r"happ(?:y|ier|iest|iness)|glad|joyful|delight\w*|pleased|proud\w*|thrilled"
+            r"|grateful|gratitude|thankful|relie(?:f|ved)|cheerful|satisfied"
         ),
     ),
     "de": (
@@ -31,8 +32,8 @@ _WORDS: Mapping[Language, tuple[str, str]] = {
             r"|genervt|nervt\w*|bereu\w+|hasse|gehasst|verzweifelt"
         ),
         (
-            r"gluckl\w+|froh\w*|gefreut|freu(?:e|t|te|en|st)?|freude\w*|stolz\w*|begeister\w*|dankbar\w*|erleichtert"
-            r"|zufrieden\w*|geniess\w+|genoss\w*|genuss"
+            r"gluckl\w+|froh\w*|gefreut|freu(?:e|t|te|en|st)?|freude\w*|stolz\w*|dankbar\w*|erleichtert"
+            r"|zufrieden\w*"
         ),
     ),
     "fr": (
@@ -41,7 +42,7 @@ _WORDS: Mapping[Language, tuple[str, str]] = {
             r"|inqui[ei]\w*|anxieu\w+|angoiss\w+|stress\w*|frustr\w+|honte\w*|regrett\w*|deteste\w*|contrari(?:ee?|ait)"
         ),
         (
-            r"heureu(?:x|se|ses)|contente?s?|joie\w*|joyeu\w+|ravie?s?|fiere?s?|enthousias\w+|reconnaissante?s?"
+            r"heureu(?:x|se|ses)|contente?s?|joie\w*|joyeu\w+|ravie?s?|fiere?s?|reconnaissante?s?"
             r"|soulage\w*|satisfaite?s?|rejoui\w*"
         ),
     ),
@@ -51,8 +52,8 @@ _WORDS: Mapping[Language, tuple[str, str]] = {
             r"|ansi\w+|angusti\w+|estres\w*|frustr\w+|decepcion\w+|verguenza|avergonz\w+|arrepent\w+|odi(?:o|a|e|aba)"
         ),
         (
-            r"feliz|felices|felicidad|alegr\w+|content[oa]s?|orgullo\w*|emocionad\w+|entusias\w+|agradecid\w+|alivi\w+"
-            r"|satisfech\w+|disfrut\w+"
+            r"feliz|felices|felicidad|alegr\w+|content[oa]s?|orgullo\w*|agradecid\w+|alivi\w+"
+            r"|satisfech\w+"
         ),
     ),
 }
@@ -61,7 +62,7 @@ _HAN = (
         "不开心|不開心|不高兴|不高興|难过|難過|伤心|傷心|悲伤|悲傷|生气|生氣|愤怒|憤怒|恼火|惱火|害怕|恐惧|恐懼|担心|擔心"
         "|焦虑|焦慮|紧张|緊張|失望|沮丧|沮喪|孤独|孤獨|羞愧|尴尬|尷尬|后悔|後悔|讨厌|討厭|烦恼|煩惱"
     ),
-    "开心|開心|高兴|高興|快乐|快樂|幸福|骄傲|驕傲|自豪|兴奋|興奮|感激|感恩|欣慰|满意|滿意",
+    "开心|開心|高兴|高興|快乐|快樂|幸福|骄傲|驕傲|自豪|感激|感恩|欣慰|满意|滿意",
 )
 _PATTERNS = {
     language: re.compile(rf"\b(?:(?P<low>{low})|(?P<high>{high}))\b|(?P<han_low>{_HAN[0]})|(?P<han_high>{_HAN[1]})")

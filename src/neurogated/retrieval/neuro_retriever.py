@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import repeat
 from types import MappingProxyType
 from typing import NamedTuple, Unpack
@@ -24,16 +24,18 @@ from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
+from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.text import checked_text, ends_of
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.core.view import GraphView, Rows
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.ranking import Found, Ranking, best_places, memories_of, relays_of
+from neurogated.retrieval.local_spread import OnCanvas
+from neurogated.retrieval.queries import checked_score
+from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import with_conflicts
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
@@ -49,8 +51,7 @@ _log = logging.getLogger(__name__)
 
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
-# Seconds that a recall waits at most for its turn; then it runs without one.
-_MAX_WAIT = 0.05
+_MAX_WAIT = 0.05  # seconds that a recall waits for its turn; then it runs without one
 WOKEN = "the awake memories scored too little, so dormant memories were searched too"
 """The note of a recall that found dormant memories; see `metabolism.wake_score` and `wake_factor`."""
 _COSINE_ALONE = dict.fromkeys(
@@ -89,6 +90,8 @@ class _Asked(NamedTuple):
     """The rows that vector search found, and their cosines."""
     present: int
     """The present, in microseconds since 1970 UTC."""
+    canvas: Mapping[str, float]
+    """Scores of the memories on the working canvas; empty if it has no weight."""
 
 
 @names_arguments
@@ -103,6 +106,7 @@ class NeuroRetriever:
         embedder: Embedder | None = None,
         kernel_source: KernelSource | None = None,
         clock: Clock = utc_now,
+        on_canvas: OnCanvas | None = None,
     ) -> None:
         """Take the graph.
 
@@ -113,6 +117,7 @@ class NeuroRetriever:
             embedder: makes the vectors of questions. Default: the embedder that `config` names.
             kernel_source: chooses the kernel of a question. Default: the source that `config` names.
             clock: returns the time.
+            on_canvas: reads the working canvas, from which recalls spread first if `retrieval.canvas_weight` is not 0.
 
         Raises:
             EmbedderMismatchError: `config` names another embedder than the one that made the store's vectors.
@@ -129,11 +134,11 @@ class NeuroRetriever:
         self._embedder = embedder
         self._kernels = UniformKernelSource() if config.retrieval.switches.uniform_kernel else kernel_source
         self._clock = clock
+        self._on_canvas = on_canvas if config.retrieval.canvas_weight else None
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
         self._law = EnergyLaw(config.metabolism)
-        # How much deeper the last search had to go because of dormant nodes.
-        self._deeper = 1.0
+        self._deeper = 1.0  # how much deeper the last search had to go because of dormant nodes
         self._classic = config.ACTIVATION == "classic"
         gated = config.retrieval.gate_exponent or config.retrieval.selectivity
         self._gates = gated > 0 and not self._classic
@@ -183,13 +188,13 @@ class NeuroRetriever:
         if isinstance(as_of, bool) or not isinstance(as_of, int):
             checked_moment("as_of, where it is no number of history(),", as_of)
         checked_moment("valid_at", valid_at)
-        checked_moment("now", now)
-        present = to_micros(self._clock() if now is None else now)
-        least, wanted_nodes = _checked_score(min_score), filter_of(filters)
+        present = to_micros(checked_moment("now", now) or self._clock())
+        least, wanted_nodes = checked_score(min_score), filter_of(filters)
         if not queries:
             return []
         given, queries = queries, [ends_of(query, self._config.retrieval.max_query_chars) for query in queries]
         store = self._store if as_of is None else self._store.as_of(as_of)
+        canvas = self._canvas(filters, present) if as_of is None else {}
         shared = Stopwatch()
         stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
@@ -206,7 +211,7 @@ class NeuroRetriever:
             admissions = [Admission(view, law, present, self._deeper, groups) for _ in queries]
             depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
             nearest = store.nearest_rows(list(vectors), depth, view)
-            asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present)))
+            asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present), repeat(canvas)))
             shared.lap("search")
             stage("spreading activation")
             found = [self._find_awake(store, *each, wanted) for each in zip(asked, admissions, strict=True)]
@@ -217,6 +222,13 @@ class NeuroRetriever:
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
         return with_conflicts(store, view, recalls, wanted, past=valid_at is not None)
+
+    def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
+        """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
+        user = filters.get("user_id")
+        if self._on_canvas is None or isinstance(user, AnyUser):
+            return {}
+        return self._on_canvas(user, filters.get("session_id"), present)
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
@@ -237,10 +249,7 @@ class NeuroRetriever:
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
     def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
-        """Leave dormant nodes out, unless the best of the others scores too little.
-
-        That is less than `metabolism.wake_score`, or than `metabolism.wake_factor` times the best dormant node.
-        """
+        """Leave dormant nodes out, unless the others score too little for `wake_score` or `wake_factor`."""
         whole = Admission(admission.view, None, asked.present, groups=admission.groups)
         found = self._find(store, asked, wanted, whole)
         rows, score, law = found.ranking.likeness.rows, found.ranking.score, admission.law
@@ -248,7 +257,7 @@ class NeuroRetriever:
             return found
         least = max(self._config.metabolism.wake_score, self._config.metabolism.wake_factor * score[asleep].max())
         woken = found._replace(notes=(WOKEN,))
-        if not asleep.all() and score[~asleep].max() < least:
+        if score[~asleep].max(initial=least if asleep.all() else -np.inf) < least:
             return woken
         awake = self._find(store, asked, wanted, admission)
         self._deeper = admission.deeper
@@ -256,7 +265,7 @@ class NeuroRetriever:
 
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
-        _, query, vector, kernel, nearest, _ = asked
+        _, query, vector, kernel, nearest, *_ = asked
         view, own = admission.view, Stopwatch()
         likeness = QuestionSimilarity(
             store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
@@ -272,6 +281,7 @@ class NeuroRetriever:
             kernel=kernel,
             present=asked.present,
             scale=SentimentScale.of_embedder(self._embedder.name),
+            canvas=asked.canvas,
         )
         anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
@@ -291,7 +301,7 @@ class NeuroRetriever:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
         cut = asked.given != asked.query
-        shortened = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * cut
+        note = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * cut
         return Recall(
             asked.given,
             memories,
@@ -300,8 +310,9 @@ class NeuroRetriever:
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
-            notes=((asked.kernel.note,) if asked.kernel.note else ()) + shortened + found.notes,
+            notes=((asked.kernel.note,) if asked.kernel.note else ()) + note + found.notes,
             relays=relays_of(found, memories),
+            lit=found.ranking.lit,
         )
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
@@ -313,7 +324,7 @@ class NeuroRetriever:
         self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission
     ) -> Ranking:
         """Rank active nodes by activation; the other candidates follow by similarity."""
-        rows, totals = _admitted(admission, *activation.total)
+        rows, totals = admission.admitted(*activation.total)
         active = best_places(activation.view, rows, totals, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
         fill = best_places(activation.view, idle.rows, idle.similarity, wanted - len(active))
@@ -338,10 +349,10 @@ class NeuroRetriever:
         Less activation counts for long messages. Memories gain by the dimensions that the question names.
         """
         config, view = self._config, activation.view
-        reached, values = _admitted(admission, *activation.spread)
+        reached, values = admission.admitted(*activation.spread)
         likeness.of(reached)
         known = likeness.admitted
-        recency = self._recency(view, known.rows, admission.now)
+        recency = recency_of(view, known.rows, admission.now, config)
         energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
         if energy_weight:
             energy = self._law.energy(view, known.rows, admission.now)
@@ -371,27 +382,6 @@ class NeuroRetriever:
             "held_back": score - (base + lift),
         }
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
-        return Ranking(known.at(known.rows[best]), score[best], parts, terms, trust, trust / subjects, scales[best])
-
-    def _recency(self, view: GraphView, rows: Rows, present: int) -> Values:
-        """Return 1 for an access now, halved for every `retrieval.recency_half_life_days` since the last access."""
-        if not self._config.RECENCY_WEIGHT:
-            return np.zeros(rows.size)
-        half_life = timedelta(days=self._config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
-        age = np.maximum(0, present - view.last_accessed.take(rows))
-        return np.asarray(np.exp2(-age / max(half_life, 1)), dtype=np.float64)
-
-
-def _checked_score(score: object) -> float:
-    """Return the minimum score, -∞ if `score` is None; raise InputError if it is no number."""
-    if score is None:
-        return -np.inf
-    if isinstance(score, bool) or not isinstance(score, int | float) or score != score:  # noqa: PLR0124 - NaN
-        raise InputError(f"min_score is {score!r}, but must be a number")
-    return score
-
-
-def _admitted(admission: Admission, rows: Rows, values: Values) -> tuple[Rows, Values]:
-    """Return the nodes that the recall may return, with their values."""
-    admitted = admission.admits(rows)
-    return rows[admitted], values[admitted]
+        lit = lit_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
+        ranked, share = known.at(known.rows[best]), trust / subjects
+        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import others_of
@@ -17,7 +20,7 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.similarity import PARTS, Similarities
 from neurogated.retrieval.spreading_activation import Activation
 
-__all__ = ["Found", "Ranking", "best_places", "memories_of", "relays_of"]
+__all__ = ["Found", "Ranking", "best_places", "lit_of", "memories_of", "recency_of", "relays_of"]
 
 Values = NDArray[np.float64]
 
@@ -37,6 +40,8 @@ class Ranking(NamedTuple):
     """Factor of spread activation: `trust` divided by the number of subjects that the question names."""
     scales: Values | None = None
     """(n,): factors from the spread activation of each memory to its part `activation`; None: 1."""
+    lit: Mapping[str, float] = MappingProxyType({})
+    """The activation of the strongest nodes that are not ranked, by id."""
 
 
 class Found(NamedTuple):
@@ -83,6 +88,23 @@ def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tup
     scales = np.full(len(passed), found.ranking.scale)
     into = activation.flows_into(activation.view.rows(passed), scales, hops=-1)
     return dict(zip(passed, into, strict=True))
+
+
+def lit_of(view: GraphView, rows: Rows, arrived: Values, ranked: Rows, count: int) -> dict[str, float]:
+    """Return the activation of up to `count` active nodes that are not ranked, strongest first."""
+    others = ~np.isin(rows, ranked) & (arrived > 0.0)
+    rows, arrived = rows[others], arrived[others]
+    best = best_places(view, rows, arrived, count)
+    return {view.ids[int(rows[place])]: float(arrived[place]) for place in best}
+
+
+def recency_of(view: GraphView, rows: Rows, present: int, config: MemoryConfig) -> Values:
+    """Return 1 for an access now, halved for every `retrieval.recency_half_life_days` since the last access."""
+    if not config.RECENCY_WEIGHT:
+        return np.zeros(rows.size)
+    half_life = timedelta(days=config.retrieval.recency_half_life_days) / timedelta(microseconds=1)
+    age = np.maximum(0, present - view.last_accessed.take(rows))
+    return np.asarray(np.exp2(-age / max(half_life, 1)), dtype=np.float64)
 
 
 def _by_row(columns: Mapping[str, Values]) -> list[dict[str, float]]:

@@ -1,0 +1,43 @@
+"""The commands `context` and `record`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from neurogated.cli import main
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*words: str, code: int = 0) -> str:
+        assert main([*words, "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == code
+        told = capsys.readouterr()
+        return told.err if code else told.out
+
+    return call
+
+
+def test_a_context_is_printed_with_its_reasons(run: Run) -> None:
+    name = run("add", "The pump stands by the river.", "--user", "ana", "--timestamp", "2026-05-04").split()[0]
+    shown = run("context", "Where is the pump?", "--user", "ana", "--tokens", "200", "--explain")
+    assert "# 2026-05-04\n- The pump stands by the river.\n</memories>\n" in shown
+    assert "of 200 tokens\n" in shown
+    assert f"{name}\n    rank 1; score " in shown
+    found = json.loads(run("context", "Where is the pump?", "--user", "ana", "--explain", "--json"))
+    assert found["memories"] == list(found["choices"]) == [name]
+    assert "nothing found" in run("context", "Where is the pump?")
+    assert "--tokens takes a whole number" in run("context", "pump", "--tokens", "many", code=2)
+
+
+def test_an_event_is_recorded_with_its_outcome(run: Run) -> None:
+    used = run("add", "The pump stands by the river.").split()[0]
+    told = json.loads(run("record", "Oiled the pump.", "--outcome", "success", "--used", used, "--json"))
+    (event,) = told["ids"]
+    assert event.startswith("event-")
+    assert event in run("list")
+    assert run("record", "Painted the pump.").startswith("event-")
+    assert "'success', 'fail' or a number" in run("record", "Oiled it.", "--outcome", "good", code=1)

@@ -1,0 +1,136 @@
+"""`record_event`: an event, its links to the memories it used, and what is learned from its outcome, in one change."""
+
+import asyncio
+
+import pytest
+
+from neurogated import EdgeKey, EdgeType, NeuroGraphMemory
+from neurogated.errors import InputError, UnknownIdError
+
+
+@pytest.fixture
+def used(memory: NeuroGraphMemory) -> list[str]:
+    return [
+        *memory.add("The pump stands by the river.", user_id="ana"),
+        *memory.add("The pump needs oil every week.", user_id="ana"),
+    ]
+
+
+def _plastic(memory: NeuroGraphMemory) -> set[tuple[EdgeKey, float]]:
+    return {(edge.key, edge.weight) for edge in memory.store.all_edges() if edge.type.plastic}
+
+
+def test_an_event_is_a_memory_with_its_outcome(memory: NeuroGraphMemory, used: list[str]) -> None:
+    (event,) = memory.record_event(
+        "I oiled the pump.", outcome="success", used=used, user_id="ana", metadata={"by": "robot"}
+    )
+    node = memory.get(event)
+    assert (node.kind, node.content) == ("event", "I oiled the pump.")
+    assert node.metadata == {"by": "robot", "outcome": 1.0}
+    assert memory.recall("Who oiled the pump?", user_id="ana", kinds=["event"]).ids == (event,)
+
+
+def test_edges_lead_to_the_memories_that_it_used(memory: NeuroGraphMemory, used: list[str]) -> None:
+    (event,) = memory.record_event("I oiled the pump.", used=used, user_id="ana")
+    edges = {
+        neighbour: edge.relation for neighbour, edge in memory.store.get_neighbors(event) if edge.type == EdgeType.ASSOC
+    }
+    assert edges == dict.fromkeys(used, "used")
+
+
+@pytest.mark.parametrize(("outcome", "sign"), [("success", 1), ("fail", -1), (0.5, 1), (-0.5, -1)])
+def test_the_outcome_changes_the_energy_and_importance_of_the_used_memories(
+    memory: NeuroGraphMemory, used: list[str], outcome: float, sign: int
+) -> None:
+    before = [(memory.energy(name), memory.get(name).importance) for name in used]
+    memory.record_event("I oiled the pump.", outcome=outcome, used=used, user_id="ana")
+    for name, (energy, importance) in zip(used, before, strict=True):
+        assert sign * (memory.energy(name) - energy) > 0
+        assert sign * (memory.get(name).importance - importance) > 0
+
+
+def test_an_event_learns_as_feedback_does(memory: NeuroGraphMemory, used: list[str]) -> None:
+    memory.feedback(used)
+    wanted = _plastic(memory)
+    importance = [memory.get(name).importance for name in used]
+    memory.undo()
+    memory.record_event("I oiled the pump.", outcome="success", used=used, user_id="ana")
+    assert wanted <= _plastic(memory)
+    assert [memory.get(name).importance for name in used] == importance
+
+
+def test_an_event_is_one_change_that_undo_takes_back(memory: NeuroGraphMemory, used: list[str]) -> None:
+    before, count = memory.history(), memory.count(user_id="ana")
+    importance = [memory.get(name).importance for name in used]
+    memory.record_event("I oiled the pump.", outcome="fail", used=used, user_id="ana")
+    assert len(memory.history()) == len(before) + 1
+    memory.undo()
+    assert memory.count(user_id="ana") == count
+    assert [memory.get(name).importance for name in used] == importance
+
+
+def test_the_same_decision_taken_twice_is_two_events(memory: NeuroGraphMemory) -> None:
+    first = memory.record_event("I oiled the pump.", outcome="fail")
+    assert first != memory.record_event("I oiled the pump.", outcome="success")
+    assert memory.count(kinds=["event"]) == 2
+
+
+def test_an_event_can_be_a_turn_of_a_session(memory: NeuroGraphMemory) -> None:
+    memory.add({"role": "user", "content": "Oil the pump."}, session_id="one")
+    (event,) = memory.record_event({"role": "assistant", "content": "I oiled the pump."}, session_id="one")
+    node = memory.get(event)
+    assert (node.kind, node.role, node.position is not None) == ("event", "assistant", True)
+
+
+def test_no_edge_joins_two_users(memory: NeuroGraphMemory, used: list[str]) -> None:
+    (event,) = memory.record_event("I oiled the pump.", used=used, user_id="ben")
+    assert not [edge for _, edge in memory.store.get_neighbors(event) if edge.type == EdgeType.ASSOC]
+
+
+def test_without_an_outcome_nothing_is_learned(memory: NeuroGraphMemory, used: list[str]) -> None:
+    before = [memory.get(name) for name in used]
+    told: list[object] = []
+    memory.on("learned", lambda *about: told.append(about))
+    memory.record_event("I oiled the pump.", used=used, user_id="ana")
+    assert [memory.get(name).importance for name in used] == [node.importance for node in before]
+    assert not told
+
+
+def test_callbacks_are_told(memory: NeuroGraphMemory, used: list[str]) -> None:
+    added: list[object] = []
+    learned: list[object] = []
+    memory.on("added", added.append)
+    memory.on("learned", lambda *about: learned.append(about))
+    ids = memory.record_event("I oiled the pump.", outcome="success", used=used, user_id="ana")
+    assert (added, learned) == ([ids], [(used, 1.0)])
+
+
+def test_a_frozen_memory_stores_the_event_and_learns_nothing(memory: NeuroGraphMemory, used: list[str]) -> None:
+    memory.freeze()
+    importance = [memory.get(name).importance for name in used]
+    assert memory.record_event("I oiled the pump.", outcome="success", used=used, user_id="ana")
+    assert [memory.get(name).importance for name in used] == importance
+
+
+def test_a_context_can_be_what_was_used(memory: NeuroGraphMemory, used: list[str]) -> None:
+    context = memory.get_context("Care for the pump", user_id="ana")
+    memory.delete(used[0])
+    (event,) = memory.record_event("I oiled the pump.", outcome="success", used=context, user_id="ana")
+    assert used[1] in {name for name, _ in memory.store.get_neighbors(event)}
+
+
+def test_an_unknown_id_stores_nothing(memory: NeuroGraphMemory) -> None:
+    with pytest.raises(UnknownIdError):
+        memory.record_event("I oiled the pump.", used=["nonsense"])
+    assert not memory.count()
+
+
+def test_an_event_is_one_text(memory: NeuroGraphMemory) -> None:
+    with pytest.raises(InputError, match="one text or message"):
+        memory.record_event(["a", "b"])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="outcome"):
+        memory.record_event("a", outcome="fine")  # type: ignore[arg-type]
+
+
+def test_an_event_can_be_recorded_without_blocking(memory: NeuroGraphMemory) -> None:
+    assert asyncio.run(memory.arecord_event("I oiled the pump.", outcome="success"))
