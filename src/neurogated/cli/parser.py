@@ -27,7 +27,7 @@ COMMANDS = {
         "delete": "delete memories or a document; 'compact' then erases them from the file",
         "facts": "list the facts, or state one; write them into an SQL table",
         "record": "remember a decision with its outcome; learn from it",
-        "conflicts": "list what contradicts, with the questions to ask",
+        "conflicts": "list the contradictions, with the questions to ask",
         "resolve": "say which memory of a conflict is right",
         "feedback": "say which memories were useful together, or were not; edges grow stronger or weaker",
     },

@@ -155,7 +155,7 @@ class MetabolismSettings:
     )
 
     # Conflicts
-    check_conflicts: bool = setting(True, "compare new memories with stored ones, and record what contradicts")
+    check_conflicts: bool = setting(True, "compare new memories with stored ones, and record contradictions")
     conflict_similarity: float = setting(
         0.5,
         "cosine of two texts from which their sentences are compared; 0.5 suits all-MiniLM-L6-v2",

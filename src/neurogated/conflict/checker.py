@@ -106,7 +106,7 @@ class ConflictChecker:
     # Texts
 
     def _of_claims(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[_Found]:
-        """Compare the claims of a text with what the same person said before."""
+        """Compare the claims of a text with earlier texts of the same person."""
         share = self._settings.conflict_share
         for place, sentence in enumerate(statements_in(node)):
             for claim in claims_in(sentence):
@@ -218,7 +218,7 @@ def _is_certain(earlier: MemoryNode, later: MemoryNode, found: _Found) -> bool:
 
 
 def _nearness(claim: Claim, node: MemoryNode, place: int) -> tuple[float, float]:
-    """Return what decides between sentences: most words of the claim; then the last amount, or the first experience."""
+    """Return the rank of a sentence: most words of the claim; then the last amount, or the first experience."""
     moment = moment_of(node).timestamp()
     return claim.share_of(statements_in(node)[place]), moment if claim.amounts else -moment
 

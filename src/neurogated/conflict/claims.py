@@ -1,4 +1,4 @@
-"""Claims in messages that can contradict what the same person said before: denied experiences, and changed amounts.
+"""Claims in messages that can contradict earlier ones of the same person: denied experiences, and changed amounts.
 
 A message of a conversation is a run of clauses, few of which state anything. The judge of pairs needs two statements
 about one thing in similar words. These claims announce themselves: "I have never …" denies that something happened, and

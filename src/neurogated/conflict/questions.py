@@ -1,4 +1,4 @@
-"""What an agent asks about a conflict, in the language of the memories."""
+"""The question to ask about a conflict, in the language of the memories."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Conflict:
     question: str = ""
     """The question to ask the user, in the language of the memories."""
     instruction: Instruction = "confirm"
-    """What an agent should do: confirm, that is ask the question; or restructure, that is to use the new memory."""
+    """The task of an agent: confirm, that is ask the question; or restructure, that is to use the new memory."""
     scope: Scope = field(default_factory=Scope)
     """The owner of both memories."""
     created_at: datetime | None = None
