@@ -26,7 +26,7 @@ from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
-from neurogated.core.text import checked_text, ends_of
+from neurogated.core.text import ends_of
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
@@ -34,7 +34,7 @@ from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.local_spread import OnCanvas
-from neurogated.retrieval.queries import checked_score
+from neurogated.retrieval.queries import checked_queries, checked_score
 from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import with_conflicts
 from neurogated.retrieval.similarity import QuestionSimilarity, Scored
@@ -178,10 +178,7 @@ class NeuroRetriever:
 
         The queries are embedded, searched and fetched together. All recalls read the same view.
         """
-        for query in queries:
-            checked_text("the query", query)
-        if any(not query.strip() for query in queries):
-            raise InputError("the query is blank; ask something")
+        checked_queries(queries)
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
         if not checked_count("top_n", wanted):
             raise InputError(f"top_n is {top_n}, but must be at least 1")
