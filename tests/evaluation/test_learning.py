@@ -171,7 +171,7 @@ def test_groups_that_got_worse_are_named(sample: Dataset, sample_config: MemoryC
     # If activation outweighs similarity, feedback raises the confirmed memories for every question.
     harmful = sample_config.replace(
         learning={"assoc_weight": 1.0},
-        retrieval={"switches": {"never_back": False}},
+        retrieval={"switches": {"never_back": False}, "gate_exponent": 0.0, "selectivity": 0.0},
         ACTIVATION_WEIGHT=50.0,
         SIMILARITY_WEIGHT=0.0,
     )

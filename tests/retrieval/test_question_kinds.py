@@ -208,10 +208,9 @@ def test_cues_carry_the_judgement_where_the_embedder_knows_no_meanings(wordy: Of
 def test_questions_of_the_bundled_data_set_are_told_apart(
     judge: OfflineQuestionJudge, minilm: SentenceTransformersEmbedder
 ) -> None:
-    asked = [
-        Asked(QuestionKind("fact" if one["kind"] == "two-hop" else one["kind"]), "en", False, one["question"])
-        for one in _sample()
-    ]
+    # Those that name a place or a feeling may ask for anything.
+    kinds = {kind.value: kind for kind in QuestionKind} | {"two-hop": QuestionKind.FACT}
+    asked = [Asked(kinds[one["kind"]], "en", False, one["question"]) for one in _sample() if one["kind"] in kinds]
     assert _accuracy(judge, minilm, asked) >= 0.8
 
 
