@@ -68,7 +68,7 @@ class Contextual(Wired):
         if given.get("top_n") is None:
             given["top_n"] = max(self.config.retrieval.candidates, token_budget // settings.context_depth)
         with self._runtime.work("recalling"):
-            recall = self._with_questions(self.retriever.recall(task, **cast("RecallOptions", given)))
+            recall = self._with_questions(self.retriever.recall(task, **cast("RecallOptions", given)), as_of)
             view = (self.store if as_of is None else self.store.as_of(as_of)).view()
             builder = ContextBuilder(settings, embedder, count_tokens or token_counter(embedder))
             context = builder.build(recall, view, token_budget, explain=explain)
@@ -90,8 +90,8 @@ class Contextual(Wired):
         """Remember a decision or an action of the agent, and learn from its outcome, in one change.
 
         The memory has the kind `event` and, as metadata, the `outcome`. ASSOC edges with the relation `used` lead from
-        it to the memories of the same user that it used. The outcome strengthens or weakens the used memories as
-        `feedback` does. In a frozen memory, the event is stored and nothing is learned.
+        it to the memories of the same user that it used. The outcome strengthens or weakens these, and those without an
+        owner, as `feedback` does, but none of other users. In a frozen memory, nothing is learned.
 
         Args:
             event: a text or a message. Each call stores a new event, unless you give an `id`.
@@ -120,7 +120,8 @@ class Contextual(Wired):
         given = list(listed(used))
         ids = list(dict.fromkeys(map(id_of, given)))
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
-        self.store.view().present(ids, recalled)
+        there = self.store.get_nodes(self.store.view().present(ids, recalled), missing_ok=True)
+        ids = [node.id for node in there if node.scope.user_id in {user_id, None}]
         learned = 0.0 if strength is None or self._runtime.is_frozen() else strength
 
         def join(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:

@@ -377,7 +377,8 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
 
     def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
         with self._runtime.work("recalling"):
-            recalls = list(map(self._with_questions, self.retriever.recall_batch(queries, **options)))
+            found = self.retriever.recall_batch(queries, **options)
+            recalls = [self._with_questions(recall, options.get("as_of")) for recall in found]
         for recall in recalls:
             self._recalled(recall, options)
         return recalls

@@ -88,11 +88,12 @@ class Wired(ABC):
         there = [one for one in wanted if nodes.keys() >= set(one.sides)]
         return [asked(one, nodes[one.first], nodes[one.second], self._parts.pair_judge) for one in there]
 
-    def _with_questions(self, recall: Recall) -> Recall:
-        """Return a recall whose conflicts have their reasons and questions."""
-        return (
-            replace(recall, conflicts=tuple(self._asked(self.store, recall.conflicts))) if recall.conflicts else recall
-        )
+    def _with_questions(self, recall: Recall, as_of: int | datetime | None) -> Recall:
+        """Return a recall whose conflicts have their reasons and questions, in the words of that time."""
+        if not recall.conflicts:
+            return recall
+        store = self.store if as_of is None else self.store.as_of(as_of)
+        return replace(recall, conflicts=tuple(self._asked(store, recall.conflicts)))
 
     def _recalled(self, recall: Recall, options: RecallOptions) -> None:
         """Put memories and active neighbours on the canvas, call the callbacks, and count the accesses.

@@ -134,3 +134,17 @@ def test_an_event_is_one_text(memory: NeuroGraphMemory) -> None:
 
 def test_an_event_can_be_recorded_without_blocking(memory: NeuroGraphMemory) -> None:
     assert asyncio.run(memory.arecord_event("I oiled the pump.", outcome="success"))
+
+
+def test_an_outcome_leaves_the_memories_of_other_users_as_they_are(memory: NeuroGraphMemory) -> None:
+    ids = [memory.add(f"The pump of {name} leaks.", user_id=name)[0] for name in ("bob", "ana")]
+    (shared,) = memory.add("A pump needs oil.")
+    told: list[object] = []
+    memory.on("learned", lambda learned, _: told.extend(learned))
+    before = [memory.get(name).importance for name in (*ids, shared)]
+    memory.record_event("I oiled the pump.", used=[*ids, shared], outcome=-1, user_id="ana")
+    bob, ana, common = (memory.get(name).importance for name in (*ids, shared))
+    assert bob == before[0]
+    assert ana < before[1]
+    assert common < before[2]
+    assert told == [ids[1], shared]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.errors import UnknownIdError
+from neurogated.ingestion.literals import same_writing
 
 QUESTION = "Where do I live?"
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
@@ -51,6 +52,33 @@ def test_statements_that_differ_stay_apart(memory: NeuroGraphMemory, other: str)
     said(memory, "I live in Leeds.")
     said(memory, other)
     assert links(memory) == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("It was 5 degrees in Oslo.", "It was -5 degrees in Oslo."),
+        ("My password is Hunter.", "My password is hunter."),
+        ("My password is s3cret!x.", "My password is s3cret?x."),
+        ("A temperature < 5 is safe.", "A temperature > 5 is safe."),
+        ("My PIN is 0042.", "My PIN is 42."),
+        ("Version 1.10 works.", "Version 1.1 works."),
+        ("I am 5' tall.", 'I am 5" tall.'),
+    ],
+)
+def test_a_sign_a_zero_or_a_capital_letter_can_change_what_is_said(
+    memory: NeuroGraphMemory, one: str, other: str
+) -> None:
+    ids = {said(memory, one), said(memory, other)}
+    assert links(memory) == {}
+    assert ids <= {found.id for found in memory.recall(one, top_n=9, user_id="ana")}
+
+
+@given(st.lists(st.sampled_from(["Tom", "tom", "5", "-5", "<", ">", "1.10", "1.1", "B12", "b12", "é", "e", "."])))
+def test_every_text_is_written_as_itself_and_the_order_of_two_texts_does_not_matter(words: list[str]) -> None:
+    text, other = " ".join(words), " ".join(words[::-1]).upper()
+    assert same_writing(text, text)
+    assert same_writing(text, other) == same_writing(other, text)
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,14 @@ def is_shown(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
     return seen
 
 
-def others_of(view: GraphView, rows: Rows) -> list[tuple[str, ...]]:
-    """Return the ids of the other members of each node's group that searches may find, in order of their rows."""
+def others_of(view: GraphView, rows: Rows, admits: Admits | None = None) -> list[tuple[str, ...]]:
+    """Return the ids of the other members of each node's group, in order of their rows.
+
+    Args:
+        view: the graph.
+        rows: nodes.
+        admits: returns for rows whether the reader may see the nodes. Default: whether searches may find them.
+    """
     if not has_groups(view):
         return [()] * rows.size
     front = fronts(view, rows)
@@ -65,7 +71,7 @@ def others_of(view: GraphView, rows: Rows) -> list[tuple[str, ...]]:
     found = []
     for place, row in enumerate(rows.tolist()):
         members = np.union1d(arcs.target[arcs.origin == place], front[place : place + 1])
-        members = members[_is_seen(view, members, view.admitted)]
+        members = members[_is_seen(view, members, admits or view.admitted)]
         found.append(tuple(view.ids[one] for one in members.tolist() if one != row))
     return found
 

@@ -104,7 +104,10 @@ class Recall:
     """The neighbours with most activation that are not among the memories, by id, in the same unit."""
     conflicts: tuple[Conflict, ...] = ()
     """The conflicts of the memories that are open, or that say which memory is superseded or wrong. Each has the
-    question to ask, and an instruction for an agent."""
+    question to ask, and an instruction for an agent. Conflicts with a memory that the filters hide are left out."""
+    marks: Mapping[str, Verdict] = field(default_factory=dict)
+    """The states of memories by conflicts that are not listed: the filters hide the other side, or the conflict is
+    about a memory that says the same."""
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)
@@ -136,7 +139,7 @@ class Recall:
     @property
     def states(self) -> Mapping[str, Verdict]:
         """The states of the memories that are in conflict, by id: contested, superseded or wrong."""
-        states: dict[str, Verdict] = {}
+        states = dict(self.marks)
         for conflict in self.conflicts:
             if conflict.loser is None:
                 states = {**dict.fromkeys(conflict.sides, conflict.outcome), **states}

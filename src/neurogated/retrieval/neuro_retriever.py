@@ -218,7 +218,8 @@ class NeuroRetriever:
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
-        return with_conflicts(store, view, recalls, wanted, past=valid_at is not None)
+        shown = view if valid_at is None else store.view(filters=wanted_nodes)
+        return with_conflicts(store, (view, shown), recalls, wanted, past=valid_at is not None)
 
     def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
         """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
-from neurogated.core.conflicts import Conflict, conflicts_about
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.conflicts import Conflict, conflicts_about, moment_of
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.judgements import Verdict
 from neurogated.core.keywords import fold
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.same_as import others_of
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.core.view import GraphView
+from neurogated.core.view import GraphView, Rows
 
 __all__ = ["with_conflicts"]
 
@@ -23,35 +30,75 @@ _PAST = re.compile(
 
 
 def with_conflicts(
-    store: GraphStorePort, view: GraphView, recalls: Sequence[Recall], most: int, *, past: bool
+    store: GraphStorePort, views: tuple[GraphView, GraphView], recalls: Sequence[Recall], most: int, *, past: bool
 ) -> list[Recall]:
     """Return recalls with their conflicts, which have no reasons and questions yet, and in present order.
 
     Args:
         store: the graph.
-        view: the graph at one time.
+        views: the graph that was searched, and the same with the memories of all valid times.
         recalls: one for each query.
         most: how many memories each has.
         past: whether the order stays as it is, as for a question that asks for the past.
     """
-    return [_with_conflicts(store, view, recall, most, past=past) for recall in recalls]
+    return [_with_conflicts(store, *views, recall, most, past=past) for recall in recalls]
 
 
-def _with_conflicts(store: GraphStorePort, view: GraphView, recall: Recall, most: int, *, past: bool) -> Recall:
-    conflicts = _conflicts_of(store, view, recall.memories)
-    if not conflicts:
+def _with_conflicts(
+    store: GraphStorePort, view: GraphView, shown: GraphView, recall: Recall, most: int, *, past: bool
+) -> Recall:
+    if EdgeType.CONFLICT not in shown.edge_types:
         return recall
-    if past or _PAST.search(fold(recall.query)):
-        return replace(recall, conflicts=conflicts)
-    memories = _in_present_order(store, view, recall.memories, conflicts, most)
-    return replace(recall, memories=memories, conflicts=conflicts)
+    groups = dict(zip(recall.ids, others_of(shown, shown.rows(recall.ids), _anyone), strict=True))
+    names = conflicts_about(shown, {*groups, *chain.from_iterable(groups.values())})
+    known = list(map(Conflict.of, store.get_nodes(names, missing_ok=True))) if names else []
+    if not known:
+        return recall
+    counting = [one for one in known if one.status == "open" or one.loser is not None]
+    own = [one for one in counting if not groups.keys().isdisjoint(one.sides)]
+    listed = tuple(one for one in own if _all_admitted(shown, one.sides))
+    marks = {**_of_duplicates(store, recall, groups, known), **_of_hidden(own, listed, groups)}
+    memories = recall.memories
+    if listed and not past and not _PAST.search(fold(recall.query)):
+        memories = _in_present_order(store, view, memories, listed, most)
+    return replace(recall, memories=memories, conflicts=listed, marks=marks)
 
 
-def _conflicts_of(store: GraphStorePort, view: GraphView, memories: Sequence[RecalledMemory]) -> tuple[Conflict, ...]:
-    """Return the conflicts that are open, and those with a memory that is superseded or wrong."""
-    names = conflicts_about(view, [memory.id for memory in memories])
-    found = map(Conflict.of, store.get_nodes(names, missing_ok=True)) if names else ()
-    return tuple(one for one in found if one.status == "open" or one.loser is not None)
+def _anyone(rows: Rows) -> NDArray[np.bool_]:
+    return np.ones(rows.size, dtype=np.bool_)
+
+
+def _all_admitted(view: GraphView, names: Collection[str]) -> bool:
+    rows = view.known_rows(names)
+    return rows.size == len(names) and bool((view.admitted(rows) & view.alive.take(rows)).all())
+
+
+def _of_hidden(own: Sequence[Conflict], listed: Collection[Conflict], recalled: Collection[str]) -> dict[str, Verdict]:
+    """Return the states of recalled memories by conflicts that are not listed."""
+    sides = ((one, one.sides if one.loser is None else (one.loser,)) for one in own if one not in listed)
+    return {side: one.outcome for one, names in sides for side in names if side in recalled}
+
+
+def _of_duplicates(
+    store: GraphStorePort, recall: Recall, groups: Mapping[str, tuple[str, ...]], known: Sequence[Conflict]
+) -> dict[str, Verdict]:
+    """Return the states of recalled memories that say the same as a memory that is superseded or wrong.
+
+    A memory that was said after the one that replaced it says that the old state is back. It has no mark then.
+    """
+    opposed = {frozenset(one.sides) for one in known}
+    marks = {}
+    for one in known:
+        if one.loser is None:
+            continue
+        winner = one.other(one.loser)
+        for memory in recall.memories:
+            if one.loser not in groups[memory.id] or {memory.id, winner} in opposed:
+                continue
+            found = store.get_nodes([winner], missing_ok=True)
+            if one.outcome == "wrong" or (found and moment_of(memory.node) <= moment_of(found[0])):
+                marks[memory.id] = one.outcome
+    return marks
 
 
 def _in_present_order(

@@ -1,0 +1,82 @@
+"""Recalls tell which memories are in conflict, and show no words that the filters hide or that came later."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from neurogated import NeuroGraphMemory
+
+QUESTION = "Where do I live?"
+HIDDEN = [{"path": ["work"]}, {"session_id": "w"}, {"tags": ["work"]}]
+
+
+@pytest.fixture
+def cities(memory: NeuroGraphMemory) -> tuple[str, str]:
+    (leeds,) = memory.add("I live in Leeds.", user_id="ana", path=["private"], session_id="p", tags=["secret"])
+    (york,) = memory.add("I live in York.", user_id="ana", path=["work"], session_id="w", tags=["work"])
+    return leeds, york
+
+
+@pytest.mark.parametrize("filters", HIDDEN)
+def test_a_question_quotes_no_memory_that_the_filters_hide(
+    memory: NeuroGraphMemory, cities: tuple[str, str], filters: dict[str, object]
+) -> None:
+    recall = memory.recall(QUESTION, user_id="ana", **filters)  # type: ignore[arg-type]
+    context = memory.get_context(QUESTION, user_id="ana", **filters)  # type: ignore[arg-type]
+    assert recall.ids == (cities[1],)
+    assert (recall.conflicts, context.conflicts) == ((), ())
+    assert recall.states == {cities[1]: "contested"}
+    (conflict,) = memory.recall(QUESTION, user_id="ana").conflicts
+    assert "Leeds" in conflict.question
+
+
+def test_a_memory_is_marked_as_wrong_even_if_the_filters_hide_the_right_one(
+    memory: NeuroGraphMemory, cities: tuple[str, str]
+) -> None:
+    (conflict,) = memory.conflicts(user_id="ana")
+    memory.resolve(conflict.id, cities[1], because="York is home.")
+    hidden = memory.recall(QUESTION, user_id="ana", path=["private"])
+    assert (hidden.conflicts, hidden.states) == ((), {cities[0]: "wrong"})
+    assert memory.recall(QUESTION, user_id="ana", path=["work"]).states == {}
+    now = memory.recall(QUESTION, user_id="ana", valid_at=datetime.now(UTC))
+    assert [one.id for one in now.conflicts] == [conflict.id]
+
+
+def test_a_recall_of_the_past_asks_in_the_words_of_that_time(memory: NeuroGraphMemory, cities: tuple[str, str]) -> None:
+    before = memory.history()[-1].sequence
+    memory.update(cities[0], "My secret is fluff.")
+    for asked in (
+        memory.recall(QUESTION, user_id="ana", as_of=before),
+        memory.get_context(QUESTION, user_id="ana", as_of=before),
+    ):
+        (conflict,) = asked.conflicts
+        assert "Leeds" in conflict.question
+        assert "fluff" not in conflict.question + conflict.reason
+
+
+@pytest.mark.parametrize("order", [("Leeds.", "Leeds!", "York."), ("Leeds.", "York.", "Leeds!")])
+def test_a_memory_that_says_the_same_as_a_wrong_one_is_marked(memory: NeuroGraphMemory, order: tuple[str, ...]) -> None:
+    texts = {"Leeds.": "I live in Leeds.", "Leeds!": "I do live in Leeds!", "York.": "I live in York."}
+    ids = {name: memory.add(texts[name], user_id="ana")[0] for name in order}
+    assert memory.same_as(ids["Leeds."]) == [ids["Leeds!"]]
+    (conflict,) = memory.conflicts(user_id="ana")
+    memory.resolve(conflict.id, ids["York."])
+    recall = memory.recall(QUESTION, user_id="ana", valid_at=datetime.now(UTC))
+    assert {ids["Leeds!"], ids["York."]} == set(recall.ids)
+    assert recall.states[ids["Leeds!"]] == "wrong"
+    assert ids["York."] not in recall.states
+    assert 'state="wrong"' in recall.as_text()
+
+
+def test_a_state_that_is_back_is_not_marked(memory: NeuroGraphMemory) -> None:
+    said = [("I live in Leeds.", 2020), ("I live in York.", 2022), ("I do live in Leeds!", 2024)]
+    old, new, again = (
+        memory.add(text, user_id="ana", timestamp=datetime(year, 1, 1, tzinfo=UTC))[0] for text, year in said
+    )
+    conflict = next(one for one in memory.conflicts(None, user_id="ana") if set(one.sides) == {old, new})
+    memory.resolve(conflict.id, "supersede")
+    recall = memory.recall(QUESTION, user_id="ana", include_duplicates=True)
+    assert recall.states[old] == "superseded"
+    assert recall.states.get(again) != "superseded"
