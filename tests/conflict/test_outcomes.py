@@ -235,3 +235,21 @@ def test_exports_keep_conflicts_and_compaction_erases_them(tmp_path: Path) -> No
     import_memory(copy, tmp_path / "export")
     with NeuroGraphMemory(copy) as other:
         assert other.conflicts(None, user_id="ana") == found
+
+
+def test_callers_cannot_make_or_change_conflicts(memory: NeuroGraphMemory) -> None:
+    (told,) = memory.add("Ana has a nut allergy.")
+    for forge in (
+        lambda: memory.add("Ana has a nut allergy.", kind="conflict", metadata={"first": told, "second": told}),
+        lambda: memory.record_event("Asked Ana.", kind="conflict"),
+        lambda: memory.update(told, kind="conflict"),
+        lambda: memory.add_document("Ana has a nut allergy.", kind="conflict"),
+    ):
+        with pytest.raises(InputError, match="only the memory itself"):
+            forge()
+    assert memory.conflicts() == []
+    first, second = memory.add_fact("Ana", "city", "Lyon"), memory.add_fact("Ana", "city", "Rome")
+    (conflict,) = memory.conflicts()
+    with pytest.raises(InputError, match="only the memory itself"):
+        memory.update(conflict.id, metadata={"loser": first})
+    assert (conflict.first, conflict.second) == (first, second)

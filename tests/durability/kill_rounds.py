@@ -28,6 +28,7 @@ import numpy as np
 from tqdm import tqdm
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
+from neurogated.core.conflicts import CONFLICT
 from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.beside import read_in_this_process, read_with_plain_sqlite
@@ -145,7 +146,7 @@ class Work:
             self._forget("delete", ids, lambda: self._memory.delete(ids))
 
     def _delete_document(self) -> None:
-        nodes = list(self._memory.store.all_nodes())
+        nodes = [node for node in self._memory.store.all_nodes() if node.kind != CONFLICT]
         if nodes:
             document = str(self._chance.choice(nodes).found.document_id)
             ids = [node.id for node in nodes if node.found.document_id == document]
@@ -153,7 +154,8 @@ class Work:
 
     def _forget(self, kind: str, ids: list[str], call: Callable[[], object]) -> None:
         """Remove nodes. After the call, nothing of their texts may remain."""
-        texts = [node.content for node in self._memory.store.get_nodes(ids)]
+        # Conflicts have no text.
+        texts = [node.content for node in self._memory.store.get_nodes(ids) if node.content]
         self._say({"begin": kind, "ids": ids, "forgotten": texts})
         call()
         self._gone.update(texts)
@@ -203,7 +205,7 @@ class Work:
 
     def _some(self, most: int) -> list[str]:
         view = self._memory.store.view()
-        rows = view.live_nodes().tolist()
+        rows = [row for row in view.live_nodes().tolist() if view.kinds[view.kind[row]] != CONFLICT]
         return [view.ids[row] for row in self._chance.sample(rows, min(len(rows), self._chance.randint(1, most)))]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from neurogated.core.text import checked_text
-from neurogated.errors import ConfigError
+from neurogated.errors import ConfigError, InputError
 
-__all__ = ["DEFAULT_KIND", "NODE_KINDS", "checked_kind", "register_kind"]
+__all__ = ["DEFAULT_KIND", "NODE_KINDS", "checked_kind", "given_kind", "register_kind"]
 
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MOST_KINDS = 2**15
@@ -24,6 +24,8 @@ NODE_KINDS: dict[str, str] = {
     "policy": "a rule that the agent follows",
 }
 """The registered kinds with their descriptions; `register_kind` adds to them."""
+_MADE_HERE = frozenset({"conflict"})
+"""Only the memory itself makes nodes of these kinds, because it trusts their metadata."""
 
 
 def register_kind(kind: str, description: str = "") -> str:
@@ -49,4 +51,15 @@ def checked_kind(kind: str) -> str:
     if checked_text("a node kind", kind) not in NODE_KINDS:
         known = ", ".join(NODE_KINDS)
         raise ConfigError(f"unknown node kind {kind!r}; known are {known}; see register_kind")
+    return kind
+
+
+def given_kind(kind: str | None) -> str | None:
+    """Return the kind that a caller gives.
+
+    Raises:
+        InputError: only the memory itself makes nodes of this kind.
+    """
+    if kind in _MADE_HERE:
+        raise InputError(f"only the memory itself makes nodes of the kind {kind!r}; choose another kind")
     return kind

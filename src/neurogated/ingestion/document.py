@@ -11,6 +11,7 @@ from typing import Any, Self, TypedDict, Unpack
 from neurogated.core.clock import checked_moment, to_utc
 from neurogated.core.found import Statement
 from neurogated.core.model import MemoryNode, checked_metadata
+from neurogated.core.node_kind import given_kind
 from neurogated.core.scope import Scope
 from neurogated.core.text import checked_names
 from neurogated.core.text import checked_text as checked_encoding
@@ -122,6 +123,7 @@ class Document:
         if self.id is not None and _CHUNK_ID.search(str(self.id)):
             raise InputError(f"the id {self.id!r} ends like the id of a chunk; choose another id")
         checked_metadata(self.metadata)
+        given_kind(self.kind)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
         checked_moment("valid_from", self.valid_from)
         checked_moment("valid_to", self.valid_to)

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 from neurogated.core.clock import checked_moment, to_utc
 from neurogated.core.model import MemoryNode, checked_metadata
+from neurogated.core.node_kind import given_kind
 from neurogated.errors import InputError
 from neurogated.ingestion.document import checked_text, checked_ttl
 
@@ -92,6 +93,7 @@ class Revision:
             checked_text("the new title", self.title)
         if self.metadata is not None:
             checked_metadata(self.metadata)
+        given_kind(self.kind)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
         for name in ("valid_from", "valid_to", "timestamp"):
             checked_moment(name, getattr(self, name))
@@ -102,6 +104,7 @@ class Revision:
         Raises:
             InputError: the new version cannot be stored.
         """
+        given_kind(node.kind)
         given = {name: getattr(self, name) for name in ("content", "title", "kind", "importance", "timestamp", "tags")}
         fields = {name: value for name, value in given.items() if value is not None}
         if self.title is not None and not self.title.strip():
