@@ -205,8 +205,10 @@ class Work:
 
     def _some(self, most: int) -> list[str]:
         view = self._memory.store.view()
-        rows = [row for row in view.live_nodes().tolist() if view.kinds[view.kind[row]] != CONFLICT]
-        return [view.ids[row] for row in self._chance.sample(rows, min(len(rows), self._chance.randint(1, most)))]
+        rows = view.live_nodes()
+        kinds = view.kind.take(rows).tolist()
+        ids = [view.ids[row] for row, kind in zip(rows.tolist(), kinds, strict=True) if view.kinds[kind] != CONFLICT]
+        return self._chance.sample(ids, min(len(ids), self._chance.randint(1, most)))
 
 
 @dataclasses.dataclass
