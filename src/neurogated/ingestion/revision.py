@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
 from neurogated.core.clock import checked_moment, to_utc
+from neurogated.core.conflicts import as_given
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.errors import InputError
 from neurogated.ingestion.document import checked_text, checked_ttl
@@ -31,6 +32,9 @@ def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> Mem
     """
     if not times:
         return node
+    if times.keys() & {"valid_from", "valid_to"}:
+        # The outcomes of its conflicts are computed again from the new times.
+        node = as_given(node)
     begin, end = times.get("valid_from", node.valid_from), times.get("valid_to", node.valid_to)
     if begin is not None and end is not None and end <= begin:
         raise InputError(f"valid_to, {end}, must lie after valid_from, {begin}")
