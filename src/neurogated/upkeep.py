@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from neurogated.conflict.settlement import returned
 from neurogated.core.abilities import SupportsCheck, SupportsCompaction, SupportsNamespaces, SupportsSnapshot
 from neurogated.core.arguments import names_arguments
 from neurogated.core.delta import HistoryEntry
@@ -44,7 +45,7 @@ class Upkeep(Wired):
         if to is not None and (isinstance(to, bool) or not isinstance(to, int)):
             raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history()")
         with self._writer.exclusively():
-            made = undo(self.store, to, self._parts.clock)
+            made = undo(self.store, to, self._parts.clock, returned)
         self._runtime.follow(self.store, self.config.namespace)
         # Memories that return belong on the canvases again, so these are rebuilt.
         self._parts.canvas.clear()

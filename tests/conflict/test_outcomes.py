@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
 from neurogated.administration import export_memory, import_memory
+from neurogated.compose import build
 from neurogated.core.conflicts import CONFLICT
+from neurogated.core.filters import Filter
 from neurogated.errors import InputError, UnknownIdError
+from neurogated.testing.clock import ManualClock
 
 YEAR = timedelta(days=365)
 START = datetime(2020, 1, 1, tzinfo=UTC)
@@ -21,6 +24,11 @@ START = datetime(2020, 1, 1, tzinfo=UTC)
 
 def opened(**changes: object) -> NeuroGraphMemory:
     return NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash").replace(**changes))
+
+
+def timed(clock: ManualClock) -> NeuroGraphMemory:
+    config = MemoryConfig(storage="memory", embedding_name="hash")
+    return NeuroGraphMemory(config, parts=build(config, clock=clock))
 
 
 @pytest.fixture
@@ -151,6 +159,122 @@ def test_the_same_fact_stated_again_keeps_its_outcome(memory: NeuroGraphMemory) 
     lives(memory, "Lyon", 2020)
     assert memory.get(old).valid_to == datetime(2022, 1, 1, tzinfo=UTC)
     assert len(memory.conflicts(None, user_id="ana")) == 1
+
+
+def years(memory: NeuroGraphMemory, *ids: str) -> list[tuple[int | None, int | None]]:
+    def year(moment: datetime | None) -> int | None:
+        return None if moment is None else moment.year
+
+    return [(year(node.valid_from), year(node.valid_to)) for node in map(memory.get, ids)]
+
+
+def values_in(memory: NeuroGraphMemory, year: int) -> list[str | None]:
+    return [fact.value for fact in memory.facts(valid_at=datetime(year, 6, 1, tzinfo=UTC), user_id="ana")]
+
+
+def between(memory: NeuroGraphMemory, *sides: str) -> Conflict:
+    return only([one for one in memory.conflicts(None, user_id="ana") if set(one.sides) == set(sides)])
+
+
+@pytest.mark.parametrize("lifetimes", [(1,), (9, 1), (1, 9, 1)])
+@pytest.mark.parametrize("cleanup", ["add", "compact"])
+def test_a_conflict_ends_when_a_side_expires(lifetimes: tuple[int, ...], cleanup: str) -> None:
+    clock = ManualClock()
+    with timed(clock) as memory:
+        old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+        for days in lifetimes:
+            memory.update(new, ttl=timedelta(days=days))
+        clock.advance(timedelta(days=2))
+        memory.add("The sun is out.") if cleanup == "add" else memory.compact()
+        assert years(memory, old) == [(2020, None)]
+        assert memory.count(user_id=ANY_USER, kinds=[CONFLICT]) == 0
+        assert memory.store.find(Filter(kinds=(CONFLICT,))) == []
+
+
+def test_a_conflict_lives_as_long_as_both_sides() -> None:
+    clock = ManualClock()
+    with timed(clock) as memory:
+        old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+        memory.update(new, ttl=timedelta(days=1))
+        memory.update(new, ttl=timedelta(days=9))
+        clock.advance(timedelta(days=2))
+        memory.add("The sun is out.")
+        assert years(memory, old, new) == [(2020, 2022), (2022, None)]
+        assert len(memory.conflicts(None, user_id="ana")) == 1
+
+
+@pytest.mark.parametrize("storage", ["memory", "sqlite"])
+def test_an_undo_does_not_bring_back_the_outcome_of_an_erased_conflict(tmp_path: Path, storage: str) -> None:
+    with opened(storage=storage, save_dir=str(tmp_path)) as memory:
+        old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+        latest = lives(memory, "Rome", 2024)
+        before = memory.history()[-1].sequence
+        memory.delete(new)
+        memory.compact()
+        memory.undo(to=before)
+        assert years(memory, old, latest) == [(2020, 2024), (2024, None)]
+        memory.delete(latest)
+        memory.compact()
+        memory.undo(to=before)
+        assert years(memory, old) == [(2020, None)]
+        assert values_in(memory, 2025) == ["Lyon"]
+
+
+@pytest.mark.parametrize("because", ["She never left.", None])
+@pytest.mark.parametrize("keep", ["first", "both"])
+@pytest.mark.parametrize("year", [2022, None])
+def test_a_fact_stated_again_does_not_overturn_what_the_user_said(
+    memory: NeuroGraphMemory, because: str | None, keep: str, year: int | None
+) -> None:
+    old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", year)
+    conflict = only(memory.conflicts(None, user_id="ana"))
+    resolved = memory.resolve(conflict.id, getattr(conflict, keep, keep), because=because)
+    times = years(memory, old, new)
+    for city, again in (("Lyon", 2020), ("Paris", year)):
+        lives(memory, city, again)
+        assert only(memory.conflicts(None, user_id="ana")) == resolved
+        assert years(memory, old, new) == times
+
+
+def test_a_wrong_memory_ends_no_other(memory: NeuroGraphMemory) -> None:
+    ids = [lives(memory, city, year) for city, year in (("Lyon", 2020), ("Paris", 2022), ("Rome", 2024))]
+    conflict = between(memory, *ids[1:])
+    memory.resolve(conflict.id, ids[2])
+    assert years(memory, *ids) == [(2020, 2024), (2022, 2022), (2024, None)]
+    assert values_in(memory, 2023) == ["Lyon"]
+    memory.resolve(conflict.id, "supersede")
+    assert years(memory, *ids) == [(2020, 2022), (2022, 2024), (2024, None)]
+    memory.resolve(conflict.id, ids[2])
+    memory.delete(ids[2])
+    assert years(memory, *ids[:2]) == [(2020, 2022), (2022, None)]
+
+
+def test_the_end_of_a_memory_moves_with_the_one_that_replaced_it(memory: NeuroGraphMemory) -> None:
+    old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+    memory.update(new, valid_from=datetime(2024, 1, 1, tzinfo=UTC))
+    assert years(memory, old, new) == [(2020, 2024), (2024, None)]
+    memory.update(old, valid_from=datetime(2023, 1, 1, tzinfo=UTC), metadata={"seen": True})
+    assert years(memory, old, new) == [(2023, 2024), (2024, None)]
+    memory.update(old, valid_from=datetime(2025, 1, 1, tzinfo=UTC))
+    assert years(memory, old, new) == [(2025, None), (2024, 2025)]
+    memory.update(new, metadata={"seen": True})
+    memory.delete(old)
+    assert years(memory, new) == [(2024, None)]
+
+
+def test_a_new_text_may_conflict_with_the_same_memory(memory: NeuroGraphMemory) -> None:
+    first, second = (memory.add(f"I live in {city}.", user_id="ana")[0] for city in ("Leeds", "York"))
+    memory.resolve(between(memory, first, second).id, first)
+    memory.update(second, "I live in Hull.")
+    assert between(memory, first, second).status == "open"
+    assert years(memory, second) == [(None, None)]
+
+
+def test_a_new_text_has_the_times_that_were_given(memory: NeuroGraphMemory) -> None:
+    old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+    memory.update(old, "Ana likes Lyon.")
+    assert years(memory, old) == [(2020, None)]
+    assert memory.get(old).found.given is None
 
 
 CITIES = ("Lyon", "Paris", "Rome", "Oslo", "Turin")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, islice, product
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from neurogated.conflict.judge import PairJudge
 from neurogated.conflict.passages import content_of, is_compared, is_personal, owner_of, statements_in, voice_of
 from neurogated.conflict.settlement import Settlement
 from neurogated.conflict.statement import read_text
-from neurogated.core.conflicts import CONFLICT, Conflict, Validity, moment_of
+from neurogated.core.conflicts import CONFLICT, Conflict, as_given, moment_of
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import FACT
@@ -59,7 +58,7 @@ class ConflictChecker:
         settlement = Settlement(self._store, delta.nodes)
         settlement.remove(delta.removed_nodes)
         for node in delta.nodes:
-            settlement.keep_outcomes(node)
+            settlement.follow(node)
         if self._settings.check_conflicts:
             gone, before = frozenset(delta.removed_nodes), list[MemoryNode]()
             for node in filter(is_compared, fresh):
@@ -84,14 +83,10 @@ class ConflictChecker:
     def _of_fact(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[_Found]:
         """Compare a stated fact with the facts about its subject."""
         for old in self._facts_like(node, before):
-            ours, theirs = (content_of(self._given(one), one.content) for one in (node, old))
+            ours, theirs = (content_of(as_given(one), one.content) for one in (node, old))
             relation = self._judge.compare(theirs, ours)
             if relation.is_conflict:
                 yield _Found(old, relation)
-
-    def _given(self, node: MemoryNode) -> MemoryNode:
-        """Return a memory with the valid time that it has without conflicts."""
-        return _valid(node, Settlement(self._store).base(node))
 
     def _facts_like(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[MemoryNode]:
         """Yield the stated facts of the same owner about the subject of a fact, the latest first."""
@@ -166,10 +161,12 @@ class ConflictChecker:
     def _record(self, settlement: Settlement, new: MemoryNode, found: _Found) -> None:
         """Record a conflict. The earlier memory is superseded if it says nothing else and the judge is certain."""
         old, relation = found.old, found.relation
-        if _are_apart(*(_valid(one, settlement.base(one)) for one in (old, new))):
+        if _are_apart(as_given(old), as_given(new)):
             return
         name = compute_mdhash_id("\n".join(sorted((old.id, new.id))), prefix=f"{CONFLICT}-")
         known = settlement.conflict(name)
+        if known is not None and known.by_user:
+            return
         conflict = known or Conflict(
             name,
             old.id,
@@ -183,7 +180,7 @@ class ConflictChecker:
         earlier = old if moment_of(old) < moment_of(new) else new if moment_of(new) < moment_of(old) else None
         if earlier is not None and _is_certain(earlier, old if earlier is new else new, found):
             if known is None or known.loser != earlier.id:
-                settlement.settle(conflict, "superseded", earlier)
+                settlement.settle(conflict, "superseded", earlier.id)
         elif known is None:
             settlement.put(conflict)
 
@@ -229,10 +226,6 @@ def _are_apart(one: MemoryNode, other: MemoryNode) -> bool:
         first.valid_to is not None and second.valid_from is not None and first.valid_to <= second.valid_from
         for first, second in ((one, other), (other, one))
     )
-
-
-def _valid(node: MemoryNode, times: Validity) -> MemoryNode:
-    return replace(node, valid_from=times[0], valid_to=times[1])
 
 
 def _scope_of(node: MemoryNode) -> Scope:

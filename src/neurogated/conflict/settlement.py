@@ -6,14 +6,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from neurogated.core.conflicts import CONFLICT, Conflict, Validity, conflicts_about, edges_of, moment_of
+from neurogated.core.conflicts import (
+    CONFLICT,
+    Conflict,
+    Validity,
+    as_given,
+    conflicts_about,
+    edges_of,
+    given_times,
+    moment_of,
+)
 from neurogated.core.delta import GraphDelta
 from neurogated.core.derivation import derived_from
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 
-__all__ = ["Settlement", "resolution", "times_of"]
+__all__ = ["Settlement", "resolution", "returned", "times_of"]
 
 
 def times_of(node: MemoryNode) -> Validity:
@@ -25,8 +34,8 @@ class Settlement:
     """Applies outcomes to memories. It computes a delta and writes nothing.
 
     An outcome shortens the valid time of the loser: a superseded memory holds until the other begins, and a wrong one
-    holds at no time. Its valid time follows from that without outcomes, its base, and from all its outcomes, so any
-    outcome can be taken back without the others.
+    holds at no time. Its valid time follows from the given one and from all its outcomes, so any outcome can be taken
+    back without the others.
     """
 
     def __init__(self, store: GraphStorePort, nodes: Iterable[MemoryNode] = ()) -> None:
@@ -46,6 +55,8 @@ class Settlement:
 
     def conflict(self, conflict_id: str) -> Conflict | None:
         """Return the latest version of a conflict; None if there is none."""
+        if conflict_id in self._gone:
+            return None
         if conflict_id not in self._conflicts:
             found = self._store.get_nodes([conflict_id], missing_ok=True)
             return next((Conflict.of(node) for node in found if node.kind == CONFLICT), None)
@@ -56,71 +67,66 @@ class Settlement:
         own = [name for name, one in self._conflicts.items() if node_id in one.sides]
         for name in dict.fromkeys((*conflicts_about(self._view, [node_id]), *own)):
             conflict = self.conflict(name)
-            if conflict is not None and name not in self._gone:
+            if conflict is not None:
                 yield conflict
 
     def put(self, conflict: Conflict) -> None:
         """Record a conflict."""
+        self._gone.discard(conflict.id)
         self._conflicts[conflict.id] = conflict
-
-    def base(self, node: MemoryNode) -> Validity:
-        """Return the valid time of a memory without the outcomes of conflicts."""
-        return next((one.base for one in self.about(node.id) if one.loser == node.id), times_of(node))
 
     def is_wrong(self, node_id: str) -> bool:
         """Return whether a conflict says that a memory was never true."""
         return any(one.loser == node_id and one.outcome == "wrong" for one in self.about(node_id))
 
-    def settle(
-        self, conflict: Conflict, outcome: Verdict, loser: MemoryNode | None, because: str | None = None
-    ) -> Conflict:
+    def settle(self, conflict: Conflict, outcome: Verdict, loser: str | None) -> Conflict:
         """Give a conflict an outcome: the loser is superseded or wrong, or both sides stand."""
-        base = (None, None) if loser is None else self.base(loser)
-        self.remove([conflict.id])
-        self._gone.discard(conflict.id)
-        settled = conflict.settled(outcome, None if loser is None else loser.id, base, because)
+        settled = conflict.settled(outcome, loser)
         self.put(settled)
-        if loser is not None:
-            self._narrow(loser.id, base)
+        self._refresh(conflict.sides)
         return settled
 
     def remove(self, conflict_ids: Iterable[str]) -> None:
         """Remove conflicts, and take back their outcomes."""
-        for conflict_id in conflict_ids:
-            conflict = self.conflict(conflict_id)
-            if conflict is not None:
-                self._gone.add(conflict_id)
-                if conflict.loser is not None:
-                    self._narrow(conflict.loser, conflict.base)
+        ended = list(filter(None, map(self.conflict, conflict_ids)))
+        self._gone.update(one.id for one in ended)
+        for conflict in ended:
+            self._refresh(conflict.sides)
 
-    def keep_outcomes(self, node: MemoryNode) -> None:
-        """Let the outcomes of a memory hold that is written again, perhaps with another valid time."""
-        lost = [one for one in self.about(node.id) if one.loser == node.id]
-        if lost:
+    def follow(self, node: MemoryNode) -> None:
+        """Let the conflicts of a memory follow it when it is written again, perhaps with other times."""
+        about = list(self.about(node.id))
+        if about or node.found.given is not None:
             stored = self._store.get_nodes([node.id], missing_ok=True)
-            is_same = times_of(node) in {lost[0].base, *map(times_of, stored)}
-            base = lost[0].base if is_same else times_of(node)
-            for conflict in lost:
-                self.put(replace(conflict, base=base))
-            self._narrow(node.id, base)
+            if any(one.expires_at != node.expires_at for one in stored):
+                # A conflict expires together with a side.
+                self._conflicts.update((one.id, one) for one in about)
+            self._refresh([node.id])
 
-    def _narrow(self, node_id: str, base: Validity) -> None:
-        """Give a memory the valid time that follows from its base and its outcomes."""
+    def _refresh(self, node_ids: Iterable[str]) -> None:
+        """Compute the valid times of memories, and of those that lost against them."""
+        for node_id in node_ids:
+            self._narrow(node_id)
+            for one in list(self.about(node_id)):
+                if one.loser == one.other(node_id):
+                    self._narrow(one.loser)
+
+    def _narrow(self, node_id: str) -> None:
+        """Give a memory the valid time that follows from its outcomes. A memory that is wrong ends no other."""
         node = self.node(node_id)
         if node is None:
             return
-        begin, end = base
-        for one in self.about(node_id):
-            other = self.node(one.other(node_id))
-            if one.loser != node_id or other is None:
-                continue
-            if one.outcome == "wrong":
-                begin = end = moment_of(replace(node, valid_from=base[0]))
-                break
-            limit = moment_of(other)
-            end = limit if end is None else min(end, limit)
-        if times_of(node) != (begin, end):
-            self._nodes[node_id] = replace(node, valid_from=begin, valid_to=end)
+        given = begin, end = given_times(node)
+        moment = moment_of(as_given(node))
+        lost = [one for one in self.about(node_id) if one.loser == node_id]
+        if any(one.outcome == "wrong" for one in lost):
+            begin = end = moment
+        for winner in (self.node(one.other(node_id)) for one in lost if one.outcome != "wrong"):
+            if winner is not None and moment_of(winner) >= moment and not self.is_wrong(winner.id):
+                end = moment_of(winner) if end is None else min(end, moment_of(winner))
+        known = None if (begin, end) == given else given
+        if (*times_of(node), node.found.given) != (begin, end, known):
+            self._nodes[node_id] = replace(node, valid_from=begin, valid_to=end, found=replace(node.found, given=known))
             self._ended[node_id] = None
 
     def added_to(self, delta: GraphDelta) -> GraphDelta:
@@ -157,11 +163,25 @@ def resolution(
     """
     settlement = Settlement(store)
     first, second = store.get_nodes(conflict.sides)
+    conflict = replace(conflict, because=because, by_user=True)
     if keep == "both":
-        settled = settlement.settle(conflict, "contested", None, because)
+        settled = settlement.settle(conflict, "contested", None)
     elif keep == "supersede":
         earlier = second if moment_of(second) < moment_of(first) else first
-        settled = settlement.settle(conflict, "superseded", earlier, because)
+        settled = settlement.settle(conflict, "superseded", earlier.id)
     else:
-        settled = settlement.settle(conflict, "wrong", second if keep == first.id else first, because)
+        settled = settlement.settle(conflict, "wrong", conflict.other(keep))
     return settlement.added_to(GraphDelta(reason="resolve", at=at)), settled
+
+
+def returned(past: GraphStorePort, present: GraphStorePort, delta: GraphDelta) -> GraphDelta:
+    """Return a delta that returns to a past without outcomes of conflicts that were erased since."""
+    settlement = Settlement(past, delta.nodes)
+    shortened = [node for node in delta.nodes if node.found.given is not None]
+    for node in shortened:
+        settlement.follow(node)
+    nodes = {node.id: settlement.node(node.id) or node for node in delta.nodes}
+    for node in present.get_nodes([node.id for node in shortened], missing_ok=True):
+        if nodes[node.id] == node:
+            del nodes[node.id]
+    return replace(delta, nodes=tuple(nodes.values()))

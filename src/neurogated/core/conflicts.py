@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -15,7 +15,18 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 
-__all__ = ["CONFLICT", "Conflict", "Instruction", "Status", "Validity", "conflicts_about", "edges_of", "moment_of"]
+__all__ = [
+    "CONFLICT",
+    "Conflict",
+    "Instruction",
+    "Status",
+    "Validity",
+    "as_given",
+    "conflicts_about",
+    "edges_of",
+    "given_times",
+    "moment_of",
+]
 
 CONFLICT = "conflict"
 """The kind of the nodes that record conflicts. No recall returns them, and no count includes them."""
@@ -60,8 +71,8 @@ class Conflict:
     """The places of the conflicting sentences in both texts, from 0."""
     rule: str = "statement"
     """How it was found: by comparing two statements; or the later one says that something changed, or denies it."""
-    base: Validity = (None, None)
-    """The valid time of the loser without the outcomes of conflicts."""
+    by_user: bool = False
+    """Whether `resolve` gave the outcome. Then only another `resolve` changes it."""
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -86,7 +97,7 @@ class Conflict:
             "because": self.because,
             "sentences": list(self.sentences),
             "rule": self.rule,
-            "base": [moment and moment.isoformat() for moment in self.base],
+            "by_user": self.by_user,
         }
         created = self.created_at or at
         return MemoryNode(
@@ -119,15 +130,13 @@ class Conflict:
             created_at=node.created_at,
             sentences=(values["sentences"][0], values["sentences"][1]),
             rule=values["rule"],
-            base=_read(values["base"]),
+            by_user=values["by_user"],
         )
 
-    def settled(self, outcome: Verdict, loser: str | None, base: Validity, because: str | None) -> Conflict:
-        """Return the conflict with an outcome for the side `loser`, which has the valid time `base` without it."""
+    def settled(self, outcome: Verdict, loser: str | None) -> Conflict:
+        """Return the conflict with an outcome for the side `loser`."""
         instruction: Instruction = "confirm" if loser is None else "restructure"
-        return replace(
-            self, outcome=outcome, loser=loser, status="resolved", because=because, base=base, instruction=instruction
-        )
+        return replace(self, outcome=outcome, loser=loser, status="resolved", instruction=instruction)
 
 
 def moment_of(node: MemoryNode) -> datetime:
@@ -149,6 +158,12 @@ def conflicts_about(view: GraphView, node_ids: Iterable[str]) -> list[str]:
     return [view.ids[row] for row in np.unique(arcs.target).tolist()]
 
 
-def _read(values: Sequence[str | None]) -> Validity:
-    begin, end = (None if text is None else datetime.fromisoformat(text) for text in values)
-    return begin, end
+def given_times(node: MemoryNode) -> Validity:
+    """Return the valid time that a memory has without conflicts."""
+    return node.found.given or (node.valid_from, node.valid_to)
+
+
+def as_given(node: MemoryNode) -> MemoryNode:
+    """Return a memory with the valid time that it has without conflicts."""
+    begin, end = given_times(node)
+    return replace(node, valid_from=begin, valid_to=end, found=replace(node.found, given=None))

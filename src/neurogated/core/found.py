@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from neurogated.core.clock import checked_moment
 from neurogated.core.text import checked_name, checked_names
 from neurogated.errors import InputError
 
@@ -70,6 +72,8 @@ class Found:
     """From -1, unhappy, to 1, happy; its absolute value is the strength. None if unknown."""
     place: str | None = None
     """Where it happened; None if unknown."""
+    given: tuple[datetime | None, datetime | None] | None = None
+    """For a memory that a conflict shortens: `valid_from` and `valid_to` without conflicts. None for any other."""
 
     def __post_init__(self) -> None:
         for name in _LISTS:
@@ -85,6 +89,9 @@ class Found:
             if len(numbers) != _NUMBERS_OF_A_PART or not all(type(one) is int and one >= 0 for one in numbers):
                 raise InputError(f"found part is {self.part!r}, but must be a position and a word count from 0")
             object.__setattr__(self, "part", numbers)
+        if self.given is not None:
+            begin, end = map(_read_moment, self.given)
+            object.__setattr__(self, "given", (begin, end))
         if not isinstance(self.statement, Statement | None):
             raise InputError(f"found statement is {self.statement!r}, but must be a Statement")
 
@@ -96,6 +103,7 @@ class Found:
             "part": self.part and list(self.part),
             "statement": self.statement and self.statement.to_json(),
             "place": self.place,
+            "given": self.given and [moment and moment.isoformat() for moment in self.given],
         }
         known = {name: value for name, value in values.items() if value}
         return known if self.sentiment is None else {**known, "sentiment": self.sentiment}
@@ -106,6 +114,13 @@ class Found:
         if "statement" in values:
             values = {**values, "statement": Statement(**values["statement"])}
         return cls(**values) if values else NOTHING_FOUND
+
+
+def _read_moment(value: object) -> datetime | None:
+    try:
+        return checked_moment("found given", datetime.fromisoformat(value) if isinstance(value, str) else value)
+    except ValueError:
+        raise InputError(f"found given is {value!r}, but must be a time in ISO 8601") from None
 
 
 def _is_sentiment(value: object) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from neurogated.core.conflicts import as_given
 from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
 from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode
@@ -43,8 +44,11 @@ class Draft:
     @classmethod
     def of(cls, node: MemoryNode, found: Found) -> Draft:
         """Return the draft that gives a stored node the text, the metadata and all given fields of `node`."""
-        lifetime = {name: getattr(node, name) for name in ("valid_from", "valid_to", "expires_at")}
+        # The valid time of a memory that lost a conflict is computed.
+        names = ("valid_from", "valid_to") if node.found.given is None else ()
+        lifetime = {name: getattr(node, name) for name in (*names, "expires_at")}
         fields = {name: getattr(node, name) for name in _FIELDS}
+        found = replace(found, given=None)
         return cls(node.id, node.content, node.metadata, lifetime, found, node.scope, fields, named=True)
 
     @property
@@ -113,7 +117,8 @@ class Draft:
             text: dict[str, Any] = (
                 {} if stored.content == self.content else {"content": self.content, "found": self.found}
             )
-            node = replace(stored, metadata=self._metadata_over(stored), scope=self.scope, **text, **self.fields)
+            node = as_given(stored) if text else stored
+            node = replace(node, metadata=self._metadata_over(stored), scope=self.scope, **text, **self.fields)
         return with_lifetime(node, self.lifetime)
 
     def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:

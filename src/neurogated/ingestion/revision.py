@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
 from neurogated.core.clock import checked_moment, to_utc
+from neurogated.core.conflicts import as_given
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import given_kind
 from neurogated.errors import InputError
@@ -32,6 +33,9 @@ def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> Mem
     """
     if not times:
         return node
+    if times.keys() & {"valid_from", "valid_to"}:
+        # The outcomes of its conflicts are computed again from the new times.
+        node = as_given(node)
     begin, end = times.get("valid_from", node.valid_from), times.get("valid_to", node.valid_to)
     if begin is not None and end is not None and end <= begin:
         raise InputError(f"valid_to, {end}, must lie after valid_from, {begin}")

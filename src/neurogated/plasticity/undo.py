@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -14,13 +15,23 @@ from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 
-__all__ = ["delta_back_to", "undo"]
+__all__ = ["Mend", "delta_back_to", "undo"]
 
 _AT_ONCE = 1000
 
 
-def undo(store: GraphStorePort, to: int | None, clock: Clock) -> HistoryEntry | None:
+Mend = Callable[[GraphStorePort, GraphStorePort, GraphDelta], GraphDelta]
+"""Returns the delta that undoes, given the past, the present and the delta between them."""
+
+
+def undo(store: GraphStorePort, to: int | None, clock: Clock, mend: Mend | None = None) -> HistoryEntry | None:
     """Undo every change after the delta number `to`; if `to` is None, undo the last change only.
+
+    Args:
+        store: the graph.
+        to: a number of a delta, 0 for the empty graph, or None.
+        clock: the clock.
+        mend: changes the delta, for example if a compaction has erased other parts of the past.
 
     Returns:
         The history entry of the undo, None if there was nothing to change.
@@ -29,9 +40,9 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock) -> HistoryEntry | 
         InputError: there is no such delta.
     """
     if to is not None:
-        return _undo_to(store, to, clock)
+        return _undo_to(store, to, clock, mend)
     for entry in reversed(store.history()):
-        undone = _undo_to(store, entry.sequence - 1, clock)
+        undone = _undo_to(store, entry.sequence - 1, clock, mend)
         # A decay that found no idle edge is skipped. A compaction erased a change that has no effect any more; the
         # changes before it are not the last one.
         if undone is not None or entry.changes:
@@ -39,8 +50,11 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock) -> HistoryEntry | 
     return None
 
 
-def _undo_to(store: GraphStorePort, target: int, clock: Clock) -> HistoryEntry | None:
-    delta = delta_back_to(store.as_of(target), store, reason=f"undo to {target}", at=clock())
+def _undo_to(store: GraphStorePort, target: int, clock: Clock, mend: Mend | None) -> HistoryEntry | None:
+    past = store.as_of(target)
+    delta = delta_back_to(past, store, reason=f"undo to {target}", at=clock())
+    if mend is not None:
+        delta = mend(past, store, delta)
     if not delta:
         return None
     store.apply(delta)
