@@ -17,7 +17,6 @@ from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import CLOSING, OPENING, quoted_memory
 from neurogated.core.scope import Scope
-from neurogated.core.times import find_times
 
 __all__ = ["ASSISTANT", "EchoFinder", "HandedOut"]
 
@@ -93,7 +92,7 @@ class EchoFinder:
     def quoted(self, text: str) -> str | None:
         """Return the id of the memory that a text quotes if it is the whole memory in quotation marks, and only that.
 
-        A memory that holds for a time only, or that mentions a time and is of another day, may say something else now.
+        A memory that holds for a time only, or that is of another day, may say something else now.
         """
         text = text.strip()
         if text[:1] + text[1:][-1:] not in _MARKS:
@@ -105,7 +104,7 @@ class EchoFinder:
         if node.valid_from is not None or node.valid_to is not None:
             return False
         day = (node.timestamp or node.created_at).astimezone(UTC).date()
-        return day == self._now.astimezone(UTC).date() or not find_times(node.content)
+        return day == self._now.astimezone(UTC).date()
 
 
 def _lines(node: MemoryNode) -> Iterator[tuple[str, str]]:
