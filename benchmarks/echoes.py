@@ -1,8 +1,8 @@
-"""Echoes: how many repeated memories are recognised, and how many other statements are taken for echoes.
+"""Echoes: how many quoted memories are recognised, and how many other statements are taken for echoes.
 
-The pairs of `tests/conflict` are a memory and a second statement, in four languages. Where both say the same, the
-second one is a paraphrase; otherwise it is another fact, often by one word. Each is said as it is, and as an assistant
-says it to the user. The turns of a data set are repeated word for word. Turns that were not handed out are the others.
+The pairs of `tests/conflict` are a memory and a second statement, in four languages. The second one is a paraphrase or
+another fact, often different by one word. Each is said as it is and in quotation marks. The turns of a data set are
+said likewise. Turns that were not handed out are the others.
 
 python -m benchmarks.echoes --turns locomo_conv0-4.json
 """
@@ -14,57 +14,36 @@ import json
 import re
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from neurogated import MemoryNode
-from neurogated.compose import build_text_embedder, load_config
-from neurogated.conflict.judge import PairJudge
 from neurogated.context.echo import EchoFinder
+from neurogated.core.scope import Scope
 
 PAIRS = Path(__file__).parent.parent / "tests" / "conflict"
-SAID = {
-    "I am": "you are",
-    "I'm": "you're",
-    "I was": "you were",
-    "I've": "you've",
-    "I": "you",
-    "me": "you",
-    "my": "your",
-    "My": "Your",
-    "mine": "yours",
-    "Ich bin": "Du bist",
-    "ich bin": "du bist",
-}
-FIRST = re.compile(rf"\b(?:{'|'.join(sorted(SAID, key=len, reverse=True))})\b")
+SAID_AT = datetime(2026, 5, 4, 9, tzinfo=UTC)
 
 
-def to_user(text: str) -> str:
-    """Return a statement of the user as an assistant says it to her."""
-    told = FIRST.sub(lambda found: SAID[found[0]], text).replace("我", "你")
-    return told[:1].upper() + told[1:]
+def report(name: str, memories: Sequence[str], said: Sequence[str], *, later: timedelta = timedelta()) -> None:
+    """Hand out the memories by hundreds, as a process does, and print how many of `said` are echoes."""
+    begin, found = time.perf_counter(), 0
+    for start in range(0, len(said), 100):
+        texts = memories[start : start + 100]
+        nodes = [MemoryNode(f"m{n}", text, role="user", timestamp=SAID_AT) for n, text in enumerate(texts)]
+        finder = EchoFinder(nodes, Scope(), SAID_AT + later)
+        found += sum(finder.quoted(one) is not None for one in said[start : start + 100])
+    took = 1000 * (time.perf_counter() - begin) / len(said)
+    print(f"{name}: {found} of {len(said)} are echoes ({100 * found / len(said):.1f} %), {took:.2f} ms each")
 
 
-class Echoes:
-    """Counts echoes."""
-
-    def __init__(self) -> None:
-        """Load the models of the default settings."""
-        config = load_config()
-        self._least = config.metabolism.duplicate_cosine
-        self._embedder = build_text_embedder(config)
-        self._judge = PairJudge(self._embedder)
-
-    def report(self, name: str, memories: Sequence[str], said: Sequence[str]) -> None:
-        """Hand out the memories by hundreds, as a process does, and print how many of `said` are echoes."""
-        begin, found = time.perf_counter(), 0
-        for start in range(0, len(said), 100):
-            texts = memories[start : start + 100]
-            vectors = self._embedder.embed_documents(texts)
-            nodes = [MemoryNode(f"m{n}", *one, role="user") for n, one in enumerate(zip(texts, vectors, strict=True))]
-            finder = EchoFinder(self._judge, self._embedder, nodes, self._least)
-            found += sum(bool(finder.repeated(one)) for one in said[start : start + 100])
-        took = 1000 * (time.perf_counter() - begin) / len(said)
-        print(f"{name}: {found} of {len(said)} are echoes ({100 * found / len(said):.1f} %), {took:.0f} ms each")
+def report_all(name: str, memories: Sequence[str], others: Sequence[str]) -> None:
+    """Print the figures of memories that are repeated, and of others."""
+    report(f"{name}, as they are", memories, memories)
+    quoted = [f'"{one}"' for one in memories]
+    report(f"{name}, quoted on the same day", memories, quoted)
+    report(f"{name}, quoted on another day", memories, quoted, later=timedelta(days=18))
+    report(f"{name}, others quoted", memories, [f'"{one}"' for one in others])
 
 
 def main() -> None:
@@ -77,22 +56,16 @@ def main() -> None:
         for name in ("duplicates.tsv", "near_duplicates.tsv")
         for line in (PAIRS / name).read_text(encoding="utf-8").splitlines()[1:]
     ]
-    echoes = Echoes()
-    for what, same in (("paraphrases", "1"), ("other facts", "0")):
+    for what, same in (("statements with paraphrases", "1"), ("statements with other facts", "0")):
         first, second = zip(*((one, other) for _, is_same, one, other in lines if is_same == same), strict=True)
-        echoes.report(f"{what}, as they are", first, second)
-        echoes.report(f"{what}, to the user", first, [to_user(one) for one in second])
-        if same == "1":
-            echoes.report("word for word", first, first)
-            echoes.report("word for word, to the user", first, [to_user(one) for one in first])
+        report_all(what, first, second)
     if arguments.turns:
         talks = [one["conversation"] for one in json.loads(arguments.turns.read_text(encoding="utf-8"))]
         said = [
             turn["text"] for talk in talks for name in talk if re.fullmatch(r"session_\d+", name) for turn in talk[name]
         ]
         turns = [text for text in dict.fromkeys(said) if len(text.split()) > 3][:400]
-        echoes.report("turns, word for word", turns[:200], turns[:200])
-        echoes.report("turns, others", turns[:200], turns[200:])
+        report_all("turns", turns[:200], turns[200:])
 
 
 if __name__ == "__main__":

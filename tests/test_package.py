@@ -37,7 +37,6 @@ FIXED_CONSTANTS = {
     "core/column_view.py": {"_MANY_SCOPES"},  # the faster of two equal methods
     "core/scope_rows.py": {"_FILTERS", "_ROOM"},  # a cache; an array that grows
     "core/cache_file.py": {"_PRIMARY_CODE", "_EVICTED_AT_ONCE", "_STEP"},  # SQLite's codes; short transactions
-    "context/echo.py": {"_CLOSEST", "_FEW"},  # the work for one sentence
     "context/model.py": {"CONTEXT_TOKENS"},  # the default of an argument
     "core/clock.py": {"_EPOCH", "_MOST_STEPS", "MICROS_A_DAY"},  # the time zero of the file format; of a drawn curve
     "cli/chat.py": {"_WIDTH", "_TEXT_WIDTH", "_ORIGIN_WIDTH"},  # of the terminal

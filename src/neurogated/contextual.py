@@ -20,7 +20,7 @@ from neurogated.core.scope import Scope
 from neurogated.core.trace import RecalledMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import Details, Message, read_contents
-from neurogated.ingestion.document import Document
+from neurogated.ingestion.document import Document, Passage
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.wired import Wired
@@ -149,29 +149,27 @@ class Contextual(Wired):
         for given, (document, repeated) in zip(documents, heard, strict=True):
             added += repeated if document is None else next(in_order)
             if repeated:
-                if not (self.config.read_only or self._runtime.is_frozen()):
+                if not self._runtime.is_frozen():
                     self._runtime.accesses.add(self.store, Access.of(repeated))
                 self._runtime.tell("echoed", given.passages[0].text, repeated)
         return added
 
     def _heard(self, document: Document) -> tuple[Document | None, list[str]]:
-        """Return the part of a document that is news, and the ids of the memories that it repeats."""
-        passage, user_id = document.passages[0], document.scope.user_id
-        by_assistant = passage.role == ASSISTANT
-        if document.id is not None or not (by_assistant or OPENING in passage.text):
+        """Return the part of a document that is news, and the ids of the memories that it quotes."""
+        passage, scope, now = document.passages[0], document.scope, self._parts.clock()
+        may_quote = passage.role == ASSISTANT or OPENING in passage.text
+        if self.config.read_only or document.id is not None or not may_quote:
             return document, []
-        ids = self._runtime.handed_out.ids(self.config.namespace, user_id, self._parts.clock())
-        nodes = self.store.get_nodes(ids, missing_ok=True) if ids else ()
-        if not nodes:
-            return document, []
-        least = self.config.metabolism.duplicate_cosine
-        finder = EchoFinder(self._parts.statement_judge, self._parts.embedder, nodes, least)
+        ids = self._runtime.handed_out.ids(self.config.namespace, scope.user_id, now)
+        finder = EchoFinder(self.store.get_nodes(ids, missing_ok=True), scope, now)
         text, quoted = finder.outside(passage.text)
-        if not text:
-            return None, quoted
-        if by_assistant and (repeated := finder.repeated(text)):
-            return None, list(dict.fromkeys((*quoted, *repeated)))
-        return (replace(document, passages=(replace(passage, text=text),)) if quoted else document), quoted
+        if text and quoted:
+            return replace(document, passages=(replace(passage, text=text),)), quoted
+        if passage.role == ASSISTANT and text and (name := finder.quoted(text)):
+            quoted = [name]
+        # A message with details of its own is stored, for they would be lost.
+        bare = Document((Passage(passage.text, role=passage.role),), scope=scope)
+        return (None, quoted) if quoted and document == bare else (document, [])
 
     def _with_outcome(
         self, delta: GraphDelta, event: MemoryNode, used: Sequence[str], recalled: Collection[str], outcome: float

@@ -183,14 +183,13 @@ class MetabolismSettings:
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
     context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
-    echo_minutes: float = setting(
-        60.0,
-        "minutes after a recall in which messages of the assistant that repeat its memories are not stored; 0: always "
-        "stored",
-        low=0.0,
-        high=_LONGEST,
+    skip_echoes: bool = setting(
+        False, "do not store exact quotations of memories that a recall of the same user handed out lately"
     )
-    echo_memories: int = setting(100, "memories that recalls handed out last, and that may be repeated", low=0)
+    echo_minutes: float = setting(
+        60.0, "minutes after a recall in which quotations of its memories are echoes", low=_SHORTEST, high=_LONGEST
+    )
+    echo_memories: int = setting(100, "memories that recalls handed out last, and that can be echoed", low=1)
 
     def __post_init__(self) -> None:
         check(self, "metabolism.")

@@ -1,81 +1,37 @@
-"""Finds echoes: words that came out of the memory and come back in a message of the assistant or in a quotation.
+"""Finds echoes: exact quotations of memories that a recall handed out lately.
 
-Only memories that a recall handed out lately can be echoed. What the user says herself is never an echo.
+A lost statement is worse than one that is stored twice. So only exact quotations are echoes, never mere repetitions.
 """
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
-from html import unescape
-from itertools import takewhile
+from datetime import UTC, datetime, timedelta
+from typing import get_args
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.judgements import RelationKind, StatementJudge
-from neurogated.core.keywords import fold, split_keywords
+from neurogated.context.layout import line_of
+from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import Embedder
-from neurogated.core.quoting import CLOSING, OPENING
-from neurogated.core.sentences import split_sentences
-from neurogated.core.words import split_words
-from neurogated.errors import InputError
+from neurogated.core.quoting import CLOSING, OPENING, quoted_memory
+from neurogated.core.scope import Scope
 
 __all__ = ["ASSISTANT", "EchoFinder", "HandedOut"]
 
 ASSISTANT = "assistant"
 """The role whose messages can be echoes."""
-_CLOSEST = 3
-_LEAST_WORDS = 2
-_FEW = 3
-_BLOCK = re.compile(f"{re.escape(OPENING)}\n(.*?){re.escape(CLOSING)}", re.DOTALL)
-_QUOTED = re.compile(r"<memory\b[^>]*>(.*?)</memory>|^- (.*(?:\n {2}.*)*)$", re.DOTALL | re.MULTILINE)
-_LEAD = re.compile("[^:]{1,80}: ")
-# Words by which a speaker refers to what was said, up to the end of the clause.
-_FRAME = re.compile(
-    r"^.{0,40}?(?:\b(?:said|told|mentioned|remember|recall|noted|shared|gesagt|erzählt|erwähnt|erinnere|dit|rappelle"
-    r"|mentionné|dijiste|dicho|mencionaste|recuerdo)\b|(?:说过|提到过|说|记得|提到))"
-    r"(?:\s+(?:me|us|earlier|before|mich|mir))*[\s,:，：]*(?:\b(?:that|dass|que)\b)?[\s\"“”„«»]*",
-    re.IGNORECASE,
-)
-# The second person as the first person of the same language.
-_PERSONS = {
-    "you are": "I am",
-    "you're": "I'm",
-    "you were": "I was",
-    "you": "I",
-    "your": "my",
-    "yours": "mine",
-    "yourself": "myself",
-    "du bist": "ich bin",
-    "du hast": "ich habe",
-    "du": "ich",
-    "dich": "mich",
-    "dir": "mir",
-    "dein": "mein",
-    "deine": "meine",
-    "deinen": "meinen",
-    "deinem": "meinem",
-    "deiner": "meiner",
-    "tu es": "je suis",
-    "tu as": "j'ai",
-    "tu": "je",
-    "ton": "mon",
-    "ta": "ma",
-    "tes": "mes",
-    "tú": "yo",
-}
-_SECOND = re.compile(rf"\b(?:{'|'.join(sorted(_PERSONS, key=len, reverse=True))})\b", re.IGNORECASE)
-_SECOND_HAN = re.compile("[你您]")
-_FIRST = re.compile(r"\bI(?: am|'m)?\b|\b[Mm]y\b")
+_MARKS = ('""', "“”", "„“", "„”", "«»", "»«", "「」", "『』")
+_ELEMENT, _END = "<memory", "</memory>"
+_LATER_LINE, _JOINT = "\n  ", "\0"
 
 
 class HandedOut:
     """The memories that recalls have handed out lately, by owner. Several threads may use it. It holds ids only."""
 
     def __init__(self, settings: MetabolismSettings) -> None:
+        self._is_on = settings.skip_echoes
         self._most, self._owners = settings.echo_memories, settings.canvas_count
         self._lasts = timedelta(minutes=settings.echo_minutes)
         self._lock = threading.Lock()
@@ -83,7 +39,7 @@ class HandedOut:
 
     def add(self, namespace: str, user_id: str | None, ids: Sequence[str], now: datetime) -> None:
         """Note the memories of a recall, best first."""
-        if not self._lasts or not self._most:
+        if not self._is_on:
             return
         with self._lock:
             held = self._ids.setdefault((namespace, user_id), OrderedDict())
@@ -104,106 +60,72 @@ class HandedOut:
 
 
 class EchoFinder:
-    """Compares messages with memories that were handed out."""
+    """Compares messages of one owner with memories that were handed out."""
 
-    def __init__(self, judge: StatementJudge, embedder: Embedder, nodes: Sequence[MemoryNode], least: float) -> None:
-        """Take the memories; sentences of less cosine than `least` are not compared."""
-        self._judge = judge
-        self._embedder = embedder
-        self._nodes = nodes
-        self._least = least
-        self._said: dict[tuple[str, ...], str] = {}
-        for node in nodes:
-            for one in (node.content, *_sentences(node.content)):
-                self._said.setdefault(tuple(split_words(one)), node.id)
+    def __init__(self, nodes: Sequence[MemoryNode], scope: Scope, now: datetime) -> None:
+        """Take the memories, the owner of the messages, and the time.
+
+        A memory counts if it has the same owner, or the same except that it is in no session, and never expires.
+        """
+        owners = {scope, Scope(scope.user_id, scope.agent_id, None, scope.path)}
+        self._nodes = [node for node in nodes if node.scope in owners and node.expires_at is None]
+        self._now = now
 
     def outside(self, text: str) -> tuple[str, list[str]]:
-        """Return a text without the quotation blocks that have handed-out memories only, and the ids of these."""
-        found: list[str] = []
+        """Return a text without the blocks that consist of lines of memories, and the ids of these memories.
 
-        def kept(block: re.Match[str]) -> str:
-            quoted = [unescape(whole or line) for whole, line in _QUOTED.findall(block[1])]
-            ids = [self._quoted(one) for one in quoted]
-            if not ids or None in ids:
-                return block[0]
-            found.extend(name for name in ids if name is not None)
-            return ""
+        A block is made by `Recall.as_text` or `get_context`. It is kept if anything in it was changed or added.
+        """
+        before, *parts = text.split(f"{OPENING}\n")
+        names = dict(line for node in self._nodes for line in _lines(node)) if parts else {}
+        kept, found = [before], list[str]()
+        for part in parts:
+            block, closing, rest = part.partition(f"\n{CLOSING}")
+            lines = _divided(block) if closing else []
+            if lines and all(line in names for line in lines):
+                found += [names[line] for line in lines]
+                kept.append(rest)
+            else:
+                kept.append(f"{OPENING}\n{part}")
+        return ("".join(kept).strip(), list(dict.fromkeys(found))) if found else (text, [])
 
-        return _BLOCK.sub(kept, text).strip(), found
+    def quoted(self, text: str) -> str | None:
+        """Return the id of the memory that a text quotes if it is the whole memory in quotation marks, and only that.
 
-    def repeated(self, text: str) -> list[str]:
-        """Return the ids of the memories that a text repeats; none if one of its sentences says anything else."""
-        sentences = [one for one in _sentences(text) if split_keywords(one)]
-        if not sentences or len(split_words(text)) < _LEAST_WORDS:
-            return []
-        found = [self._source(text)] if len(sentences) <= _FEW else [None]
-        if found == [None] and len(sentences) > 1:
-            found = list(takewhile(bool, map(self._source, sentences)))
-            found += [None] * (len(found) < len(sentences))
-        return [] if None in found else list(dict.fromkeys(name for name in found if name))
+        A memory that holds for a time only, or that is of another day, may say something else now.
+        """
+        text = text.strip()
+        if text[:1] + text[1:][-1:] not in _MARKS:
+            return None
+        said = text[1:-1].split()
+        return next((node.id for node in self._nodes if node.content.split() == said and self._still_says(node)), None)
 
-    def _quoted(self, text: str) -> str | None:
-        """Return the memory of a quoted line, which may begin with a speaker."""
-        for one in (text, _LEAD.sub("", text, count=1)):
-            if (name := self._said.get(tuple(split_words(one)))) is not None:
-                return name
-        return None
-
-    def _source(self, sentence: str) -> str | None:
-        forms = list(dict.fromkeys(form for form in _forms(sentence) if split_keywords(form)))
-        for form in forms:
-            if (name := self._said.get(tuple(split_words(form)))) is not None:
-                return name
-        for node, own in self._closest(forms[-1]) if forms else ():
-            if any(self._says_same(form, own, node) for form in forms):
-                return node.id
-        return None
-
-    def _closest(self, sentence: str) -> list[tuple[MemoryNode, str]]:
-        """Return the sentences of memories that are most similar to a sentence, each with its memory, best first."""
-        vector = self._embedder.embed_documents([sentence])[0]
-        near = [
-            (float(vector @ node.embedding), place)
-            for place, node in enumerate(self._nodes)
-            if node.embedding is not None
-        ]
-        nodes = [self._nodes[place] for _, place in sorted(near, key=lambda one: (-one[0], one[1]))[:_CLOSEST]]
-        told = [(node, own) for node in nodes for own in dict.fromkeys((node.content, *_sentences(node.content)))]
-        if not told:
-            return []
-        closeness = self._embedder.embed_documents([own for _, own in told]) @ vector
-        best = [place for place in (-closeness).argsort(kind="stable").tolist() if closeness[place] >= self._least]
-        return [told[place] for place in best[:_CLOSEST]]
-
-    def _says_same(self, sentence: str, own: str, node: MemoryNode) -> bool:
-        """Return whether a sentence says the same as one of a memory."""
-        told = [own]
-        if node.speaker and fold(node.speaker) in fold(sentence):
-            told.append(_FIRST.sub(node.speaker, own))
-        for one in told:
-            try:
-                relation = self._judge.compare(one, sentence)
-            except InputError:
-                # The judge reads no longer texts.
-                return False
-            if relation.is_conflict:
-                return False
-            if relation.kind is RelationKind.DUPLICATE:
-                return True
-        return False
+    def _still_says(self, node: MemoryNode) -> bool:
+        if node.valid_from is not None or node.valid_to is not None:
+            return False
+        day = (node.timestamp or node.created_at).astimezone(UTC).date()
+        return day == self._now.astimezone(UTC).date()
 
 
-def _sentences(text: str) -> list[str]:
-    return [one.strip() for one in split_sentences(text) if one.strip()]
+def _lines(node: MemoryNode) -> Iterator[tuple[str, str]]:
+    """Yield the elements and lines of a memory in all states, each with the id of the memory."""
+    for state in (None, *get_args(Verdict)):
+        line = line_of(node, 0, state=state)
+        yield f"{line.heading}\n{line.text}", node.id
+        yield quoted_memory(node, state), node.id
 
 
-def _forms(sentence: str) -> Iterator[str]:
-    """Yield a sentence as it is, and as its hearer would say it, with and without the words that report it."""
-    for one in (sentence, _FRAME.sub("", sentence, count=1)):
-        for form in (one, _as_first_person(one)):
-            yield form.strip().strip('"“”„«»').strip()
+def _divided(block: str) -> list[str]:
+    """Return the elements of `Recall.as_text`, or else the lines of `get_context`, each with its heading.
 
-
-def _as_first_person(sentence: str) -> str:
-    shifted = _SECOND.sub(lambda found: _PERSONS[found[0].lower()], sentence)
-    return _SECOND_HAN.sub("我", shifted)
+    Later lines of a memory are indented there, so they stay with the first.
+    """
+    if block.startswith(_ELEMENT):
+        *elements, last = f"{block}\n".split(f"{_END}\n")
+        return [*(f"{element}{_END}" for element in elements), *([last] if last else [])]
+    before, *groups = f"\n{block}".replace(_LATER_LINE, _JOINT).split("\n# ")
+    divided = [before] if before else []
+    for group in groups:
+        heading, *lines = group.split("\n")
+        divided += [f"# {heading}\n{line}".replace(_JOINT, _LATER_LINE) for line in lines or [""]]
+    return divided

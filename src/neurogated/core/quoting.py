@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from neurogated.core.model import MemoryNode
 
-__all__ = ["CLOSING", "OPENING", "TokenCounter", "escaped", "estimated_tokens", "quoted_memories"]
+__all__ = ["CLOSING", "OPENING", "TokenCounter", "escaped", "estimated_tokens", "quoted_memories", "quoted_memory"]
 
 TokenCounter = Callable[[Sequence[str]], list[int]]
 """Returns the number of tokens of each text."""
@@ -42,7 +42,7 @@ def quoted_memories(
         count: counts tokens.
         states: a word on some memories by id, such as `contested`.
     """
-    elements = [_element(node, states.get(node.id)) for node in nodes]
+    elements = [quoted_memory(node, states.get(node.id)) for node in nodes]
     if max_tokens is not None:
         frame, *sizes = count([f"{OPENING}\n{CLOSING}", *(f"{element}\n" for element in elements)])
         left, kept = max_tokens - frame, []
@@ -54,7 +54,8 @@ def quoted_memories(
     return "\n".join((OPENING, *elements, CLOSING)) if elements else ""
 
 
-def _element(node: MemoryNode, state: str | None) -> str:
+def quoted_memory(node: MemoryNode, state: str | None) -> str:
+    """Return a memory as an element; see `quoted_memories`."""
     date = None if node.timestamp is None else f"{node.timestamp:%Y-%m-%d %H:%M}"
     about = {"date": date, "speaker": node.speaker or node.role, "title": node.title, "state": state}
     attributes = "".join(
