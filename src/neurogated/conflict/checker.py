@@ -141,6 +141,8 @@ class ConflictChecker:
             if _precedes(old, node)
             for mine, theirs in product(ours, self._short(old))
             if len(mine[2] & theirs[2]) >= self._settings.conflict_overlap * min(len(mine[2]), len(theirs[2])) > 0
+            # Few sentences share so many words, and to read one takes longer than to count words.
+            if _is_compared(mine[1]) and _is_compared(theirs[1])
         )
         for old, (place, text, _), (at, said, _) in islice(pairs, self._settings.conflict_pairs):
             relation = self._judge.compare(content_of(old, said), content_of(node, text))
@@ -153,7 +155,7 @@ class ConflictChecker:
         return [
             (place, text, frozenset(split_keywords(text)))
             for place, text in enumerate(statements_in(node))
-            if len(text.split()) <= most and is_personal(text) and not any(claims_in(text))
+            if len(text.split()) <= most
         ]
 
     # Outcomes
@@ -218,6 +220,11 @@ def _nearness(claim: Claim, node: MemoryNode, place: int) -> tuple[float, float]
     """Return the rank of a sentence: most words of the claim; then the last amount, or the first experience."""
     moment = moment_of(node).timestamp()
     return claim.share_of(statements_in(node)[place]), moment if claim.amounts else -moment
+
+
+def _is_compared(sentence: str) -> bool:
+    """Return whether sentences are compared with this one; claims are compared with whole texts."""
+    return is_personal(sentence) and not any(claims_in(sentence))
 
 
 def _are_apart(one: MemoryNode, other: MemoryNode) -> bool:
