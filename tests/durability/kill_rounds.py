@@ -256,10 +256,12 @@ class Rounds:
             Work(self.folder, chance, lambda said: _write(pipe, said)).run()
 
         reader, pipe = run_child(lambda _: read_with_plain_sqlite(self.folder))
-        death = self._until_killed(*run_child(work))
-        os.close(pipe)
-        os.kill(reader, signal.SIGKILL)
-        os.waitpid(reader, 0)
+        try:
+            death = self._until_killed(*run_child(work))
+        finally:
+            os.close(pipe)
+            os.kill(reader, signal.SIGKILL)
+            os.waitpid(reader, 0)
         self.killed_during[death.in_flight.get("begin", "nothing")] += 1
         self.operations += death.operations
         child, read = run_child(lambda pipe: _write(pipe, look(self.folder, death, self.last)))
