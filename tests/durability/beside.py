@@ -1,15 +1,19 @@
-"""Processes beside a writer: they open the memory file and close it repeatedly."""
+"""Forked processes, and those beside a writer, which open the memory file and close it repeatedly."""
 
 import contextlib
+import os
 import sqlite3
+import sys
 import threading
 import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 
-__all__ = ["read_in_this_process", "read_with_plain_sqlite"]
+__all__ = ["read_in_this_process", "read_with_plain_sqlite", "run_child"]
 
 _PAUSE_SECONDS = 0.02
 
@@ -47,3 +51,20 @@ def read_with_plain_sqlite(folder: Path) -> None:
         ):
             connection.execute("SELECT count(*) FROM nodes").fetchone()
         time.sleep(_PAUSE_SECONDS)
+
+
+def run_child(work: Callable[[int], None]) -> tuple[int, int]:
+    """Fork a child that does `work` and writes to a pipe. Return its process and the read end of the pipe."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(write)
+        return child, read
+    try:
+        os.close(read)
+        work(write)
+    except BaseException:  # noqa: BLE001 - it has to be told, and the child must not run on as its parent
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
+    os._exit(0)

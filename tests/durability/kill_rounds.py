@@ -17,7 +17,6 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
@@ -31,7 +30,7 @@ from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
 from neurogated.core.conflicts import CONFLICT
 from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
-from tests.durability.beside import read_in_this_process, read_with_plain_sqlite
+from tests.durability.beside import read_in_this_process, read_with_plain_sqlite, run_child
 
 __all__ = ["Rounds", "config_for", "run_child"]
 
@@ -220,23 +219,6 @@ class Death:
     updated: dict[str, str] = dataclasses.field(default_factory=dict)
     in_flight: dict[str, Any] = dataclasses.field(default_factory=dict)
     operations: int = 0
-
-
-def run_child(work: Callable[[int], None]) -> tuple[int, int]:
-    """Fork a child that does `work` and writes to a pipe. Return its process and the read end of the pipe."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child:
-        os.close(write)
-        return child, read
-    try:
-        os.close(read)
-        work(write)
-    except BaseException:  # noqa: BLE001 - it has to be told, and the child must not run on as its parent
-        traceback.print_exc()
-        sys.stderr.flush()
-        os._exit(1)
-    os._exit(0)
 
 
 class Rounds:
