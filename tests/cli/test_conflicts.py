@@ -2,22 +2,8 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
-
-import pytest
-
-from neurogated.cli import main
 
 Run = Callable[..., str]
-
-
-@pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*words: str) -> str:
-        assert main([*words, "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == 0
-        return capsys.readouterr().out
-
-    return call
 
 
 def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
@@ -34,10 +20,29 @@ def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
     assert (resolved["outcome"], resolved["loser"], resolved["because"]) == ("wrong", found["second"], "She said so.")
 
 
-def test_an_unknown_choice_is_refused(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_choice_is_refused(run: Run) -> None:
     for city in ("Lyon", "Paris"):
         run("facts", "--add", "Ana", "city", city)
     (found,) = json.loads(run("conflicts", "--json"))["conflicts"]
-    words = ["resolve", found["id"], "--keep", "neither", "--save_dir", str(tmp_path), "--embedding_name", "hash"]
-    assert main(words) != 0
-    assert "supersede" in capsys.readouterr().err
+    assert "supersede" in run("resolve", found["id"], "--keep", "neither", code=1)
+    assert "conflict-0" in run("resolve", "conflict-0", "--keep", "both", code=1)
+
+
+def test_resolve_tells_the_changes(run: Run) -> None:
+    first, second = (
+        run("facts", "--add", "Ana", "city", city, "--valid_from", f"{year}-01-01T00:00:00+00:00").strip()
+        for city, year in (("Lyon", 2020), ("Paris", 2022))
+    )
+    (found,) = json.loads(run("conflicts", "--status", "resolved", "--json"))["conflicts"]
+    assert run("resolve", found["id"], "--keep", first).splitlines() == [
+        f"{found['id']}: {second} is wrong",
+        f"{first} was valid from 2020-01-01 until 2022-01-01; now it is valid from 2020-01-01",
+        f"{second} was valid from 2022-01-01; now it is valid at no time",
+    ]
+    assert run("resolve", found["id"], "--keep", first).splitlines()[1:] == ["no valid time changed"]
+    told = json.loads(run("resolve", found["id"], "--keep", "both", "--json"))
+    assert told["changes"] == {
+        "valid": {second: [["2022-01-01T00:00:00+00:00"] * 2, ["2022-01-01T00:00:00+00:00", None]]},
+        "removed": [],
+    }
+    assert (told["outcome"], told["status"]) == ("contested", "resolved")
