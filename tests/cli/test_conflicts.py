@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 Run = Callable[..., str]
 
@@ -9,7 +10,8 @@ Run = Callable[..., str]
 def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
     first = run("facts", "--add", "Ana", "city", "Lyon", "--user_id", "ana").strip()
     run("facts", "--add", "Ana", "city", "Paris", "--user_id", "ana")
-    assert run("conflicts") == "0 conflicts\n"
+    assert run("conflicts") == "0 conflicts\nthe conflicts of a user are listed only with --user NAME\n"
+    assert run("conflicts", "--user", "ana") == run("conflicts", "--user_id", "ana")
     listed = run("conflicts", "--user_id", "ana")
     assert "Which of them is right?" in listed
     (found,) = json.loads(run("conflicts", "--user_id", "ana", "--json"))["conflicts"]
@@ -46,3 +48,18 @@ def test_resolve_tells_the_changes(run: Run) -> None:
         "removed": [],
     }
     assert (told["outcome"], told["status"]) == ("contested", "resolved")
+
+
+def test_a_page_shows_the_conflicts_of_one_user(run: Run, tmp_path: Path) -> None:
+    for user, city in (("ana", "Lyon"), ("ana", "Paris"), ("bob", "Oslo"), ("bob", "Bergen")):
+        run("facts", "--add", "Ana", "city", city, "--user", user)
+    page = tmp_path / "conflicts.html"
+    told = run("conflicts", "--user", "ana", "--page", str(page))
+    assert told.endswith(f"1 conflicts\nboth sides and the effect of each answer: {page}\n")
+    text = page.read_text(encoding="utf-8")
+    assert "Ana city: Paris" in text
+    assert "Oslo" not in text
+    assert f"--save_dir={tmp_path}" in text
+    assert json.loads(run("conflicts", "--page", str(page), "--json")) == {"conflicts": [], "page": str(page)}
+    assert "No open conflict." in page.read_text(encoding="utf-8")
+    assert "choose another file" in run("conflicts", "--page", str(tmp_path), code=1)
