@@ -13,6 +13,7 @@ def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
     assert run("conflicts") == "0 conflicts\nthe conflicts of a user are listed only with --user NAME\n"
     assert run("conflicts", "--user", "ana") == run("conflicts", "--user_id", "ana")
     listed = run("conflicts", "--user_id", "ana")
+    assert f"    {first}  Ana city: Lyon\n" in listed
     assert "Which of them is right?" in listed
     (found,) = json.loads(run("conflicts", "--user_id", "ana", "--json"))["conflicts"]
     assert (found["first"], found["status"], found["user_id"]) == (first, "open", "ana")
@@ -38,8 +39,8 @@ def test_resolve_tells_the_changes(run: Run) -> None:
     (found,) = json.loads(run("conflicts", "--status", "resolved", "--json"))["conflicts"]
     assert run("resolve", found["id"], "--keep", first).splitlines() == [
         f"{found['id']}: {second} is wrong",
-        f"{first} was valid from 2020-01-01 until 2022-01-01; now it is valid from 2020-01-01",
-        f"{second} was valid from 2022-01-01; now it is valid at no time",
+        f"{first} “Ana city: Lyon” was valid from 2020-01-01 until 2022-01-01; now it is valid from 2020-01-01",
+        f"{second} “Ana city: Paris” was valid from 2022-01-01; now it is valid at no time",
     ]
     assert run("resolve", found["id"], "--keep", first).splitlines()[1:] == ["no valid time changed"]
     told = json.loads(run("resolve", found["id"], "--keep", "both", "--json"))
@@ -63,3 +64,14 @@ def test_a_page_shows_the_conflicts_of_one_user(run: Run, tmp_path: Path) -> Non
     assert json.loads(run("conflicts", "--page", str(page), "--json")) == {"conflicts": [], "page": str(page)}
     assert "No open conflict." in page.read_text(encoding="utf-8")
     assert "choose another file" in run("conflicts", "--page", str(tmp_path), code=1)
+
+
+def test_ask_marks_memories_in_a_conflict(run: Run) -> None:
+    ids = [run("facts", "--add", "Ana", "city", city).strip() for city in ("Lyon", "Paris")]
+    (found,) = json.loads(run("conflicts", "--json"))["conflicts"]
+    told = run("ask", "In which city does Ana live?")
+    assert told.count("   in a conflict: contested\n") == 2
+    assert told.endswith(f"\n{found['id']}: {found['question']}\n")
+    told = json.loads(run("ask", "In which city does Ana live?", "--json"))
+    assert told["states"] == dict.fromkeys(ids, "contested")
+    assert told["conflicts"] == [{"id": found["id"], "question": found["question"]}]

@@ -12,8 +12,10 @@ def test_list_shows_a_group_and_separate_ends_it(run: Run) -> None:
     shown = run("list", "--user", "ana")
     assert f"{first}\n    I live in Leeds.\n    the same as: {second}\n" in shown
     assert f"{third}\n    The gate is green.\n3 of 3 memories" in shown
+    titled = run("add", "A new valve was fitted.", "--title", "Repairs").strip()
+    assert f"{titled}\n    Repairs\n    A new valve was fitted.\n" in run("list")
     listed = json.loads(run("list", "--user", "ana", "--json"))["memories"]
-    assert [one["same_as"] for one in listed] == [[second], [first], []]
+    assert [one["same_as"] for one in listed] == [[second], [first], [], []]
     assert run("separate", second) == f"separated from {first}\n"
     assert "the same as" not in run("list", "--user", "ana")
     assert json.loads(run("separate", second, "--json")) == {"id": second, "separated": False, "from": []}

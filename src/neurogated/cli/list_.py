@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Sequence
 
 from neurogated.cli.arguments import add_dataset, add_owner, owner_of
@@ -43,8 +44,8 @@ def command(arguments: argparse.Namespace) -> int:
 
 
 def _line(node: MemoryNode, same_as: Sequence[str]) -> str:
-    group = f"\n    the same as: {', '.join(same_as)}" if same_as else ""
-    return f"{node.id}\n    {dated(node)}{group}"
+    group = f"\nthe same as: {', '.join(same_as)}" if same_as else ""
+    return f"{node.id}\n{textwrap.indent(dated(node) + group, '    ')}"
 
 
 def _json(node: MemoryNode, same_as: Sequence[str]) -> dict[str, object]:

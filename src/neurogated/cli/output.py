@@ -20,6 +20,7 @@ from neurogated.retrieval.similarity import PARTS
 
 __all__ = [
     "NOTHING_FOUND",
+    "beginning",
     "dated",
     "emit",
     "history_json",
@@ -65,15 +66,23 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
         lines.append(f"{_INDENT}similarity {recalled.parts['similarity']:.3f} from {', '.join(parts) or 'nothing'}")
         lines += textwrap.indent(dated(recalled.node), _INDENT).splitlines()
+        if recalled.id in recall.states:
+            lines.append(f"{_INDENT}in a conflict: {recall.states[recalled.id]}")
         if recalled.same_as:
             lines.append(f"{_INDENT}the same as: {', '.join(recalled.same_as)}")
         for step in recalled.path:
             # A memory that was removed since the recall is shown by its id.
             source = next(iter(store.get_nodes([step.source_id], missing_ok=True)), None)
             text = step.source_id if source is None else render(source)
-            beginning = textwrap.shorten(text, _WIDTH, placeholder=" …")
-            lines.append(f"{_INDENT}activation {step.flow:.3f} over {step.type.name} from: {beginning}")
+            lines.append(f"{_INDENT}activation {step.flow:.3f} over {step.type.name} from: {beginning(text)}")
+    for conflict in recall.conflicts:
+        lines += ["", f"{conflict.id}: {conflict.question}"]
     return "\n".join(lines)
+
+
+def beginning(text: str) -> str:
+    """Return a text on one line, shortened to the width of a terminal."""
+    return textwrap.shorten(text, _WIDTH, placeholder=" …")
 
 
 def _sum(terms: Mapping[str, float]) -> str:
@@ -98,6 +107,8 @@ def recall_json(recall: Recall) -> dict[str, Any]:
         "trust": recall.trust,
         "notes": list(recall.notes),
         "memories": [_memory_json(recalled) for recalled in recall],
+        "states": dict(recall.states),
+        "conflicts": [{"id": one.id, "question": one.question} for one in recall.conflicts],
     }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from neurogated.cli.arguments import add_dataset
-from neurogated.cli.conflicts import json_of
+from neurogated.cli.conflicts import json_of, texts_of
 from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit
 from neurogated.conflict.effects import Effect, period
@@ -33,21 +34,22 @@ def command(arguments: argparse.Namespace) -> int:
     """Resolve a conflict and print the changes."""
     with open_memory(arguments) as memory:
         effects = {effect.keep: effect for effect in memory.effects(arguments.conflict)}
+        texts = texts_of(memory, (name for effect in effects.values() for name in (*effect.times, *effect.removed)))
         resolved = memory.resolve(arguments.conflict, arguments.keep, because=arguments.because)
-        effect = effects[arguments.keep]
-        emit(arguments, {**json_of(resolved), "changes": _json(effect)}, "\n".join(_lines(resolved, effect)))
+    effect = effects[arguments.keep]
+    emit(arguments, {**json_of(resolved), "changes": _json(effect)}, "\n".join(_lines(resolved, effect, texts)))
     return 0
 
 
-def _lines(conflict: Conflict, effect: Effect) -> list[str]:
+def _lines(conflict: Conflict, effect: Effect, texts: Mapping[str, str]) -> list[str]:
     """Return the changes in words."""
     loser = "both memories stand" if conflict.loser is None else f"{conflict.loser} is {conflict.outcome}"
     changes = [
-        f"{name} was valid {period(before)}; now it is valid {period(after)}"
+        f"{name} “{texts[name]}” was valid {period(before)}; now it is valid {period(after)}"
         for name, (before, after) in effect.times.items()
         if before != after
     ]
-    removed = [f"{name} is removed, because it was made from them" for name in effect.removed]
+    removed = [f"{name} “{texts[name]}” is removed, because it was made from them" for name in effect.removed]
     return [f"{conflict.id}: {loser}", *(changes or ["no valid time changed"]), *removed]
 
 

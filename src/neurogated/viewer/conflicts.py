@@ -228,8 +228,7 @@ def _placed(held: Validity, moments: Iterable[datetime]) -> _Period:
     def place(moment: datetime | None, edge: float) -> float:
         if moment is None or low is None or high is None:
             return edge
-        share = (moment - low) / (high - low) if high > low else 0.5
-        return _LEFT + _WIDE * share
+        return _LEFT + _WIDE * ((moment - low) / (high - low)) if high > low else _WHOLE / 2
 
     left = place(begin, 0.0)
     return _Period(period(held), left, place(end, _WHOLE) - left)
