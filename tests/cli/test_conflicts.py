@@ -75,3 +75,5 @@ def test_ask_marks_memories_in_a_conflict(run: Run) -> None:
     told = json.loads(run("ask", "In which city does Ana live?", "--json"))
     assert told["states"] == dict.fromkeys(ids, "contested")
     assert told["conflicts"] == [{"id": found["id"], "question": found["question"]}]
+    assert f"tokens\n{found['id']}: {found['question']}\n" in run("context", "In which city does Ana live?")
+    assert json.loads(run("context", "In which city does Ana live?", "--json"))["conflicts"] == told["conflicts"]

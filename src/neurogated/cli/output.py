@@ -6,10 +6,11 @@ import argparse
 import json
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from neurogated.archive.manifest import ExportManifest
+from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
@@ -28,6 +29,8 @@ __all__ = [
     "kernel_line",
     "manifest_json",
     "manifest_line",
+    "questions",
+    "questions_json",
     "recall_json",
     "recall_text",
 ]
@@ -75,9 +78,13 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
             source = next(iter(store.get_nodes([step.source_id], missing_ok=True)), None)
             text = step.source_id if source is None else render(source)
             lines.append(f"{_INDENT}activation {step.flow:.3f} over {step.type.name} from: {beginning(text)}")
-    for conflict in recall.conflicts:
-        lines += ["", f"{conflict.id}: {conflict.question}"]
+    lines += [f"\n{line}" for line in questions(recall.conflicts)]
     return "\n".join(lines)
+
+
+def questions(conflicts: Iterable[Conflict]) -> list[str]:
+    """Return the questions about conflicts, with their ids."""
+    return [f"{conflict.id}: {conflict.question}" for conflict in conflicts]
 
 
 def beginning(text: str) -> str:
@@ -108,8 +115,13 @@ def recall_json(recall: Recall) -> dict[str, Any]:
         "notes": list(recall.notes),
         "memories": [_memory_json(recalled) for recalled in recall],
         "states": dict(recall.states),
-        "conflicts": [{"id": one.id, "question": one.question} for one in recall.conflicts],
+        "conflicts": questions_json(recall.conflicts),
     }
+
+
+def questions_json(conflicts: Iterable[Conflict]) -> list[dict[str, str]]:
+    """Return the questions about conflicts as JSON values."""
+    return [{"id": conflict.id, "question": conflict.question} for conflict in conflicts]
 
 
 def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
