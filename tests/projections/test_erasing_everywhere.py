@@ -1,13 +1,16 @@
-"""Erased words are in no file and on no server: neither of texts, facts, conflicts, events, duplicates nor summaries."""
+"""Erased words are in no file and on no server, whichever parts of the memory had them."""
 
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.testing import ManualClock
+
+if TYPE_CHECKING:
+    from tests.projections.conftest import Postgres, Redis
 
 WORD = "swordfish"
 SESSION = {"user_id": "ana", "session_id": "monday"}
@@ -39,7 +42,7 @@ def _words_in(folder: Path, server: bytes) -> list[str]:
 
 
 def test_erased_words_are_in_no_file_and_on_no_server(
-    tmp_path: Path, clock: ManualClock, redis_server: Any, postgres: Any
+    tmp_path: Path, clock: ManualClock, redis_server: "Redis", postgres: "Postgres"
 ) -> None:
     client, url = redis_server.client(), postgres.database()
     client.flushall()
