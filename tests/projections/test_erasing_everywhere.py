@@ -13,26 +13,28 @@ if TYPE_CHECKING:
     from tests.projections.conftest import Postgres, Redis
 
 WORD = "swordfish"
-SESSION = {"user_id": "ana", "session_id": "monday"}
+USER, SESSION = "ana", "monday"
 
 
 def _live(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     """Use every part of a memory for texts with the word."""
     memory.focus(f"Sell the {WORD}", user_id="ana")
     for text in (f"I live in {WORD.title()}.", "I live in York.", f"The {WORD} is red.", f"The {WORD} is red!"):
-        memory.add({"role": "user", "content": text}, tags=[WORD], metadata={"place": WORD}, **SESSION)
+        memory.add(
+            {"role": "user", "content": text}, tags=[WORD], metadata={"place": WORD}, user_id=USER, session_id=SESSION
+        )
     memory.add_fact("Ana", "city", WORD.title(), user_id="ana")
     memory.add_fact("Ana", "city", "Rome", user_id="ana")
     for _ in range(6):
         clock.advance(timedelta(hours=1))
-        context = memory.get_context(f"Where does Ana live? What about the {WORD}?", **SESSION)
+        context = memory.get_context(f"Where does Ana live? What about the {WORD}?", user_id=USER, session_id=SESSION)
         memory.feedback(context, "success")
-    memory.add({"role": "assistant", "content": f"“The {WORD} is red.”"}, **SESSION)
-    memory.record_event(f"Sold the {WORD}.", outcome="success", used=context, **SESSION)
+    memory.add({"role": "assistant", "content": f"“The {WORD} is red.”"}, user_id=USER, session_id=SESSION)
+    memory.record_event(f"Sold the {WORD}.", outcome="success", used=context, user_id=USER, session_id=SESSION)
     (conflict, *_) = memory.conflicts(user_id="ana")
     memory.resolve(conflict.id, "both", because=f"She said so of the {WORD}.")
     memory.consolidate()
-    memory.canvas(**SESSION)
+    memory.canvas(user_id=USER, session_id=SESSION)
 
 
 def _words_in(folder: Path, server: bytes) -> list[str]:
