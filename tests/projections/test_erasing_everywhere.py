@@ -48,10 +48,8 @@ def test_erased_words_are_in_no_file_and_on_no_server(
 ) -> None:
     client, url = redis_server.client(), postgres.database()
     client.flushall()
-    config = MemoryConfig(
-        save_dir=str(tmp_path / "memory"),
-        embedding_name="hash",
-        metabolism={"canvas_url": redis_server.url, "facts_url": url, "skip_echoes": True},
+    config = MemoryConfig(save_dir=str(tmp_path / "memory"), embedding_name="hash").replace(
+        metabolism={"canvas_url": redis_server.url, "facts_url": url, "skip_echoes": True}
     )
 
     def server() -> bytes:
