@@ -38,8 +38,8 @@ class Dissonance(Wired):
             second: another.
 
         Returns:
-            A contradiction, supersession, refinement, duplicate or independent pair, with confidence and reason. A
-            contradiction has an outcome: the first statement is superseded or wrong, or both are contested.
+            A contradiction, supersession, refinement, duplicate or independent pair, with confidence and reason. The
+            first two have an outcome: one statement is superseded or wrong, or both are contested.
 
         Raises:
             InputError: a fact lacks a part, a time cannot be read, or a text has more than 4,000 characters.
