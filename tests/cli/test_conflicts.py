@@ -47,6 +47,7 @@ def test_resolve_tells_the_changes(run: Run) -> None:
     assert told["changes"] == {
         "valid": {second: [["2022-01-01T00:00:00+00:00"] * 2, ["2022-01-01T00:00:00+00:00", None]]},
         "removed": [],
+        "opened": [],
     }
     assert (told["outcome"], told["status"]) == ("contested", "resolved")
 

@@ -66,8 +66,12 @@ def test_each_answer_changes_all_that_its_effect_tells_and_nothing_else(
             changed = {name for name in before if before[name] != after.get(name)}
             assert changed == set(effect.changed)
             assert {name: (before[name], after[name]) for name in effect.times} == dict(effect.times)
-            touched = {one.id for one in memory.conflicts(None, user_id="ana") if changed & set(one.sides)}
-            assert touched - {conflict.id} == set(effect.touched)
+            present = memory.conflicts(None, user_id="ana")
+            were_open = {one.id for one in conflicts if one.status == "open"}
+            reopened = {one.id for one in present if one.status == "open"} - were_open
+            assert reopened == set(effect.opened)
+            touched = {one.id for one in present if changed & set(one.sides)}
+            assert touched - {conflict.id} - reopened == set(effect.touched)
 
 
 def test_facts_made_from_a_memory_that_changes_are_told(memory: NeuroGraphMemory) -> None:
@@ -80,6 +84,15 @@ def test_facts_made_from_a_memory_that_changes_are_told(memory: NeuroGraphMemory
     memory.resolve(conflict.id, second)
     with pytest.raises(UnknownIdError):
         memory.get(fact)
+
+
+def test_a_memory_that_is_right_opens_the_conflicts_that_call_it_wrong(memory: NeuroGraphMemory) -> None:
+    lyon, paris, rome = (memory.add_fact("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome"))
+    conflicts = {frozenset(one.sides): one.id for one in memory.conflicts(user_id="ana")}
+    memory.resolve(conflicts[frozenset({lyon, paris})], lyon)
+    effects = {effect.keep: effect for effect in memory.effects(conflicts[frozenset({paris, rome})])}
+    assert effects[paris].opened == (conflicts[frozenset({lyon, paris})],)
+    assert effects[rome].opened == effects["both"].opened == ()
 
 
 def test_an_unknown_conflict_has_no_effects(memory: NeuroGraphMemory) -> None:

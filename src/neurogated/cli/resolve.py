@@ -50,9 +50,10 @@ def _lines(conflict: Conflict, effect: Effect, texts: Mapping[str, str]) -> list
         if before != after
     ]
     removed = [f"{name} “{texts[name]}” is removed, because it was made from them" for name in effect.removed]
-    return [f"{conflict.id}: {loser}", *(changes or ["no valid time changed"]), *removed]
+    opened = [f"{name} is open again" for name in effect.opened]
+    return [f"{conflict.id}: {loser}", *(changes or ["no valid time changed"]), *removed, *opened]
 
 
 def _json(effect: Effect) -> dict[str, object]:
     moments = {name: [[at and at.isoformat() for at in held] for held in effect.times[name]] for name in effect.changed}
-    return {"valid": moments, "removed": [*effect.removed, *effect.ended]}
+    return {"valid": moments, "removed": [*effect.removed, *effect.ended], "opened": list(effect.opened)}

@@ -30,8 +30,10 @@ class Effect:
     """The ids of the facts that would be removed, because they were made from a memory that changes."""
     ended: tuple[str, ...]
     """The ids of the conflicts about removed facts, which would be removed too."""
+    opened: tuple[str, ...]
+    """The ids of the other conflicts that would be open again, because they call the right memory wrong."""
     touched: tuple[str, ...]
-    """The ids of the other conflicts about memories that change."""
+    """The ids of the remaining conflicts about memories that change."""
 
     @property
     def changed(self) -> list[str]:
@@ -45,6 +47,9 @@ def effect_of(store: GraphStorePort, conflict: Conflict, keep: str, at: datetime
     after = {node.id: times_of(node) for node in delta.nodes if node.kind != CONFLICT}
     before = {node.id: times_of(node) for node in store.get_nodes(list(dict.fromkeys((*conflict.sides, *after))))}
     times = {name: (held, after.get(name, held)) for name, held in before.items()}
+    written = [node for node in delta.nodes if node.kind == CONFLICT and node.id != conflict.id]
+    known = map(Conflict.of, store.get_nodes([node.id for node in written]))
+    opened = [one.id for one, now in zip(known, map(Conflict.of, written), strict=True) if one.status != now.status]
     gone = {node.id: node.kind == CONFLICT for node in store.get_nodes(delta.removed_nodes, missing_ok=True)}
     effect = Effect(
         keep,
@@ -53,11 +58,12 @@ def effect_of(store: GraphStorePort, conflict: Conflict, keep: str, at: datetime
         times,
         removed=tuple(name for name, is_conflict in gone.items() if not is_conflict),
         ended=tuple(name for name, is_conflict in gone.items() if is_conflict),
+        opened=tuple(opened),
         touched=(),
     )
     about = conflicts_about(store.view(), effect.changed)
-    others = tuple(name for name in about if name != conflict.id and name not in gone)
-    return replace(effect, touched=others)
+    others = {conflict.id, *gone, *opened}
+    return replace(effect, touched=tuple(name for name in about if name not in others))
 
 
 def period(held: Validity) -> str:

@@ -77,8 +77,8 @@ class _Answer(NamedTuple):
     is_present: bool
     lines: tuple[_Line, ...]
     removed: tuple[str, ...]
-    others: tuple[tuple[str, bool], ...]
-    """The ids of other conflicts about the memories that change, and whether they would be removed."""
+    others: tuple[tuple[str, str], ...]
+    """The ids of other conflicts about these memories, and their change in words, empty if they stay as they are."""
     command: tuple[str, ...]
     """The words of the command, quoted for a shell."""
 
@@ -187,21 +187,25 @@ def _answer(
     moments: Sequence[datetime],
     config: MemoryConfig,
 ) -> _Answer:
-    names = dict(zip(conflict.sides, _NAMES, strict=True))
+    sides = dict(zip(conflict.sides, _NAMES, strict=True))
     lines = []
     for node_id, (before, after) in effect.times.items():
         node = nodes.get(node_id)
         text = node.content if node is not None else "a memory of another owner"
         state = effect.outcome if node_id == effect.loser else ""
-        lines.append(_Line(names.get(node_id, ""), text, _placed(before, moments), _placed(after, moments), state))
-    title, told = _words(conflict, effect, names)
+        lines.append(_Line(sides.get(node_id, ""), text, _placed(before, moments), _placed(after, moments), state))
+    title, told = _words(conflict, effect, sides)
     return _Answer(
         title,
         told,
         conflict.status == "resolved" and (conflict.outcome, conflict.loser) == (effect.outcome, effect.loser),
         tuple(lines),
         tuple(nodes[name].content if name in nodes else "a memory of another owner" for name in effect.removed),
-        (*((name, True) for name in effect.ended), *((name, False) for name in effect.touched)),
+        tuple(
+            (name, change)
+            for change, names in (("removed", effect.ended), ("open again", effect.opened), ("", effect.touched))
+            for name in names
+        ),
         _command(config, conflict, effect.keep),
     )
 
