@@ -13,7 +13,7 @@ def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
     assert run("conflicts") == "0 conflicts\nthe conflicts of a user are listed only with --user NAME\n"
     assert run("conflicts", "--user", "ana") == run("conflicts", "--user_id", "ana")
     listed = run("conflicts", "--user_id", "ana")
-    assert f"    {first}  Ana city: Lyon\n" in listed
+    assert f"    {first}  “Ana city: Lyon”\n" in listed
     assert "Which of them is right?" in listed
     (found,) = json.loads(run("conflicts", "--user_id", "ana", "--json"))["conflicts"]
     assert (found["first"], found["status"], found["user_id"]) == (first, "open", "ana")

@@ -56,7 +56,7 @@ def command(arguments: argparse.Namespace) -> int:
 def texts_of(memory: NeuroGraphMemory, node_ids: Iterable[str]) -> Mapping[str, str]:
     """Return the beginnings of memories by id; those that were removed meanwhile have none."""
     nodes = memory.store.get_nodes(list(dict.fromkeys(node_ids)), missing_ok=True)
-    return defaultdict(str, {node.id: beginning(node.content) for node in nodes})
+    return defaultdict(str, {node.id: f"“{beginning(node.content)}”" for node in nodes})
 
 
 def _line(conflict: Conflict, texts: Mapping[str, str]) -> str:

@@ -34,9 +34,9 @@ def command(arguments: argparse.Namespace) -> int:
     """Resolve a conflict and print the changes."""
     with open_memory(arguments) as memory:
         effects = {effect.keep: effect for effect in memory.effects(arguments.conflict)}
-        texts = texts_of(memory, (name for effect in effects.values() for name in (*effect.times, *effect.removed)))
         resolved = memory.resolve(arguments.conflict, arguments.keep, because=arguments.because)
-    effect = effects[arguments.keep]
+        effect = effects[arguments.keep]
+        texts = texts_of(memory, effect.times)
     emit(arguments, {**json_of(resolved), "changes": _json(effect)}, "\n".join(_lines(resolved, effect, texts)))
     return 0
 
@@ -45,11 +45,11 @@ def _lines(conflict: Conflict, effect: Effect, texts: Mapping[str, str]) -> list
     """Return the changes in words."""
     loser = "both memories stand" if conflict.loser is None else f"{conflict.loser} is {conflict.outcome}"
     changes = [
-        f"{name} “{texts[name]}” was valid {period(before)}; now it is valid {period(after)}"
+        f"{name} {texts[name]} was valid {period(before)}; now it is valid {period(after)}"
         for name, (before, after) in effect.times.items()
         if before != after
     ]
-    removed = [f"{name} “{texts[name]}” is removed, because it was made from them" for name in effect.removed]
+    removed = [f"{name} is removed, because it was made from them" for name in effect.removed]
     opened = [f"{name} is open again" for name in effect.opened]
     return [f"{conflict.id}: {loser}", *(changes or ["no valid time changed"]), *removed, *opened]
 

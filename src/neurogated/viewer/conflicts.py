@@ -108,8 +108,9 @@ def explain_conflicts(memory: NeuroGraphMemory, *, user_id: UserChoice = None, l
             with contextlib.suppress(UnknownIdError):
                 effects = memory.effects(conflict.id)
                 ids = dict.fromkeys(name for one in effects for name in (*one.times, *one.removed))
-                nodes = {node.id: node for node in memory.store.get_nodes(list(ids)) if admits(node.scope)}
-                if nodes.keys() >= set(conflict.sides):
+                nodes = {node.id: node for node in memory.store.get_nodes(list(ids))}
+                # Memories of two users are never joined; this holds the page to it.
+                if all(admits(node.scope) for node in nodes.values()):
                     shown.append(_card(conflict, effects, nodes, memory.config))
     all_shown = [card.conflict for card in (*cards["open"], *cards["resolved"])]
     return environment().get_template("conflicts.html.j2").render(
@@ -190,17 +191,19 @@ def _answer(
     sides = dict(zip(conflict.sides, _NAMES, strict=True))
     lines = []
     for node_id, (before, after) in effect.times.items():
-        node = nodes.get(node_id)
-        text = node.content if node is not None else "a memory of another owner"
         state = effect.outcome if node_id == effect.loser else ""
-        lines.append(_Line(sides.get(node_id, ""), text, _placed(before, moments), _placed(after, moments), state))
+        lines.append(
+            _Line(
+                sides.get(node_id, ""), nodes[node_id].content, _placed(before, moments), _placed(after, moments), state
+            )
+        )
     title, told = _words(conflict, effect, sides)
     return _Answer(
         title,
         told,
         conflict.status == "resolved" and (conflict.outcome, conflict.loser) == (effect.outcome, effect.loser),
         tuple(lines),
-        tuple(nodes[name].content if name in nodes else "a memory of another owner" for name in effect.removed),
+        tuple(nodes[name].content for name in effect.removed),
         tuple(
             (name, change)
             for change, names in (("removed", effect.ended), ("open again", effect.opened), ("", effect.touched))
