@@ -220,16 +220,12 @@ def _words(conflict: Conflict, effect: Effect, names: Mapping[str, str]) -> tupl
     loser, winner = names[effect.loser], names[conflict.other(effect.loser)]
     if effect.outcome == "wrong":
         return f"Only the {winner} is right", f"The {loser} was never true."
-    begin, end = effect.times[effect.loser][1]
-    if begin is not None and begin == end:
-        return "It changed", f"The {loser} began when the {winner} did, so it is valid at no time."
     return "It changed", f"The {loser} was true until the {winner} began."
 
 
 def _placed(held: Validity, moments: Iterable[datetime]) -> _Period:
+    """Return a valid time with its place between the moments of its conflict."""
     begin, end = held
-    if begin is not None and begin == end:
-        return _Period(period(held), 0.0, 0.0)
     low, high = min(moments, default=None), max(moments, default=None)
 
     def place(moment: datetime | None, edge: float) -> float:
@@ -237,8 +233,8 @@ def _placed(held: Validity, moments: Iterable[datetime]) -> _Period:
             return edge
         return _LEFT + _WIDE * ((moment - low) / (high - low)) if high > low else _WHOLE / 2
 
-    left = place(begin, 0.0)
-    return _Period(period(held), left, place(end, _WHOLE) - left)
+    left, right = place(begin, 0.0), place(end, _WHOLE)
+    return _Period(period(held), left, right - left)
 
 
 def _command(config: MemoryConfig, conflict: Conflict, keep: str) -> tuple[str, ...]:
