@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import Clock, checked_moment, to_micros, utc_now
+from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, filter_of
@@ -219,7 +219,7 @@ class NeuroRetriever:
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
         shown = view if valid_at is None else store.view(filters=wanted_nodes)
-        return with_conflicts(store, (view, shown), recalls, wanted, past=valid_at is not None)
+        return with_conflicts(store, (view, shown), recalls, wanted, from_micros(present), past=valid_at is not None)
 
     def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
         """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
