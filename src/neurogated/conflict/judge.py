@@ -11,6 +11,7 @@ from neurogated.conflict.alignment import Alignment, align
 from neurogated.conflict.exclusive import Exclusiveness
 from neurogated.conflict.facts import compare_slots
 from neurogated.conflict.guards import Guards
+from neurogated.conflict.literals import same_literals
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.sameness import difference
 from neurogated.conflict.slots import same_subject, slot_of
@@ -63,6 +64,13 @@ class PairJudge:
         ours, theirs = (_sentences(content) for content in (first, second))
         if (length := max(sum(len(one.text) for one in part) for part in (ours, theirs))) > _MOST_CHARACTERS:
             raise InputError(f"a text to compare has {length} characters, but at most {_MOST_CHARACTERS} are possible")
+        relation = self._relation(first, second, ours, theirs)
+        texts = (" ".join(one.text for one in part) for part in (ours, theirs))
+        if relation.kind is RelationKind.DUPLICATE and not same_literals(*texts):
+            return independent("They differ in a code, a sign or the way that a number is written.")
+        return relation
+
+    def _relation(self, first: Content, second: Content, ours: list[Statement], theirs: list[Statement]) -> Relation:
         if [one.plain for one in ours] != [one.plain for one in theirs] and _same_words(ours, theirs):
             return duplicate("Both say the same in the same words.", sure=True)
         if len(ours) == len(theirs) == 1 or max(len(ours), len(theirs)) > _MOST_SENTENCES:
