@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import textwrap
 from collections.abc import Sequence
 
@@ -10,6 +11,8 @@ from neurogated.cli.arguments import add_dataset, add_owner, owner_of
 from neurogated.cli.opening import open_memory
 from neurogated.cli.output import NOTHING_FOUND, dated, emit
 from neurogated.core.model import MemoryNode
+from neurogated.errors import UnknownIdError
+from neurogated.memory import NeuroGraphMemory
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
@@ -34,13 +37,20 @@ def command(arguments: argparse.Namespace) -> int:
         owner = owner_of(arguments)
         page = memory.list(limit=arguments.limit, cursor=arguments.cursor, **owner)
         total = memory.count(**owner)
-        same = {node.id: memory.same_as(node.id) for node in page}
+        same = {node.id: _same_as(memory, node.id) for node in page}
     lines = [_line(node, same[node.id]) for node in page]
     lines.append(f"{len(page)} of {total} memories" + (f"; next page: --cursor {page.cursor}" if page.cursor else ""))
     lines += [] if total else [NOTHING_FOUND]
     shown = [_json(node, same[node.id]) for node in page]
     emit(arguments, {"memories": shown, "cursor": page.cursor, "total": total}, "\n".join(lines))
     return 0
+
+
+def _same_as(memory: NeuroGraphMemory, node_id: str) -> Sequence[str]:
+    # Another process may have deleted the memory since the page was read.
+    with contextlib.suppress(UnknownIdError):
+        return memory.same_as(node_id)
+    return ()
 
 
 def _line(node: MemoryNode, same_as: Sequence[str]) -> str:
@@ -56,5 +66,5 @@ def _json(node: MemoryNode, same_as: Sequence[str]) -> dict[str, object]:
         "speaker": node.speaker,
         "timestamp": node.timestamp and node.timestamp.isoformat(),
         "metadata": dict(node.metadata),
-        "same_as": same_as,
+        "same_as": list(same_as),
     }

@@ -28,7 +28,7 @@ _SHOWN, _AROUND, _MOST = 700, 200, 200_000
 _LEFT, _WIDE, _WHOLE = 15.0, 70.0, 100.0
 _NAMES = ("first", "second")
 # The settings that the command needs to find the memory again. No other setting is on the page.
-_FLAGS = ("namespace", "storage", "embedding_name")
+_FLAGS = ("namespace", "embedding_name")
 
 
 class _Quoted(NamedTuple):
