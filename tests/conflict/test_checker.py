@@ -111,11 +111,13 @@ def test_code_is_no_claim() -> None:
 def test_a_recall_ranks_the_present_first_unless_the_past_is_asked_for() -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         old = memory.add_fact("Ana", "city", "Lyon", valid_from=START)
-        new = memory.add_fact("Ana", "city", "Paris", valid_from=START + 365 * DAY)
+        new = memory.add_fact("Ana", "city", "Paris", valid_from=START + 400 * DAY)
         question = "Is Lyon the city of Ana?"
         assert memory.recall(question).ids == (new, old)
         assert memory.recall(question, top_n=1).ids == (new,)
         assert memory.recall("Was Lyon the city of Ana before?").ids == (old, new)
+        for year, ids in ((2024, (old, new)), (2026, (new, old))):
+            assert memory.recall(f"Was Lyon the city of Ana in May {year}?").ids == ids
         assert memory.recall(question, valid_at=START + DAY).ids == (old,)
         assert memory.recall(question, as_of=1).conflicts == ()
         recall = memory.recall(question)

@@ -121,4 +121,3 @@ def has_happened(clause: str) -> bool:
 def relatives_in(clause: str) -> frozenset[str]:
     """Return the relatives and friends that a clause names."""
     return frozenset(match[0].lower() for match in _words()["relatives"].finditer(clause))
-

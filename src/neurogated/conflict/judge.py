@@ -17,7 +17,7 @@ from neurogated.conflict.sameness import difference
 from neurogated.conflict.slots import same_subject, slot_of
 from neurogated.conflict.statement import Statement, in_one_language, read_statement, read_text
 from neurogated.conflict.tokens import key_of
-from neurogated.conflict.verdicts import INDEPENDENT, duplicate, independent
+from neurogated.conflict.verdicts import INDEPENDENT, conflict, duplicate, independent
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
@@ -95,6 +95,8 @@ class PairJudge:
         relation = self._by_rules(one, other)
         if relation.kind is RelationKind.DUPLICATE:
             one, other = in_one_language(one, other)
+            if other.is_past and not (one.is_past or one.mode):
+                return conflict(one, other, "The second is about the past only.")
             reason = difference(one, other, align(one, other, self._meanings))
             return relation if reason is None else independent(reason)
         return relation
