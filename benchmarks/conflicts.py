@@ -1,8 +1,8 @@
 """Measure the conflicts that a memory finds while conversations are written, and the time of the check.
 
-    python -m benchmarks.conflicts --data FOLDER [--only beam|locomo|speed] [--users_only] [--memories N] [--verbose]
+    python -m benchmarks.conflicts --data FOLDER [--only beam|locomo|messages|speed] [--users_only] [--memories N]
 
-The folder holds `beam_odd.json` and `locomo_conv0-4.json`.
+The folder holds `beam_odd.json` and `locomo_conv0-4.json`. The messages are those of `tests/conflict/messages.tsv`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +22,7 @@ from neurogated.conflict.judge import PairJudge
 from neurogated.core.conflicts import Conflict
 from neurogated.core.scope import Scope
 
+MESSAGES = Path(__file__).parent.parent / "tests" / "conflict" / "messages.tsv"
 _WARM = 100
 """Turns before the clock starts, which load the word relations and fill caches."""
 CONTRADICTIONS = ("contradiction_resolution", "knowledge_update")
@@ -63,6 +65,25 @@ def beam(path: Path, *, users_only: bool, verbose: bool) -> None:
 
 def message_of(node_id: str) -> int:
     return int(node_id.partition("#")[0][1:])
+
+
+def messages(path: Path) -> None:
+    """Count the pairs of messages in which the later one raises a conflict; rules were tuned on every second pair."""
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    counts: Counter[tuple[int, str, bool]] = Counter()
+    with opened() as memory:
+        for number, (_, expected, *texts) in enumerate(rows):
+            user = f"user {number}"
+            for month, text in enumerate(texts, 1):
+                content = {"role": "user", "content": text, "timestamp": datetime(2024, month, 1, tzinfo=UTC)}
+                memory.add(content, user_id=user, session_id=f"{number}, {month}")
+            counts[number % 2, expected, bool(memory.conflicts(None, user_id=user))] += 1
+    for half, name in enumerate(("tuned", "unseen")):
+        found, others = (
+            share(counts[half, expected, True], counts[half, expected, True] + counts[half, expected, False])
+            for expected in "10"
+        )
+        print(f"own messages, {name} half: conflicts found {found}, other pairs flagged {others}")
 
 
 def locomo(path: Path, *, verbose: bool) -> None:
@@ -128,7 +149,7 @@ def node_of(name: str, turn: dict[str, Any], vector: Any) -> MemoryNode:  # noqa
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the conflicts that a memory finds.")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
-    parser.add_argument("--only", choices=("beam", "locomo", "speed"), help="measure only this")
+    parser.add_argument("--only", choices=("beam", "locomo", "messages", "speed"), help="measure only this")
     parser.add_argument("--users_only", action="store_true", help="write only the messages of the user of beam")
     parser.add_argument("--memories", type=int, default=100_000, help="memories when the check is timed")
     parser.add_argument("--verbose", action="store_true", help="print the conflicts")
@@ -138,6 +159,8 @@ def main() -> None:
         beam(data / "beam_odd.json", users_only=arguments.users_only, verbose=arguments.verbose)
     if arguments.only in {None, "locomo"}:
         locomo(data / "locomo_conv0-4.json", verbose=arguments.verbose)
+    if arguments.only in {None, "messages"}:
+        messages(MESSAGES)
     if arguments.only in {None, "speed"}:
         speed(data / "locomo_conv0-4.json", arguments.memories)
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from neurogated import RelationKind
+from neurogated.conflict.claims import claims_in, contradicted
 from neurogated.conflict.judge import Content, PairJudge
+from neurogated.core.sentences import split_sentences
 
 HERE = Path(__file__).parent
 
@@ -50,3 +52,13 @@ def test_outcomes_are_told_apart_in_four_languages(judge: PairJudge) -> None:
     rows = _rows("outcomes.tsv")
     right = sum(judge.compare(first, second).outcome == outcome for _, outcome, first, second in rows)
     assert right >= 0.85 * len(rows)
+
+
+def test_claims_in_messages_of_five_languages_conflict_with_earlier_messages() -> None:
+    counts: Counter[tuple[str, bool]] = Counter()
+    for _, expected, first, second in _rows("messages.tsv"):
+        claims = [claim for sentence in split_sentences(second) for claim in claims_in(sentence)]
+        found = any(contradicted(claim, split_sentences(first), 0.7) is not None for claim in claims)
+        counts[expected, found] += 1
+    assert counts["1", True] >= 0.8 * (counts["1", True] + counts["1", False])
+    assert counts["0", True] == 0

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice, product
 from typing import NamedTuple
 
+import numpy as np
+
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.claims import Claim, claims_in, contradicted, repeats
 from neurogated.conflict.judge import PairJudge
@@ -115,9 +117,15 @@ class ConflictChecker:
                     yield _Found(old, claim.relation, (at, place), claim.rule)
 
     def _said_before(self, claim: Claim, node: MemoryNode, before: Sequence[MemoryNode]) -> list[MemoryNode]:
+        """Return the latest earlier texts that hold enough words of a claim."""
         scope = ScopeFilter(node.scope.user_id, alone=True)
         view = self._store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES))
-        rows, _ = self._store.keyword_rows(claim.words, self._settings.conflict_candidates, view)
+        stems = sorted(set(split_keywords(claim.words)))
+        found = self._store.rare_nodes_with(dict.fromkeys(stems, self._settings.conflict_common), view)
+        rows = np.unique(view.known_rows(set(chain.from_iterable(found.values()))))
+        shared = self._store.has_tags(stems, view, rows).sum(axis=0) if rows.size else rows
+        # A verb may have another form there, so the index may know one word less of it.
+        rows = rows[shared >= claim.least(self._settings.conflict_share) - 1][-self._settings.conflict_candidates :]
         stored = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
         return [old for old in (*stored, *before) if _precedes(old, node)]
 

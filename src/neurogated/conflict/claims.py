@@ -2,97 +2,82 @@
 
 A message of a conversation is a run of clauses, few of which state anything. The judge of pairs needs two statements
 about one thing in similar words. These claims announce themselves: "I have never …" denies that something happened, and
-"… increased to 50" gives an amount that replaces another one.
+"… increased to 50" or "now … 50" gives an amount that replaces another one.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 
+from neurogated.conflict.clauses import (
+    clauses_in,
+    has_happened,
+    is_own,
+    keys_in,
+    language_in,
+    ordered_keys,
+    relatives_in,
+)
+from neurogated.conflict.cues import MODES, NOW
 from neurogated.conflict.statement import read_text
 from neurogated.conflict.tokens import Token
+from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.keywords import split_keywords
-from neurogated.core.language import FUNCTION_WORDS
 
-__all__ = ["REASONS", "Claim", "claims_in", "contradicted", "nearest_clause", "repeats"]
+__all__ = ["REASONS", "Claim", "claims_in", "clauses_in", "contradicted", "nearest_clause", "repeats"]
 
 _CASE = re.IGNORECASE
-_CLAUSE = re.compile(
-    r"[;:!?。！？；，]\s*|\s[-–—]+\s"
-    r"|,\s+(?=(?:and|but|so|or|because|since|which|who|when|while|especially|although|though|can|could|should|would|do|how|what"
-    r"|i|i['’]\w+|we|he|she|they|it|und|aber|denn|weil|ich|wir|kannst|y|pero|porque|puedes|et|mais|car|je|nous|peux)\b)",
-    _CASE,
-)
-_NEVER = (
+_DENIED = (
     re.compile(
-        r"\b(?:i|we)(?:['’](?:ve|d)| have| had) never(?: (?:yet|actually|really|ever))? (?P<what>[^,;:.!?]+)", _CASE
-    ),
-    re.compile(
-        r"\b(?:ich|wir) (?:habe|bin|war|haben|sind|waren) (?:noch )?(?:nie|niemals) (?P<what>[^,;:.!?]+)", _CASE
-    ),
-    re.compile(r"\b(?:nunca|jamás) (?:he|hemos|había) (?P<what>[^,;:.!?]+)", _CASE),
-    re.compile(
-        r"\b(?:je|nous) n['’e ]\s?(?:ai|avons|suis|sommes|étais) (?:encore )?jamais (?P<what>[^,;:.!?]+)", _CASE
-    ),
-    re.compile(r"我们?(?:从来|從來|从|從)?(?:没有|沒有|没|沒|未)(?P<what>[^，。；！？]*[过過][^，。；！？]*)"),
-)
-_ENOUGH = re.compile(
-    r"\b(?:so|but|because|since|which|considering|by|due to|after|as|that|when|while|thanks|using|before)\b", _CASE
-)
-_GREW = (
-    r"(?:increased|raised|extended|shortened|reduced|lowered|cut|changed|updated|rescheduled|moved|postponed|delayed|pushed|grown"
-    r"|grew|dropped|improved|risen|rose|upgraded|expanded|boosted|adjusted|revised|bumped|switched)"
-)
-_NUMBER = r"(?P<value>[$€£]?\w*\d[^;]*)"
-_MONTH = r"(?P<value>(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w* \d[^;]*)"
-_CHANGED = (
-    re.compile(rf"\b{_GREW}\b(?! (?:in|on|with|by|at|for)\b)[^,;.]{{0,60}}?\bto {_NUMBER}", _CASE),
-    re.compile(rf"\b{_GREW}\b(?! (?:in|on|with|by|at|for)\b)[^,;.]{{0,60}}?\bto {_MONTH}", _CASE),
-    re.compile(
-        r"\b(?:new|updated|revised|increased|reduced|raised|lowered|extended|expanded) [^,;.]{0,40}?\b(?:of|to|is) "
-        r"(?P<value>[^,;]*\d[^;]*)",
+        r"(?<!\w)(?:i|we)(?P<perfect>['’](?:ve|d)| have| had)? never (?P<what>.+)"
+        r"|(?<!\w)(?:i|we) (?:haven['’]t|have not|hadn['’]t|had not) (?P<yet>.+) yet(?!\w)",
         _CASE,
     ),
     re.compile(
-        rf"\b(?:now|recently|final \w+) (?:\w+ )?(?:reached|reaches|has|have|at|is|are|totals?|contains?|includes?) "
-        rf"(?:a total of )?{_NUMBER}",
+        r"(?P<perfect>(?<!\w)(?:habe|haben|bin|sind|hatten?|war(?:en)?)(?!\w))"
+        r"(?P<what>.*(?<!\w)(?:nie|niemals|noch nicht)(?!\w).*)",
         _CASE,
     ),
     re.compile(
-        rf"\b(?:auf|jetzt|inzwischen|nun) {_NUMBER}.*\b(?:erhöht|verlängert|verkürzt|gesenkt|verschoben|geändert)\b",
+        r"(?<!\w)(?:nunca|jamás|(?:todavía|aún) no) "
+        r"(?P<what>(?P<perfect>he|hemos|había|habíamos|fui|estuve|tuve|hice|\w+[éí]) .+)",
         _CASE,
     ),
     re.compile(
-        rf"\b(?:aument|ampli|redu[cj]|baj|sub|cambi|pospu|aplaz|extend)\w* [^,;.]{{0,60}}?\ba (?:las? |el )?{_NUMBER}",
+        r"(?<!\w)(?P<perfect>je|nous) n['’e] ?(?:ai|avons|suis|sommes|avais|étais)(?: encore)? (?:jamais|pas encore) "
+        r"(?P<what>.+)",
         _CASE,
     ),
     re.compile(
-        rf"\b(?:augment|prolong|rédui|baiss|chang|report|repouss|pass)\w* [^,;.]{{0,60}}?\bà (?:la |le )?{_NUMBER}",
-        _CASE,
+        r"(?P<perfect>从来|從來|从|從|还|還)?(?:没有|沒有|没|沒|未)(?P<what>.+[过過].*)|(?:还|還)(?:没有?|沒有?)(?P<yet>.+)"
     ),
-    re.compile(r"(?:增加|减少|延长|缩短|提高|降低|改|推迟|提前|涨|降)(?:到|至|成|为)(?P<value>[^，。；]*)"),
 )
-_UNREAL = re.compile(
-    r"\b(?:want(?:ed)? to|plan(?:ning|s)? (?:to|on)|hop(?:e|ing) to|would|might|if|thinking (?:of|about)"
-    r"|consider(?:ing)?|wish|going to|gonna|(?:will|should|could|may|can) (?:i|we|you)"
-    r"|how (?:do|can|to))\b"
-    r"|\b(?:möchte|will ich|würde|wenn|überlege|plane)\b"
-    r"|\b(?:quiero|quisiera|si|planeo)\b|\b(?:je veux|je voudrais|si)\b"
-    r"|想要?|打算|如果|计划",
-    _CASE,
-)
-_LIGHT = frozenset(
-    split_keywords(
-        """before any ever anything anyone else have been be do go went get got like other online really use used make
-        made take took try tried new recently now already total reached worried kinda trying way best adjust help
-        understand especially since given increased raised extended shortened reduced lowered changed updated
-        rescheduled moved postponed delayed je jemals schon alguna vez jamais encore antes"""
-    )
-) | frozenset(split_keywords(" ".join(chain.from_iterable(FUNCTION_WORDS.values()))))
+"""Denials that something ever happened, or has happened yet."""
+_REPLACING = {
+    language: re.compile(rf"(?<!\w)(?:{words})[\s(~$€£]*$", _CASE)
+    for language, words in {
+        "en": r"(?:to|to the)|(?:the|my|our|his|her|their|an?) (?:new|\w+ed) (?:[\w-]+ ){1,3}(?:of|is)",
+        "de": r"auf(?: den)?|neue\w* (?:[\w-]+ ){1,3}(?:von|ist|beträgt)",
+        "es": r"al?(?: l[ao]s?)?|nuev[oa]s? (?:[\w-]+ ){1,3}(?:de|es)",
+        "fr": r"à(?: la)?|aux?|nouve(?:au|lle) (?:[\w-]+ ){1,3}(?:de|est)",
+        "zh": r".*(?:[到至成为]|新的?[^，。]{1,8}[是为]).{0,2}",
+    }.items()
+}
+"""The words before an amount that replaces another one."""
+_CHANGE = {
+    "de": re.compile(r"[^\W\d_]+(?:t|en)\W*$", _CASE),
+    "es": re.compile(r"[^\W\d_]+(?:ó|[ai]d[oa]s?)(?=\s+al?(?: l[ao]s?)?\s*$)", _CASE),
+    "fr": re.compile(r"[^\W\d_]+[éiu]e?s?(?=\s+(?:à(?: la)?|aux?)\s*$)", _CASE),
+    "zh": re.compile(r".[到至成为].{0,2}$"),
+}
+"""The verb that says that an amount changed, before it; in German after it. English verbs are known by their forms."""
+_ROLES = frozenset({"to", "auf", "a", "à", "到"})
+_SPAN = re.compile(r"(?<!\w)(?:from|between|von|zwischen|vom|de|desde|entre|du|depuis)(?!\w)[^,]*\d|从.*\d", _CASE)
+"""The beginning of a span of amounts, as in "from 9 to 5"."""
 REASONS = {
     "denied": "The later one denies that this ever happened.",
     "changed": "The later one says that an amount or a time changed.",
@@ -112,8 +97,13 @@ class Claim:
     """The words to search for."""
     keys: frozenset[str]
     """Their stems."""
+    language: str
     amounts: tuple[Token, ...] = ()
     """The new amount or time; empty for a denied experience."""
+    relatives: frozenset[str] = frozenset()
+    """The relatives and friends of whom it speaks."""
+    action: tuple[str, ...] = ()
+    """The denied verb and its object, if the order of words tells them."""
 
     @property
     def rule(self) -> str:
@@ -129,12 +119,17 @@ class Claim:
 
     def share_of(self, text: str) -> float:
         """Return the share of the claim's words that a text has, 0–1."""
-        return len(self.keys.intersection(split_keywords(text))) / len(self.keys)
+        return len(self.keys & keys_in(text, self.language)) / len(self.keys)
 
     def covers(self, keys: frozenset[str], least: float) -> bool:
-        """Return whether a sentence with these stems holds enough of the claim."""
-        shared = len(self.keys & keys)
-        return shared >= min(_LEAST, len(self.keys)) and shared >= least * len(self.keys)
+        """Return whether a sentence with these stems holds enough of the claim, and the same object of its verb."""
+        if self.action and self.action[0] in keys and self.action[-1] not in keys:
+            return False
+        return len(self.keys & keys) >= self.least(least)
+
+    def least(self, share: float) -> int:
+        """Return the number of words of the claim that a sentence must have."""
+        return max(min(_LEAST, len(self.keys)), math.ceil(share * len(self.keys)))
 
 
 _CONFIDENCE = 0.7
@@ -142,22 +137,55 @@ _CONFIDENCE = 0.7
 
 def claims_in(sentence: str) -> Iterator[Claim]:
     """Yield the claims of a sentence."""
-    for pattern in _NEVER:
-        for match in pattern.finditer(sentence):
-            yield from _claim(_ENOUGH.split(match["what"], maxsplit=1)[0])
-    for clause in _CLAUSE.split(sentence):
-        for match in islice(chain.from_iterable(pattern.finditer(clause) for pattern in _CHANGED), 1):
-            amounts = _amounts(_ENOUGH.split(match["value"], maxsplit=1)[0])[:1]
-            before = " ".join(clause[: match.start()].split()[-_BEFORE:])
-            said = f"{before} {_ENOUGH.split(clause[match.start() :], maxsplit=1)[0]}"
-            yield from _claim(said, amounts) if amounts else ()
+    for clause in clauses_in(sentence):
+        if any(MODES[mode].search(clause) for mode in ("supposed", "wished")):
+            continue
+        if (denied := _denied(clause, sentence)) is not None:
+            yield from _claim(denied, clause)
+        elif any(map(str.isdigit, clause)) and (token := _new_amount(clause)) is not None:
+            yield from _claim(_words_about(token, clause), clause, token)
 
 
-def _claim(words: str, amounts: Sequence[Token] = ()) -> Iterator[Claim]:
-    keys = frozenset(key for key in split_keywords(words) if key not in _LIGHT and not any(map(str.isdigit, key)))
+def _denied(clause: str, sentence: str) -> str | None:
+    """Return the words of an experience of the speaker that a clause denies; None if it denies none."""
+    match = next(filter(None, (pattern.search(clause) for pattern in _DENIED)), None)
+    if match is None or not is_own(clause, sentence):
+        return None
+    groups = match.groupdict()
+    what = groups.get("what") or groups.get("yet") or ""
+    is_told = groups.get("perfect") or groups.get("yet") or language_in(what) == "zh"
+    return what if is_told or word_relations().is_past(what.split()[0].lower()) else None
+
+
+def _new_amount(clause: str) -> Token | None:
+    """Return the amount of a clause that replaces another one."""
+    is_now, replacing = NOW.search(clause) is not None, _REPLACING[language_in(clause)]
+    for token in _amounts(clause):
+        before = clause[: token.begin]
+        if is_now or ((token.role in _ROLES or replacing.search(before)) and not _SPAN.search(before)):
+            return token
+    return None
+
+
+def _words_about(amount: Token, clause: str) -> str:
+    """Return the words of a clause that tell what an amount measures, without the verb that says that it changed."""
+    before, after = clause[: amount.begin], clause[amount.begin + len(amount.word) :]
+    language = language_in(clause)
+    if language == "de" and _REPLACING["de"].search(before):
+        after = _CHANGE["de"].sub(" ", after)
+    elif language in {"es", "fr", "zh"}:
+        before = _CHANGE[language].sub(" ", before)
+    return f"{' '.join(before.split()[-_BEFORE:])} {after}"
+
+
+def _claim(words: str, clause: str, *amounts: Token) -> Iterator[Claim]:
+    language = language_in(clause)
+    keys = ordered_keys(NOW.sub(" ", words), language, without_past=bool(amounts))
     is_named = any(word[:1].isupper() or word[:1] >= "\u3400" for word in words.split())
-    if len(keys) >= _LEAST or (keys and is_named):
-        yield Claim(words, keys, tuple(amounts))
+    if len(set(keys)) >= _LEAST or (keys and is_named):
+        # In German the verb comes last, and Chinese keys are pairs of characters.
+        action = tuple(keys[:2]) if not amounts and language in {"en", "es", "fr"} else ()
+        yield Claim(words, frozenset(keys), language, amounts, relatives_in(clause), action)
 
 
 def repeats(claim: Claim, sentences: Sequence[str], least: float) -> bool:
@@ -166,7 +194,10 @@ def repeats(claim: Claim, sentences: Sequence[str], least: float) -> bool:
         if not claim.amounts:
             if any(not other.amounts and claim.covers(other.keys, least) for other in claims_in(sentence)):
                 return True
-        elif claim.covers(_keys(sentence), least) and _differs(claim.amounts[0], _amounts(sentence)) is False:
+        elif (
+            claim.covers(keys_in(sentence, claim.language), least)
+            and _differs(claim.amounts[0], _amounts(sentence)) is False
+        ):
             return True
     return False
 
@@ -175,30 +206,23 @@ def contradicted(claim: Claim, sentences: Sequence[str], least: float) -> int | 
     """Return the place of the last sentence that a claim contradicts; None if there is none."""
     found = None
     for place, sentence in enumerate(sentences):
-        if not claim.covers(_keys(sentence), least):
+        if not claim.covers(keys_in(sentence, claim.language), least):
             continue
+        nearest = nearest_clause(sentence, claim.words)
         if claim.amounts:
-            found = place if _differs(claim.amounts[0], _amounts(sentence)) else found
-        elif not _is_unreal(claim, sentence):
+            is_other = relatives_in(nearest) != claim.relatives or not _differs(claim.amounts[0], _amounts(sentence))
+            found = found if is_other else place
+        elif has_happened(nearest) and is_own(nearest, sentence):
             found = place
     return found
 
 
-def _is_unreal(claim: Claim, sentence: str) -> bool:
-    """Return whether the clause that shares most with a claim is planned, supposed, wished or denied."""
-    nearest = nearest_clause(sentence, claim.words)
-    return _UNREAL.search(nearest) is not None or any(pattern.search(nearest) for pattern in _NEVER)
-
-
 def nearest_clause(sentence: str, other: str) -> str:
     """Return the clause of a sentence that shares most words with another text, the first of several."""
-    clauses = [clause for clause in _CLAUSE.split(sentence) if clause]
-    keys = _keys(other)
-    return max(clauses, key=lambda clause: len(keys.intersection(split_keywords(clause))), default=sentence)
-
-
-def _keys(text: str) -> frozenset[str]:
-    return frozenset(split_keywords(text))
+    keys = frozenset(split_keywords(other))
+    return max(
+        clauses_in(sentence), key=lambda clause: len(keys.intersection(split_keywords(clause))), default=sentence
+    )
 
 
 def _amounts(text: str) -> list[Token]:
@@ -217,4 +241,4 @@ def _differs(new: Token, amounts: Sequence[Token]) -> bool | None:
     alike = [
         one.quantity for one in amounts if one.quantity is not None and one.quantity.dimension == new.quantity.dimension
     ]
-    return not any(new.quantity.equals(one) for one in alike) if alike else None
+    return not any(new.quantity.equals(one) or one.admits(new.quantity) for one in alike) if alike else None

@@ -188,6 +188,4 @@ def _degree(token: Token) -> str:
 
 def _is_past(token: Token, statement: Statement) -> bool:
     """Return whether a verb has its past form, or a helper of it."""
-    relations = word_relations()
-    forms = relations.forms(token.word) - {token.word} if not token.word.endswith(("ing", "s")) else ()
-    return any(map(relations.is_verb, forms)) or bool(_words(statement) & (_PAST["en"] | _PERFECT["en"]))
+    return word_relations().is_past(token.word) or bool(_words(statement) & (_PAST["en"] | _PERFECT["en"]))

@@ -17,7 +17,7 @@ from neurogated.core.keywords import fold
 from neurogated.core.language import FUNCTION_WORDS, NEGATIONS
 from neurogated.core.words import words_of
 
-__all__ = ["AUXILIARIES", "HAN", "WORD", "Token", "characters_in", "key_of", "spaces", "words_in"]
+__all__ = ["AUXILIARIES", "HAN", "STOP", "WORD", "Token", "characters_in", "key_of", "spaces", "words_in"]
 
 _REMEMBERED = 8_192
 HAN = re.compile("[\u3400-\u9fff]")
@@ -36,7 +36,7 @@ AUXILIARIES = words_of("""
         habe es son era eran fue fueron está están estaba soy estoy ha han he tiene tienen tenía hay est sont
         était étaient a ont avait suis
     """)
-_ENGLISH_STOP = FUNCTION_WORDS["en"] | words_of("""
+STOP = FUNCTION_WORDS["en"] | words_of("""
         am being does did doing having into out up off over under again further then once here there all any
         both each few more most other some such own same too very just also still already yet really it's
         that's there's is it this that these those called named
@@ -140,7 +140,7 @@ def _is_listed(word: str, language: str) -> bool:
 def _is_stop(word: str, language: str) -> bool:
     if word in AUXILIARIES:
         return True
-    own = _ENGLISH_STOP if language == "en" else FUNCTION_WORDS.get(language, frozenset())  # type: ignore[call-overload]
+    own = STOP if language == "en" else FUNCTION_WORDS.get(language, frozenset())  # type: ignore[call-overload]
     return word in own and word not in _KEPT
 
 

@@ -91,6 +91,14 @@ class WordRelations:
         """Return whether a word can be a noun."""
         return f"{self.base(word)} n" in self._words
 
+    def is_adverb(self, word: str) -> bool:
+        """Return whether a word can only be an adverb, as "already" can."""
+        return f"{word} r" in self._words and not any(f"{word} {part}" in self._words for part in "nva")
+
+    def is_past(self, word: str) -> bool:
+        """Return whether a word has the past form of a verb."""
+        return not word.endswith(("ing", "s")) and any(map(self.is_verb, self.forms(word) - {word}))
+
     def _senses(self, word: str) -> frozenset[int]:
         forms = {word, self.base(word)}
         return frozenset(sense for form in forms for part in _PARTS for sense in self._words.get(f"{form} {part}", ()))
