@@ -265,7 +265,7 @@ PAIRS = [
 @pytest.mark.parametrize(("said", "told"), [(said, told) for _, same, told, said in PAIRS if same == "0"])
 def test_other_facts_in_similar_words_are_no_echoes(said: str, told: str) -> None:
     nodes = [MemoryNode(role, text, role=role) for role, text in (("assistant", said), ("user", told))]
-    assert not EchoFinder(PairJudge(), same_writing).shares(nodes[0], nodes[1:])
+    assert not EchoFinder(PairJudge(), same_writing, 4).shares(nodes[0], nodes[1:])
 
 
 @given(text=st.text(st.sampled_from('abI you.,\n!?"“”你我的')))
@@ -365,7 +365,7 @@ def test_only_exact_blocks_are_taken_out_and_everything_else_stays(
 
 
 def test_time_is_linear_in_the_length_of_a_message() -> None:
-    memory, finder = MemoryNode("m", BARN, role="user"), EchoFinder(PairJudge(), same_writing)
+    memory, finder = MemoryNode("m", BARN, role="user"), EchoFinder(PairJudge(), same_writing, 4)
     for text in (
         f"{OPENING}\n- " * 20_000,
         f"{OPENING}\n" + "- x\n  " * 200_000 + CLOSING,
