@@ -79,9 +79,16 @@ class MetabolismSettings:
     wake_factor: float = setting(
         1.15,
         "a recall also finds dormant memories if its best awake memory scores less than this multiple of the best "
-        "dormant one; 0: never",
+        "dormant one; 0: never, and wake_share does not count",
         low=0.0,
         high=_MOST,
+    )
+    wake_share: float = setting(
+        0.9,
+        "a recall also finds dormant memories if without them its memories score less than this share in total; "
+        "0: never",
+        low=0.0,
+        high=1.0,
     )
     canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0)
 

@@ -124,7 +124,7 @@ class RetrievalSettings:
     )
 
     energy_weight: float = setting(
-        0.0, "weight of the energy of a memory, 0–1, which fades with time and grows with use", low=0.0, high=_MOST
+        0.05, "weight of the energy of a memory, 0–1, which fades with time; uses do not count", low=0.0, high=_MOST
     )
 
     # Trust: how much of the activation counts.
