@@ -21,7 +21,7 @@ from neurogated.core.trace import RecalledMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import Details, Message, read_contents
 from neurogated.ingestion.document import Document, Passage
-from neurogated.ingestion.literals import same_writing
+from neurogated.ingestion.spelling import same_spelling
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.wired import Wired
@@ -173,7 +173,7 @@ class Contextual(Wired):
         namespace, settings, now = self.config.namespace, self.config.metabolism, self._parts.clock()
         return EchoLinks(
             self.store,
-            EchoFinder(self._parts.statement_judge, same_writing, settings.duplicate_words),
+            EchoFinder(self._parts.statement_judge, same_spelling, settings.duplicate_words),
             lambda user_id: self._runtime.handed_out.ids(namespace, user_id, now),
             settings,
             [(one.scope, one.passages[0], ids) for one, _, ids in heard if one is not None and ids],

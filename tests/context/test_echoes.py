@@ -19,7 +19,7 @@ from neurogated.context.layout import line_of, text_of
 from neurogated.context.retelling import in_one_person
 from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, quoted_memories
 from neurogated.errors import NeurogatedError
-from neurogated.ingestion.literals import same_writing
+from neurogated.ingestion.spelling import same_spelling
 from neurogated.testing import ManualClock
 
 BARN = "I keep bees behind the barn."
@@ -265,7 +265,7 @@ PAIRS = [
 @pytest.mark.parametrize(("said", "told"), [(said, told) for _, same, told, said in PAIRS if same == "0"])
 def test_other_facts_in_similar_words_are_no_echoes(said: str, told: str) -> None:
     nodes = [MemoryNode(role, text, role=role) for role, text in (("assistant", said), ("user", told))]
-    assert not EchoFinder(PairJudge(), same_writing, 4).shares(nodes[0], nodes[1:])
+    assert not EchoFinder(PairJudge(), same_spelling, 4).shares(nodes[0], nodes[1:])
 
 
 @given(text=st.text(st.sampled_from('abI you.,\n!?"“”你我的')))
@@ -365,7 +365,7 @@ def test_only_exact_blocks_are_taken_out_and_everything_else_stays(
 
 
 def test_time_is_linear_in_the_length_of_a_message() -> None:
-    memory, finder = MemoryNode("m", BARN, role="user"), EchoFinder(PairJudge(), same_writing, 4)
+    memory, finder = MemoryNode("m", BARN, role="user"), EchoFinder(PairJudge(), same_spelling, 4)
     for text in (
         f"{OPENING}\n- " * 20_000,
         f"{OPENING}\n" + "- x\n  " * 200_000 + CLOSING,

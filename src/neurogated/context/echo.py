@@ -26,10 +26,10 @@ from neurogated.core.sentences import split_sentences
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 
-__all__ = ["EchoFinder", "EchoLinks", "HandedOut", "Said", "SameWriting", "separated", "without_blocks"]
+__all__ = ["EchoFinder", "EchoLinks", "HandedOut", "Said", "SameSpelling", "separated", "without_blocks"]
 
-SameWriting = Callable[[str, str], bool]
-"""Returns whether two texts agree in their codes, signs and spellings."""
+SameSpelling = Callable[[str, str], bool]
+"""Returns whether two texts agree in the spelling of the words that they share."""
 _ASSISTANT = "assistant"
 """The role whose messages are compared with memories; memories of this role are not."""
 _ELEMENT, _END = "<memory", "</memory>"
@@ -94,16 +94,16 @@ class _Told(NamedTuple):
 class EchoFinder:
     """Compares messages of an assistant with memories that were handed out."""
 
-    def __init__(self, judge: StatementJudge, same_writing: SameWriting, most_words: int) -> None:
+    def __init__(self, judge: StatementJudge, same_spelling: SameSpelling, most_words: int) -> None:
         """Take the judge, which must call two sentences duplicates.
 
         Args:
             judge: compares two sentences.
-            same_writing: compares the signs that the judge passes over.
+            same_spelling: compares the spellings, which the judge passes over.
             most_words: most words of each sentence that may be missing from the other.
         """
         self._judge = judge
-        self._same_writing = same_writing
+        self._same_spelling = same_spelling
         self._most_words = most_words
 
     def shares(self, message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, float]:
@@ -133,7 +133,7 @@ class EchoFinder:
 
     def _is_same(self, message: MemoryNode, text: str, of: _Told) -> bool:
         said, told = in_one_person(text, of.text)
-        if not self._same_writing(said, told):
+        if not self._same_spelling(said, told):
             return False
         try:
             relation = self._judge.compare(_dated(message, said), _dated(of.memory, told))
