@@ -117,6 +117,14 @@ def test_an_echo_stays_behind_its_memory_and_is_not_lost(memory: NeuroGraphMemor
     assert echo not in memory.get_context("bees").ids
 
 
+def test_many_echoes_take_no_place_from_other_memories(memory: NeuroGraphMemory) -> None:
+    name, other = hear(memory), memory.add({"role": "user", "content": "The barn is red."})[0]
+    said = [{"role": "assistant", "content": text} for text in (BARN, "You keep bees behind the barn.")] * 60
+    memory.add(said, session_id="one")
+    for most in (2, 5):
+        assert set(memory.recall("bees behind the barn", top_n=most).ids) == {name, other}
+
+
 def test_an_echo_counts_as_a_use_and_callbacks_are_told(memory: NeuroGraphMemory) -> None:
     name = hear(memory)
     told: list[tuple[str, list[str]]] = []
