@@ -81,9 +81,8 @@ class Contextual(Wired):
             given["top_n"] = max(self.config.retrieval.candidates, token_budget // settings.context_depth)
         with self._runtime.work("recalling"):
             recall = self._with_questions(self.retriever.recall(task, **cast("RecallOptions", given)), as_of)
-            view = (self.store if as_of is None else self.store.as_of(as_of)).view()
             builder = ContextBuilder(settings, embedder, count_tokens or token_counter(embedder))
-            context = builder.build(recall, view, token_budget, explain=explain)
+            context = builder.build(recall, self.store.view(), token_budget, explain=explain)
         self._recalled(replace(recall, memories=context.memories), options)
         return context
 
@@ -171,12 +170,12 @@ class Contextual(Wired):
         return added
 
     def _echo_links(self, heard: Sequence[_Heard]) -> EchoLinks:
-        namespace, now = self.config.namespace, self._parts.clock()
+        namespace, settings, now = self.config.namespace, self.config.metabolism, self._parts.clock()
         return EchoLinks(
             self.store,
-            EchoFinder(self._parts.statement_judge, same_spelling),
+            EchoFinder(self._parts.statement_judge, same_spelling, settings.duplicate_words),
             lambda user_id: self._runtime.handed_out.ids(namespace, user_id, now),
-            self.config.metabolism.echo_candidates,
+            settings,
             [(one.scope, one.passages[0], ids) for one, _, ids in heard if one is not None and ids],
         )
 

@@ -117,6 +117,14 @@ def test_an_echo_stays_behind_its_memory_and_is_not_lost(memory: NeuroGraphMemor
     assert echo not in memory.get_context("bees").ids
 
 
+def test_many_echoes_take_no_place_from_other_memories(memory: NeuroGraphMemory) -> None:
+    name, other = hear(memory), memory.add({"role": "user", "content": "The barn is red."})[0]
+    said = [{"role": "assistant", "content": text} for text in (BARN, "You keep bees behind the barn.")] * 60
+    memory.add(said, session_id="one")
+    for most in (2, 5):
+        assert set(memory.recall("bees behind the barn", top_n=most).ids) == {name, other}
+
+
 def test_an_echo_counts_as_a_use_and_callbacks_are_told(memory: NeuroGraphMemory) -> None:
     name = hear(memory)
     told: list[tuple[str, list[str]]] = []
@@ -265,7 +273,7 @@ PAIRS = [
 @pytest.mark.parametrize(("said", "told"), [(said, told) for _, same, told, said in PAIRS if same == "0"])
 def test_other_facts_in_similar_words_are_no_echoes(said: str, told: str) -> None:
     nodes = [MemoryNode(role, text, role=role) for role, text in (("assistant", said), ("user", told))]
-    assert not EchoFinder(PairJudge(), same_spelling).shares(nodes[0], nodes[1:])
+    assert not EchoFinder(PairJudge(), same_spelling, 4).shares(nodes[0], nodes[1:])
 
 
 @given(text=st.text(st.sampled_from('abI you.,\n!?"“”你我的')))
@@ -365,7 +373,7 @@ def test_only_exact_blocks_are_taken_out_and_everything_else_stays(
 
 
 def test_time_is_linear_in_the_length_of_a_message() -> None:
-    memory, finder = MemoryNode("m", BARN, role="user"), EchoFinder(PairJudge(), same_spelling)
+    memory, finder = MemoryNode("m", BARN, role="user"), EchoFinder(PairJudge(), same_spelling, 4)
     for text in (
         f"{OPENING}\n- " * 20_000,
         f"{OPENING}\n" + "- x\n  " * 200_000 + CLOSING,

@@ -202,6 +202,12 @@ class MetabolismSettings:
     echo_minutes: float = setting(
         60.0, "minutes after a recall in which messages can echo its memories", low=_SHORTEST, high=_LONGEST
     )
+    echo_similarity: float = setting(
+        0.4,
+        "cosine from which a message of the assistant is compared with a memory; 0.4 suits all-MiniLM-L6-v2",
+        low=-1.0,
+        high=1.0,
+    )
     echo_candidates: int = setting(8, "nearest memories with which a message of the assistant is compared", low=1)
     echo_memories: int = setting(100, "memories that recalls handed out last, and that can be echoed", low=1)
 

@@ -46,10 +46,13 @@ class ContextBuilder:
         self._count = count_tokens
 
     def build(self, recall: Recall, view: GraphView, budget: int, *, explain: bool = False) -> Context:
-        """Return the context; `view` is the graph of the recall."""
-        memories = recall.memories
-        places = zip(memories, view.rows(recall.ids).tolist(), strict=True)
-        lines = [line_of(one.node, row, state=recall.states.get(one.id)) for one, row in places]
+        """Return the context; `view` is the present graph, whose order of rows is that in which memories were added."""
+        memories, rows = recall.memories, view.rows_by_id
+        places = [rows.get(one.id, view.node_count) for one in memories]
+        states = [recall.states.get(one.id) for one in memories]
+        lines = [
+            line_of(one.node, place, state=state) for one, place, state in zip(memories, places, states, strict=True)
+        ]
         picked = self._pack(memories, lines, budget)
         excerpts: list[int] = []
         if not picked and (excerpt := self._excerpt(recall, lines, budget)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol, get_args
@@ -26,10 +26,10 @@ from neurogated.core.sentences import split_sentences
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 
-__all__ = ["EchoFinder", "EchoLinks", "HandedOut", "Said", "SameWriting", "separated", "without_blocks"]
+__all__ = ["EchoFinder", "EchoLinks", "HandedOut", "Said", "SameSpelling", "separated", "without_blocks"]
 
-SameWriting = Callable[[str, str], bool]
-"""Returns whether two texts agree in their codes, signs and spellings."""
+SameSpelling = Callable[[str, str], bool]
+"""Returns whether two texts agree in the spelling of the words that they share."""
 _ASSISTANT = "assistant"
 """The role whose messages are compared with memories; memories of this role are not."""
 _ELEMENT, _END = "<memory", "</memory>"
@@ -85,49 +85,62 @@ class _Sentence(NamedTuple):
     words: frozenset[str]
 
 
+class _Told(NamedTuple):
+    memory: MemoryNode
+    text: str
+    words: frozenset[str]
+
+
 class EchoFinder:
     """Compares messages of an assistant with memories that were handed out."""
 
-    def __init__(self, judge: StatementJudge, same_writing: SameWriting) -> None:
-        """Take the judge, which must call two sentences duplicates, and a check of the signs that it passes over."""
+    def __init__(self, judge: StatementJudge, same_spelling: SameSpelling, most_words: int) -> None:
+        """Take the judge, which must call two sentences duplicates.
+
+        Args:
+            judge: compares two sentences.
+            same_spelling: compares the spellings, which the judge passes over.
+            most_words: most words of each sentence that may be missing from the other.
+        """
         self._judge = judge
-        self._same_writing = same_writing
+        self._same_spelling = same_spelling
+        self._most_words = most_words
 
     def shares(self, message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, float]:
         """Return the share of a message that each memory says, by id; empty if the message says anything else.
 
         Each sentence must say the same as a sentence of a memory, or as the whole memory.
         """
-        told = [(memory, _sentences(memory.content)) for memory in memories]
+        told = [_Told(memory, *one) for memory in memories for one in _sentences(memory.content)]
+        said = [
+            (one, [each for each in told if self._are_near(one.words, each.words)])
+            for one in _sentences(message.content)
+        ]
+        if not all(near for _, near in said):
+            return {}
         found = Counter[str]()
-        for said in _sentences(message.content):
-            name = self._source(message, said, told)
-            if name is None:
+        for one, near in said:
+            source = next((each.memory.id for each in near if self._is_same(message, one.text, each)), None)
+            if source is None:
                 return {}
-            found[name] += 1
+            found[source] += 1
         return {name: count / found.total() for name, count in found.items()}
 
-    def _source(
-        self, message: MemoryNode, said: _Sentence, told: Iterable[tuple[MemoryNode, Sequence[_Sentence]]]
-    ) -> str | None:
-        for memory, sentences in told:
-            for one in sentences:
-                if one.words & said.words and self._is_same(message, said.text, memory, one.text):
-                    return memory.id
-        return None
+    def _are_near(self, ours: frozenset[str], theirs: frozenset[str]) -> bool:
+        """Return whether two sentences share enough words to be read, which takes longer."""
+        shared = len(ours & theirs)
+        return 2 * shared >= min(len(ours), len(theirs)) and max(len(ours), len(theirs)) - shared <= self._most_words
 
-    def _is_same(self, message: MemoryNode, said: str, memory: MemoryNode, told: str) -> bool:
-        return any(
-            self._same_writing(one, other) and self._are_duplicates(_dated(message, one), _dated(memory, other))
-            for one, other in dict.fromkeys((in_one_person(said, told), (said, told)))
-        )
-
-    def _are_duplicates(self, one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+    def _is_same(self, message: MemoryNode, text: str, of: _Told) -> bool:
+        said, told = in_one_person(text, of.text)
+        if not self._same_spelling(said, told):
+            return False
         try:
-            return self._judge.compare(one, other).kind is RelationKind.DUPLICATE
+            relation = self._judge.compare(_dated(message, said), _dated(of.memory, told))
         except InputError:
             # The judge reads no longer texts.
-            return one["content"] == other["content"]
+            return said == told
+        return relation.kind is RelationKind.DUPLICATE
 
 
 class EchoLinks:
@@ -142,7 +155,7 @@ class EchoLinks:
         store: GraphStorePort,
         finder: EchoFinder,
         handed_out: Callable[[str | None], Sequence[str]],
-        candidates: int,
+        settings: MetabolismSettings,
         blocks: Sequence[tuple[Scope, Said, Sequence[str]]],
     ) -> None:
         """Take the parts.
@@ -151,13 +164,13 @@ class EchoLinks:
             store: the graph.
             finder: compares texts.
             handed_out: returns the ids of the memories that were handed out to a user.
-            candidates: most memories with which a message is compared.
+            settings: with which memories a message is compared.
             blocks: messages that only quote memories, each with its owner, and with the ids of these memories.
         """
         self._store = store
         self._finder = finder
         self._handed_out = handed_out
-        self._most = candidates
+        self._most, self._least = settings.echo_candidates, settings.echo_similarity
         self._blocks = blocks
         self.found: list[tuple[str, list[str]]] = []
 
@@ -185,10 +198,11 @@ class EchoLinks:
         rows = rows[view.alive.take(rows)]
         if quoted:
             return {view.ids[row]: 1 / rows.size for row in rows.tolist()} if rows.size == len(quoted) else {}
-        if not rows.size or node.embedding is None:
+        if node.embedding is None or not rows.size:
             return {}
         likeness = self._store.similarities(np.asarray(node.embedding), view, rows)
-        nearest = rows[np.argsort(-likeness, kind="stable")[: self._most]]
+        order = np.argsort(-likeness, kind="stable")[: self._most]
+        nearest = rows[order[likeness[order] >= self._least]]
         memories = self._store.get_nodes([view.ids[row] for row in nearest.tolist()], missing_ok=True)
         # No edge joins memories of two users.
         said = [one for one in memories if one.role != _ASSISTANT and one.scope.user_id == node.scope.user_id]

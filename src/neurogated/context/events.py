@@ -1,4 +1,4 @@
-"""What an event of the agent changes beside its own memory: links to the memories it used, and their outcome."""
+"""The changes that come with an event of the agent: links to the memories that it used, and their new strengths."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from neurogated.core.keywords import fold
-from neurogated.core.language import Language, language_of
+from neurogated.core.language import FUNCTION_WORDS, Language
 
 __all__ = ["in_one_person"]
 
@@ -63,6 +63,9 @@ _FIRST: Mapping[Language, Mapping[str, str]] = {
     ),
 }
 """The first person singular of the words for the user, by language. Politeness capitals matter in German."""
+_OWN: Mapping[Language, frozenset[str]] = {
+    language: FUNCTION_WORDS[language].union(words, words.values()) for language, words in _FIRST.items()
+}
 _ENDINGS: Mapping[Language, tuple[tuple[str, str], ...]] = {
     "de": (("e", "st"), ("e", "est"), ("e", "t"), ("e", "en")),
     "es": (("o", "as"), ("o", "es"), ("é", "aste"), ("í", "iste"), ("é", "ó"), ("í", "ió"), ("o", "a"), ("o", "e")),
@@ -78,9 +81,15 @@ def in_one_person(said: str, memory: str) -> tuple[str, str]:
     said = _FRAME.sub("", said.strip(_QUOTES), count=1).strip(_QUOTES)
     if _HAN.search(memory):
         return _HAN_PERSON.sub("我", said), _HAN_PERSON.sub("我", memory)
-    language = language_of(f"{memory} {said}")
+    language = _language_of(f"{memory} {said}")
     ours, theirs = (_in_first_person(text, language) for text in (said, memory))
     return _in_first_form(ours, theirs, language), theirs
+
+
+def _language_of(text: str) -> Language:
+    """Return the language with the most function words and words for the user; English in a tie."""
+    words = [word.replace("’", "'") for word in _WORD.findall(text.lower())]
+    return max(_FIRST, key=lambda language: sum(word in _OWN[language] for word in words))
 
 
 def _in_first_person(text: str, language: Language) -> str:
