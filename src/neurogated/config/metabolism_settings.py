@@ -190,12 +190,16 @@ class MetabolismSettings:
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
     context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
+
+    # Echoes
+    find_echoes: bool = setting(True, "link messages of the assistant to recalled memories that they repeat")
     skip_echoes: bool = setting(
-        False, "do not store exact quotations of memories that a recall of the same user handed out lately"
+        False, "leave out the blocks of memories in messages, made by `as_text` or `get_context`"
     )
     echo_minutes: float = setting(
-        60.0, "minutes after a recall in which quotations of its memories are echoes", low=_SHORTEST, high=_LONGEST
+        60.0, "minutes after a recall in which messages can echo its memories", low=_SHORTEST, high=_LONGEST
     )
+    echo_candidates: int = setting(8, "nearest memories with which a message of the assistant is compared", low=1)
     echo_memories: int = setting(100, "memories that recalls handed out last, and that can be echoed", low=1)
 
     def __post_init__(self) -> None:

@@ -138,6 +138,12 @@ class Conflict:
         instruction: Instruction = "confirm" if loser is None else "restructure"
         return replace(self, outcome=outcome, loser=loser, status="resolved", instruction=instruction)
 
+    def opened(self) -> Conflict:
+        """Return the conflict without an outcome."""
+        return replace(
+            self, outcome="contested", loser=None, status="open", instruction="confirm", because=None, by_user=False
+        )
+
 
 def moment_of(node: MemoryNode) -> datetime:
     """Return the time from which a memory counts: when it began to hold, was said, or was stored."""

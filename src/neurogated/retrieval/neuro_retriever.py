@@ -204,8 +204,9 @@ class NeuroRetriever:
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
             law = self._law if as_of is None and not include_dormant else None
-            groups = self._config.metabolism.find_duplicates and as_of is None and not include_duplicates
-            admissions = [Admission(view, law, present, self._deeper, groups) for _ in queries]
+            is_short = as_of is None and not include_duplicates
+            groups = is_short and self._config.metabolism.find_duplicates
+            admissions = [Admission(view, law, present, self._deeper, groups, is_short) for _ in queries]
             depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
             nearest = store.nearest_rows(list(vectors), depth, view)
             asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present), repeat(canvas)))
@@ -248,7 +249,9 @@ class NeuroRetriever:
 
     def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
         """Leave dormant nodes out, unless the others fit the question too little; see `metabolism.wake_factor`."""
-        whole = Admission(admission.view, None, asked.present, groups=admission.groups)
+        whole = Admission(
+            admission.view, None, asked.present, groups=admission.groups, hides_echoes=admission.hides_echoes
+        )
         found = self._find(store, asked, wanted, whole)
         rows, fit, law = found.ranking.likeness.rows, found.ranking.fit, admission.law
         if law is None or not (asleep := law.dormant(admission.view, rows, asked.present)).any():

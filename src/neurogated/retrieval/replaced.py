@@ -74,6 +74,10 @@ def _told(store: GraphStorePort, shown: GraphView, recall: Recall) -> tuple[tupl
     known = list(map(Conflict.of, store.get_nodes(names, missing_ok=True))) if names else []
     if not known:
         return (), {}
+    losers = store.get_nodes([one.loser for one in known if one.loser is not None], missing_ok=True)
+    # An outcome has no effect if the memory that won is wrong itself.
+    ended = {node.id for node in losers if node.found.given is not None}
+    known = [one for one in known if one.loser is None or one.loser in ended]
     counting = [one for one in known if one.status == "open" or one.loser is not None]
     own = [one for one in counting if not groups.keys().isdisjoint(one.sides)]
     listed = tuple(one for one in own if _all_admitted(shown, one.sides))
