@@ -76,7 +76,7 @@ def main() -> None:
     store = filled(arguments.nodes, random)
     never = {"metabolism.dormant_importance": 0.0}
     settings: dict[str, dict[str, object]] = {
-        "energy_weight 0, no dormancy": never,
+        "energy_weight 0, no dormancy": {**never, "retrieval.energy_weight": 0.0},
         "energy_weight 0.2, no dormancy": {**never, "retrieval.energy_weight": 0.2},
         "energy_weight 0.2, half of the memories dormant": {
             "retrieval.energy_weight": 0.2,
