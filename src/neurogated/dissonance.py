@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
+from neurogated import compose
+from neurogated.conflict.backlog import ConflictBacklog
 from neurogated.conflict.judge import Content
 from neurogated.conflict.settlement import resolution
 from neurogated.core.arguments import names_arguments
@@ -98,8 +101,28 @@ class Dissonance(Wired):
         self.store.get_nodes(conflict.sides)
         return conflict
 
+    @cached_property
+    def _backlog(self) -> ConflictBacklog | None:
+        return compose.build_backlog(self.config, self._parts, self._writer.exclusively)
+
+    def _judge_conflicts(self, calls: int | None, *, patient: bool = True) -> int:
+        if self._backlog is None:
+            return 0
+        settled, made = self._backlog.work(
+            self._parts.clock, calls, patient=patient, stopped=lambda: self._runtime.closing
+        )
+        self._writer.found_conflicts.extend(made)
+        self._tell_conflicts()
+        return settled
+
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         super()._told(event, *about)
+        self._tell_conflicts()
+        if event in {"added", "updated"}:
+            self._judge_conflicts(self.config.metabolism.conflict_calls, patient=False)
+
+    def _tell_conflicts(self) -> None:
+        """Tell the callbacks of the conflicts that were found since the last time."""
         waiting = self._writer.found_conflicts
         new = [waiting.popleft() for _ in range(len(waiting))]
         nodes = self.store.get_nodes(new, missing_ok=True) if new else []

@@ -18,7 +18,7 @@ from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.keywords import split_keywords
 from neurogated.core.language import FUNCTION_WORDS
 
-__all__ = ["REASONS", "Claim", "claims_in", "contradicted", "nearest_clause", "repeats"]
+__all__ = ["REASONS", "Claim", "claims_in", "clauses_in", "contradicted", "nearest_clause", "repeats"]
 
 _CASE = re.IGNORECASE
 _CLAUSE = re.compile(
@@ -140,6 +140,11 @@ class Claim:
 _CONFIDENCE = 0.7
 
 
+def clauses_in(sentence: str) -> list[str]:
+    """Return the clauses of a sentence."""
+    return [clause for clause in _CLAUSE.split(sentence) if clause]
+
+
 def claims_in(sentence: str) -> Iterator[Claim]:
     """Yield the claims of a sentence."""
     for pattern in _NEVER:
@@ -192,9 +197,10 @@ def _is_unreal(claim: Claim, sentence: str) -> bool:
 
 def nearest_clause(sentence: str, other: str) -> str:
     """Return the clause of a sentence that shares most words with another text, the first of several."""
-    clauses = [clause for clause in _CLAUSE.split(sentence) if clause]
     keys = _keys(other)
-    return max(clauses, key=lambda clause: len(keys.intersection(split_keywords(clause))), default=sentence)
+    return max(
+        clauses_in(sentence), key=lambda clause: len(keys.intersection(split_keywords(clause))), default=sentence
+    )
 
 
 def _keys(text: str) -> frozenset[str]:
