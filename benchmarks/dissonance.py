@@ -127,6 +127,17 @@ def duplicates(path: Path, judge: PairJudge, half: int) -> str:
     )
 
 
+def outcomes(path: Path, judge: PairJudge, language: str) -> str:
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    found = Counter(
+        (outcome, judge.compare(first, second).outcome == outcome)
+        for spoken, outcome, first, second in rows
+        if spoken == language
+    )
+    states = ("superseded", "wrong", "contested")
+    return ", ".join(f"{one} {_share(found[one, True], found[one, True] + found[one, False])}" for one in states)
+
+
 def _report(name: str, judged: Iterator[tuple[str, Content, Content, Relation]], *, verbose: bool) -> Tally:
     tally = Tally(name)
     for expected, first, second, relation in judged:
@@ -171,6 +182,9 @@ def main() -> None:
     if arguments.only in "duplicates":
         for half, name in enumerate(("tuned", "unseen")):
             print(f"duplicates, {name} half: {duplicates(OWN / 'duplicates.tsv', judge, half)}")
+    if arguments.only in "outcomes":
+        for language in ("en", "de", "es", "zh"):
+            print(f"outcomes, {language}: {outcomes(OWN / 'outcomes.tsv', judge, language)}")
 
 
 if __name__ == "__main__":

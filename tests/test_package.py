@@ -46,6 +46,7 @@ FIXED_CONSTANTS = {
     "cli/tiers.py": {"_TOP", "_DAYS", "_STEPS"},  # defaults of flags; the chart
     "cli/arguments.py": {"_CENTURY"},  # within the calendar
     "viewer/tiers.py": {"_WHOLE"},  # percent
+    "viewer/conflicts.py": {"_SHOWN", "_AROUND", "_MOST", "_LEFT", "_WIDE", "_WHOLE"},  # how text and charts are drawn
     "tiers/manager.py": {"_DAY", "_WEEK", "_DECAYING_ENERGY", "_FEW_USES"},  # the definitions of the layers
     "cli/settings.py": {"_WIDTH"},
     "cli/demo.py": {"_DAYS", "_DAYS_A_LINE", "_BAR"},  # the demonstration
@@ -78,6 +79,7 @@ FIXED_CONSTANTS = {
         "_NEAR_TEXTS",
     },
     "conflict/judge.py": {"_MOST_SENTENCES", "_MOST_CHARACTERS", "_WHOLE"},
+    "conflict/answers.py": {"_ENOUGH"},
     "conflict/backlog.py": {"_NEVER"},
     "conflict/model_judge.py": {"_LONGEST_REASON"},  # of a quotation
     "conflict/uncertain.py": {"_LEAST"},

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from neurogated.config.memory_config import MemoryConfig
     from neurogated.config.metabolism_settings import MetabolismSettings
     from neurogated.config.retrieval_settings import RetrievalSettings
+    from neurogated.conflict.effects import Effect
     from neurogated.context.model import Choice, Context
     from neurogated.core.conflicts import Conflict
     from neurogated.core.delta import (
@@ -84,6 +85,7 @@ __all__ = [
     "Document",
     "EdgeKey",
     "EdgeType",
+    "Effect",
     "EmbeddingSettings",
     "EnergyPoint",
     "Fact",
@@ -170,6 +172,7 @@ _HOMES = {
     "Document": "ingestion.document",
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",
+    "Effect": "conflict.effects",
     "EmbeddingSettings": "config.groups",
     "Fact": "core.facts",
     "EnergyPoint": "plasticity.energy",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Unpack, cast
+from typing import NamedTuple, Unpack, cast
 from uuid import uuid4
 
 from neurogated.context.builder import ContextBuilder, token_counter
-from neurogated.context.echo import ASSISTANT, EchoFinder
+from neurogated.context.echo import EchoFinder, EchoLinks, without_blocks
 from neurogated.context.events import EVENT, joined, links
 from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.arguments import names_arguments
@@ -21,6 +21,7 @@ from neurogated.core.trace import RecalledMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import Details, Message, read_contents
 from neurogated.ingestion.document import Document, Passage
+from neurogated.ingestion.spelling import same_spelling
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.wired import Wired
@@ -29,6 +30,17 @@ __all__ = ["Contextual"]
 
 _OUTCOME = "outcome"
 """The metadata key of the outcome of an event."""
+
+
+class _Heard(NamedTuple):
+    """A document that may have blocks of memories."""
+
+    document: Document | None
+    """The part to store; None if all of it is left out."""
+    left_out: Sequence[str] = ()
+    """The ids of the memories in the blocks that are left out."""
+    quoted: Sequence[str] = ()
+    """The ids of the memories in the blocks of a document that has nothing else."""
 
 
 @names_arguments
@@ -137,39 +149,60 @@ class Contextual(Wired):
         return added
 
     def _add_news(self, documents: Sequence[Document]) -> list[str]:
-        """Store the documents that are no echoes; return the ids of all, for echoes those of the repeated memories."""
+        """Store documents, and link the echoes among them; return the ids of all.
+
+        With `skip_echoes`, blocks of memories are left out. A document of blocks only has the ids of these memories.
+        """
         heard = [self._heard(document) for document in documents]
-        news = [document for document, _ in heard if document is not None]
+        news = [one.document for one in heard if one.document is not None]
+        links = self._echo_links(heard)
+        writer = self._writer.joining(links.added_to) if self.config.metabolism.find_echoes else self._writer
         with self._runtime.work("indexing"):
-            stored = list(self._writer.add(news))
+            stored = list(writer.add(news))
         if news:
             self._told("added", [node_id for ids in stored for node_id in ids])
         in_order = iter(stored)
-        added = []
-        for given, (document, repeated) in zip(documents, heard, strict=True):
-            added += repeated if document is None else next(in_order)
-            if repeated:
-                if not self._runtime.is_frozen():
-                    self._runtime.accesses.add(self.store, Access.of(repeated))
-                self._runtime.tell("echoed", given.passages[0].text, repeated)
+        added = [name for one in heard for name in (one.left_out if one.document is None else next(in_order))]
+        echoed = [(given.passages[0].text, one.left_out) for given, one in zip(documents, heard, strict=True)]
+        for text, repeated in (*(one for one in echoed if one[1]), *links.found):
+            if not self._runtime.is_frozen():
+                self._runtime.accesses.add(self.store, Access.of(repeated))
+            self._runtime.tell("echoed", text, repeated)
         return added
 
-    def _heard(self, document: Document) -> tuple[Document | None, list[str]]:
-        """Return the part of a document that is news, and the ids of the memories that it quotes."""
-        passage, scope, now = document.passages[0], document.scope, self._parts.clock()
-        may_quote = passage.role == ASSISTANT or OPENING in passage.text
-        if self.config.read_only or document.id is not None or not may_quote:
-            return document, []
-        ids = self._runtime.handed_out.ids(self.config.namespace, scope.user_id, now)
-        finder = EchoFinder(self.store.get_nodes(ids, missing_ok=True), scope, now)
-        text, quoted = finder.outside(passage.text)
+    def _echo_links(self, heard: Sequence[_Heard]) -> EchoLinks:
+        namespace, now = self.config.namespace, self._parts.clock()
+        return EchoLinks(
+            self.store,
+            EchoFinder(self._parts.statement_judge, same_spelling),
+            lambda user_id: self._runtime.handed_out.ids(namespace, user_id, now),
+            self.config.metabolism.echo_candidates,
+            [(one.scope, one.passages[0], ids) for one, _, ids in heard if one is not None and ids],
+        )
+
+    def _heard(self, document: Document) -> _Heard:
+        """Return the part of a document that is stored, and the ids of the memories that its blocks quote."""
+        passage, scope = document.passages[0], document.scope
+        if OPENING not in passage.text:
+            return _Heard(document)
+        ids = self._runtime.handed_out.ids(self.config.namespace, scope.user_id, self._parts.clock())
+        nodes = self.store.get_nodes(ids, missing_ok=True)
+        if not self.config.metabolism.skip_echoes:
+            own = [one for one in nodes if one.scope.user_id == scope.user_id]
+            text, quoted = without_blocks(passage.text, own)
+            return _Heard(document, quoted=() if text else quoted)
+        if self.config.read_only or document.id is not None:
+            return _Heard(document)
+        # A lost block could not be found in another session or after the memories have expired.
+        owners = {scope, replace(scope, session_id=None)}
+        text, quoted = without_blocks(
+            passage.text, [one for one in nodes if one.scope in owners and one.expires_at is None]
+        )
         if text and quoted:
-            return replace(document, passages=(replace(passage, text=text),)), quoted
-        if passage.role == ASSISTANT and text and (name := finder.quoted(text)):
-            quoted = [name]
+            return _Heard(replace(document, passages=(replace(passage, text=text),)), quoted)
         # A message with details of its own is stored, for they would be lost.
         bare = Document((Passage(passage.text, role=passage.role),), scope=scope)
-        return (None, quoted) if quoted and document == bare else (document, [])
+        return _Heard(None, quoted) if quoted and document == bare else _Heard(document)
 
     def _with_outcome(
         self, delta: GraphDelta, event: MemoryNode, used: Sequence[str], recalled: Collection[str], outcome: float

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from neurogated import compose
+from neurogated.conflict.answers import answers_to
 from neurogated.conflict.backlog import ConflictBacklog
+from neurogated.conflict.effects import Effect, effect_of
 from neurogated.conflict.judge import Content
 from neurogated.conflict.settlement import resolution
 from neurogated.core.arguments import names_arguments
@@ -23,6 +26,8 @@ from neurogated.wired import Wired
 __all__ = ["Dissonance"]
 
 _STATUSES = ("open", "resolved", None)
+_ANSWERS = ("both", "supersede")
+"""The answers to a conflict besides the ids of its sides."""
 
 
 @names_arguments
@@ -38,8 +43,8 @@ class Dissonance(Wired):
             second: another.
 
         Returns:
-            A contradiction, supersession, refinement, duplicate or independent pair, with confidence and reason. A
-            contradiction has an outcome: the first statement is superseded or wrong, or both are contested.
+            A contradiction, supersession, refinement, duplicate or independent pair, with confidence and reason. The
+            first two have an outcome: one statement is superseded or wrong, or both are contested.
 
         Raises:
             InputError: a fact lacks a part, a time cannot be read, or a text has more than 4,000 characters.
@@ -50,6 +55,8 @@ class Dissonance(Wired):
         self, status: Status | None = "open", *, user_id: UserChoice = None, limit: int | None = None
     ) -> list[Conflict]:
         """Return the conflicts between memories, the latest first.
+
+        `evidence` of a conflict has the messages that may answer its question; they change nothing by themselves.
 
         Args:
             status: `open` or `resolved`; both when it is None.
@@ -65,7 +72,9 @@ class Dissonance(Wired):
         checked_count("limit", 0 if limit is None else limit)
         nodes = self.store.find(Filter(kinds=(CONFLICT,), scope=ScopeFilter(user_id)))
         found = [one for one in map(Conflict.of, nodes) if status in {None, one.status}]
-        return self._asked(self.store, found[::-1][:limit])
+        asked = self._asked(self.store, found[::-1][:limit])
+        most = self.config.metabolism.conflict_answers
+        return [replace(one, evidence=answers_to(self.store, one, most)) for one in asked]
 
     def resolve(self, conflict_id: str, keep: str, *, because: str | None = None) -> Conflict:
         """Give a conflict an outcome, in one delta that `undo` takes back. A later call gives it another outcome.
@@ -84,7 +93,7 @@ class Dissonance(Wired):
             checked_text("the reason", because)
         with self._writer.exclusively():
             conflict = self._conflict(checked_text("the id of a conflict", conflict_id))
-            if keep not in {"both", "supersede", *conflict.sides}:
+            if keep not in {*_ANSWERS, *conflict.sides}:
                 raise InputError(
                     f"keep is {keep!r}, but must be 'both', 'supersede', or one of {' and '.join(conflict.sides)}"
                 )
@@ -92,6 +101,18 @@ class Dissonance(Wired):
             self.store.apply(delta)
         self._runtime.follow(self.store, self.config.namespace)
         return self._asked(self.store, [resolved])[0]
+
+    def effects(self, conflict_id: str) -> list[Effect]:
+        """Return the changes that each answer to a conflict would make; nothing is written.
+
+        Returns:
+            The effects of keeping the first memory, the second one, `both`, and of `supersede`.
+
+        Raises:
+            UnknownIdError: there is no such conflict, or one of its memories is gone.
+        """
+        conflict, now = self._conflict(checked_text("the id of a conflict", conflict_id)), self._parts.clock()
+        return [effect_of(self.store, conflict, keep, now) for keep in (*conflict.sides, *_ANSWERS)]
 
     def _conflict(self, conflict_id: str) -> Conflict:
         node = self.store.get_node(conflict_id)

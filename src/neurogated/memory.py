@@ -114,8 +114,8 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         `timestamp` and then by arrival. The same words said twice are two memories.
         Without a session it is a document. Adding the same document again adds no memory; new details replace old ones.
 
-        With `metabolism.skip_echoes`, exact quotations of memories that a recall of the same user handed out lately are
-        not stored and count as uses. Callbacks of the event `echoed` get the text and the ids.
+        A message of the assistant that repeats a memory is linked to it if a recall handed it out lately. The memory
+        counts as used. Callbacks of the event `echoed` get the text and the ids.
 
         Args:
             content: a text, or a message such as `{"role": "user", "content": "I moved to Lyon."}`, which may also
@@ -127,7 +127,8 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
             **details: title, metadata, times and more; see `Details`.
 
         Returns:
-            The ids of its memories in order; a long text has several. For an echo, the ids of the quoted memories.
+            The ids of its memories in order; a long text has several. For a message that
+            `metabolism.skip_echoes` leaves out, the ids of the quoted memories.
 
         Raises:
             InputError: a content cannot be stored. Batches of `indexing.batch_size` chunks before it are stored.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Unpack
 from uuid import UUID
 
+from neurogated.context.echo import separated
 from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import checked_moment, times_around, to_micros
+from neurogated.core.delta import GraphDelta
 from neurogated.core.facts import Fact
 from neurogated.core.filters import FilterOptions, memories_among
 from neurogated.core.model import checked_count
@@ -148,7 +151,7 @@ class Metabolism(Wired):
     def separate(self, node_id: str | UUID) -> bool:
         """Separate a memory from those that say the same, for good; another memory comes in front of these.
 
-        `undo` takes it back.
+        An echo becomes a memory like others. `undo` takes it back.
 
         Returns:
             Whether it was linked to others.
@@ -156,7 +159,11 @@ class Metabolism(Wired):
         Raises:
             UnknownIdError: the id is not in the memory.
         """
-        return bool(self._writer.write(partial(self._writer.duplicates.separation, str(node_id))))
+        return bool(self._writer.write(partial(self._separation, str(node_id))))
+
+    def _separation(self, node_id: str, at: datetime) -> GraphDelta:
+        delta = self._writer.duplicates.separation(node_id, at)
+        return replace(delta, edges=(*delta.edges, *separated(self.store.view(), node_id, at)))
 
     def deduplicate(self) -> int:
         """Link the memories that say the same, if they are not linked yet; return the number of new links.

@@ -179,7 +179,7 @@ class Upkeep(Wired):
         Args:
             event: `added` (with the ids), `updated` (the new version), `deleted` (the ids), `recalled` (the `Recall`),
                 `learned` (the ids, and the outcome from -1 to 1), `conflict` (a new `Conflict`) or `echoed` (a text
-                that was not stored, and the ids of the memories that it quotes).
+                that says what memories say, and their ids).
             callback: runs in the thread of the write or recall; its errors are logged.
 
         Raises:

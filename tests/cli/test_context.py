@@ -2,23 +2,8 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
-
-import pytest
-
-from neurogated.cli import main
 
 Run = Callable[..., str]
-
-
-@pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*words: str, code: int = 0) -> str:
-        assert main([*words, "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == code
-        told = capsys.readouterr()
-        return told.err if code else told.out
-
-    return call
 
 
 def test_a_context_is_printed_with_its_reasons(run: Run) -> None:

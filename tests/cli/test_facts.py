@@ -4,20 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from neurogated.cli import main
-
 Run = Callable[..., str]
-
-
-@pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*words: str) -> str:
-        assert main([*words, "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == 0
-        return capsys.readouterr().out
-
-    return call
 
 
 def test_a_stated_fact_is_listed(run: Run) -> None:

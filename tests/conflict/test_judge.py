@@ -153,6 +153,22 @@ def test_a_conflict_in_one_sentence_of_many_is_found(judge: PairJudge) -> None:
     assert judge.compare(long, "My sister lives in York.").is_conflict
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("My PIN is 0042.", "My PIN is 42."),
+        ("It was -5 degrees.", "It was 5 degrees."),
+        ("We use v1.10.", "We use v1.1."),
+        (fact("Ann", "code", "0042"), fact("Ann", "code", "42")),
+    ],
+)
+def test_codes_signs_and_versions_that_differ_are_no_duplicates(
+    judge: PairJudge, first: Content, second: Content
+) -> None:
+    assert judge.compare(first, second).kind is not RelationKind.DUPLICATE
+    assert judge.compare(first, first).kind is RelationKind.DUPLICATE
+
+
 def test_text_without_an_embedder_is_still_judged() -> None:
     plain = PairJudge()
     assert plain.compare("I live in Leeds.", "I live in York.").kind is RelationKind.CONTRADICTION

@@ -1,8 +1,7 @@
-"""The judge keeps its figures on the package's own pairs, and is fast."""
+"""The judge keeps its figures on the package's own pairs."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -47,11 +46,7 @@ def test_duplicates_are_told_from_near_misses(judge: PairJudge, name: str) -> No
     assert counts[True, True] >= 0.85 * (counts[True, True] + counts[True, False])
 
 
-def test_a_pair_takes_less_than_three_milliseconds_when_its_words_are_known(judge: PairJudge) -> None:
-    pairs = [(_told(row[3]), _told(row[4])) for row in _rows("pairs.tsv")]
-    for pair in pairs:
-        judge.compare(*pair)
-    start = time.process_time()
-    for pair in pairs:
-        judge.compare(*pair)
-    assert (time.process_time() - start) / len(pairs) < 0.003
+def test_outcomes_are_told_apart_in_four_languages(judge: PairJudge) -> None:
+    rows = _rows("outcomes.tsv")
+    right = sum(judge.compare(first, second).outcome == outcome for _, outcome, first, second in rows)
+    assert right >= 0.85 * len(rows)

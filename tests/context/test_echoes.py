@@ -1,30 +1,34 @@
-"""Echoes: exact quotations of memories are not stored if the setting says so; all else always is."""
+"""Echoes: messages that repeat recalled memories are stored, linked, and stay behind these memories."""
 
 import time
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.context.echo import EchoFinder, HandedOut
+from neurogated.conflict.judge import PairJudge
+from neurogated.context.echo import EchoFinder, HandedOut, without_blocks
 from neurogated.context.layout import line_of, text_of
+from neurogated.context.retelling import in_one_person
 from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, quoted_memories
-from neurogated.core.scope import Scope
 from neurogated.errors import NeurogatedError
+from neurogated.ingestion.spelling import same_spelling
 from neurogated.testing import ManualClock
 
 BARN = "I keep bees behind the barn."
-NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
 @pytest.fixture
-def config(config: MemoryConfig) -> MemoryConfig:
-    return config.replace(metabolism={"skip_echoes": True})
+def skipping(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(config.replace(storage="memory", metabolism={"skip_echoes": True})) as memory:
+        yield memory
 
 
 def hear(memory: NeuroGraphMemory, text: str = BARN, **about: Any) -> str:  # noqa: ANN401 - arguments of `add`
@@ -35,129 +39,246 @@ def hear(memory: NeuroGraphMemory, text: str = BARN, **about: Any) -> str:  # no
     return name
 
 
-def stores(memory: NeuroGraphMemory, text: str, role: str = "assistant", **about: Any) -> bool:  # noqa: ANN401 - arguments of `add`
-    """Return whether a message is stored as it is."""
-    before = memory.count(user_id=about.get("user_id"))
+def echoed(memory: NeuroGraphMemory, text: str, role: str = "assistant", **about: Any) -> list[str]:  # noqa: ANN401 - arguments of `add`
+    """Store a message, and return the ids of the memories that it echoes. Its text is stored as it is."""
     (name, *_) = memory.add({"role": role, "content": text}, **about)
-    is_new = memory.count(user_id=about.get("user_id")) == before + 1
-    return is_new and memory.get(name).content == text.strip()
+    assert memory.get(name).content == text.strip()
+    found = {
+        edge.target_id: edge.weight
+        for edge in memory.store.all_edges()
+        if (edge.type, edge.source_id) == (EdgeType.ECHO, name)
+    }
+    assert not found or sum(found.values()) == pytest.approx(1.0)
+    return sorted(found)
 
 
 @pytest.mark.parametrize(
-    "text", [f'"{BARN}"', f" “{BARN} ” ", f"„{BARN}“", f"«{BARN}»", f'"{BARN}"'.replace(" ", "\n")]
+    "text",
+    [
+        BARN,
+        f'"{BARN}"',
+        f" “{BARN} ” ",
+        f"«{BARN}»",
+        f'You said: "{BARN}"',
+        "You keep bees behind the barn.",
+        "You mentioned that you keep bees behind the barn.",
+        "Behind the barn, you keep bees.",
+        f"{BARN} You keep bees behind the barn!",
+    ],
 )
-def test_a_whole_memory_in_quotation_marks_is_an_echo(memory: NeuroGraphMemory, text: str) -> None:
+def test_an_assistant_that_repeats_a_memory_is_an_echo(memory: NeuroGraphMemory, text: str) -> None:
     name = hear(memory)
-    assert memory.add({"role": "assistant", "content": text}) == [name]
-    assert memory.count() == 1
+    assert echoed(memory, text, session_id="one") == [name]
 
 
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        (BARN, BARN),
-        ("I will send the report.", "I will send the report."),
-        (BARN, f'You said: "{BARN}"'),
+        (BARN, "Thanks, noted."),
         (BARN, f'Nobody said "{BARN}"'),
-        (BARN, f'"{BARN}" Is that so?'),
-        (BARN, f'"{BARN}'),
-        (BARN, f'"{BARN}»'),
-        (BARN, '"'),
-        (BARN, '"I keep bees behind the barn?"'),
-        (BARN, '"I keep bees behind the Barn."'),
-        (BARN, '"I keep bees behind the barn"'),
-        ("My blood type is B+.", '"My blood type is B-."'),
-        ("It is 5 degrees.", '"It is -5 degrees."'),
-        (f"{BARN} And hens.", f'"{BARN}"'),
+        (BARN, f'"{BARN}" Shall I order food?'),
+        (BARN, f"{BARN} I ordered food for them."),
+        (BARN, "You keep hens behind the barn."),
+        (BARN, "Do you keep bees behind the barn?"),
+        (BARN, "You do not keep bees behind the barn."),
+        (BARN, "You kept bees behind the barn."),
+        ("My blood type is B+.", "Your blood type is B-."),
+        ("It is 5 degrees.", "It is -5 degrees."),
+        ("The meeting is at 3 pm.", "The meeting is at 4 pm."),
+        ("Tim called Mia.", "Mia called Tim."),
+        (BARN, "???"),
     ],
 )
-def test_a_message_that_differs_at_all_or_is_no_quotation_is_stored(
-    memory: NeuroGraphMemory, told: str, said: str
-) -> None:
+def test_a_message_that_says_anything_else_is_news(memory: NeuroGraphMemory, told: str, said: str) -> None:
     hear(memory, told)
-    assert stores(memory, said)
+    assert echoed(memory, said) == []
 
 
-def test_a_user_is_never_an_echo(memory: NeuroGraphMemory) -> None:
+@pytest.mark.parametrize("role", ["user", "tool", "system"])
+def test_only_an_assistant_echoes(memory: NeuroGraphMemory, role: str) -> None:
     hear(memory)
-    assert stores(memory, f'"{BARN}"', role="user")
+    assert echoed(memory, BARN, role, session_id="one") == []
 
 
-def test_a_quotation_on_another_day_is_news(clock: ManualClock, config: MemoryConfig) -> None:
+def test_an_answer_can_repeat_several_memories(memory: NeuroGraphMemory) -> None:
+    names = [hear(memory, text) for text in (BARN, "My sister lives in Oslo.")]
+    assert echoed(memory, "You keep bees behind the barn. Your sister lives in Oslo.") == sorted(names)
+    assert echoed(memory, "You keep bees behind the barn. Your sister lives in Rome.") == []
+
+
+def test_an_echo_stays_behind_its_memory_and_is_not_lost(memory: NeuroGraphMemory) -> None:
+    name = hear(memory)
+    (echo,) = memory.add({"role": "assistant", "content": "You keep bees behind the barn."})
+    assert memory.recall("Where do you keep bees?", top_n=5).ids == (name,)
+    assert set(memory.recall("bees", top_n=5, include_duplicates=True).ids) == {name, echo}
+    assert set(memory.recall("bees", top_n=5, as_of=memory.store.view().sequence).ids) == {name, echo}
+    assert {one.id for one in memory.list()} == {name, echo}
+    assert memory.same_as(name) == []
+    assert echo not in memory.get_context("bees").ids
+
+
+def test_an_echo_counts_as_a_use_and_callbacks_are_told(memory: NeuroGraphMemory) -> None:
+    name = hear(memory)
+    told: list[tuple[str, list[str]]] = []
+    memory.on("echoed", lambda text, ids: told.append((text, ids)))
+    assert echoed(memory, BARN) == [name]
+    memory.flush()
+    assert memory.get(name).uses == 2
+    assert told == [(BARN, [name])]
+    memory.freeze(lasting=False)
+    echoed(memory, f'"{BARN}"')
+    memory.flush()
+    assert memory.get(name).uses == 2
+
+
+def test_separating_an_echo_makes_it_news_for_good(memory: NeuroGraphMemory) -> None:
+    name = hear(memory)
+    message = {"role": "assistant", "content": "You keep bees behind the barn.", "id": "m"}
+    memory.add(message)
+    assert memory.recall("bees", top_n=5).ids == (name,)
+    assert memory.separate("m")
+    assert set(memory.recall("bees", top_n=5).ids) == {name, "m"}
+    memory.add({**message, "metadata": {"a": 1}})
+    assert set(memory.recall("bees", top_n=5).ids) == {name, "m"}
+    assert not memory.separate("m")
+
+
+@pytest.mark.parametrize("change", ["delete", "update", "update the echo"])
+def test_an_echo_is_news_when_a_memory_that_it_repeats_is_gone(memory: NeuroGraphMemory, change: str) -> None:
+    names = [hear(memory, text) for text in (BARN, "My sister lives in Oslo.")]
+    (echo,) = memory.add({"role": "assistant", "content": "You keep bees behind the barn. Your sister lives in Oslo."})
+    assert echo not in memory.recall("bees and sister", top_n=5).ids
+    if change == "delete":
+        memory.delete(names[1])
+    else:
+        memory.update(names[1] if change == "update" else echo, content="My sister moved to Rome.")
+    assert echo in memory.recall("bees and sister", top_n=5).ids
+
+
+def test_undo_takes_an_echo_back_with_its_links(memory: NeuroGraphMemory) -> None:
+    hear(memory)
+    before = memory.store.view().sequence
+    echoed(memory, BARN)
+    assert memory.store.view().sequence == before + 1
+    memory.undo()
+    assert all(edge.type is not EdgeType.ECHO for edge in memory.store.all_edges())
+
+
+def test_an_echo_is_no_evidence_for_a_fact(memory: NeuroGraphMemory) -> None:
+    texts = ["I keep bees behind the barn.", "My bees make honey from clover.", "The bees sleep in the barn in winter."]
+    names = [hear(memory, text, session_id="one") for text in texts]
+    (echo,) = memory.add({"role": "assistant", "content": texts[0]}, session_id="one")
+    for _ in range(4):
+        memory.feedback(memory.recall("bees in the barn", top_n=5, include_duplicates=True))
+    memory.consolidate()
+    derived = {edge.target_id for edge in memory.store.all_edges() if edge.type is EdgeType.DERIVED_FROM}
+    assert echo not in derived
+    assert derived <= set(names)
+
+
+@pytest.mark.parametrize(("owner", "other"), [("ana", "ben"), ("ana", None)])
+def test_no_memory_of_another_user_is_echoed(memory: NeuroGraphMemory, owner: str, other: str | None) -> None:
+    hear(memory, user_id=owner)
+    memory.recall(BARN, top_n=5, user_id=other)
+    memory.recall(BARN, top_n=5, user_id=ANY_USER)
+    assert echoed(memory, BARN, user_id=other) == []
+
+
+def test_a_memory_without_an_owner_is_not_echoed_by_a_user(memory: NeuroGraphMemory) -> None:
+    hear(memory)
+    block = memory.recall(BARN, top_n=5, user_id="ana").as_text()
+    assert echoed(memory, BARN, user_id="ana", session_id="one") == []
+    assert echoed(memory, block, user_id="ana", session_id="one") == []
+
+
+def test_a_reader_who_does_not_see_the_memory_sees_the_echo(memory: NeuroGraphMemory) -> None:
+    hear(memory, user_id="ana", session_id="one")
+    (echo,) = memory.add({"role": "assistant", "content": BARN}, user_id="ana", session_id="two")
+    assert memory.recall(BARN, top_n=5, user_id="ana", session_id="two").ids == (echo,)
+
+
+def test_words_such_as_yesterday_are_echoed_on_the_same_day_only(clock: ManualClock, config: MemoryConfig) -> None:
     with NeuroGraphMemory(config, parts=build(config, clock)) as memory:
         failed = "The deployment failed yesterday."
-        hear(memory, failed)
-        assert not stores(memory, f'"{failed}"')
+        name = hear(memory, failed, session_id="one")
+        assert echoed(memory, failed, session_id="one") == [name]
         clock.advance(timedelta(days=18))
-        assert len(memory.recall(failed)) == 1
-        assert stores(memory, f'"{failed}"')
+        assert name in memory.recall(failed).ids
+        assert echoed(memory, failed, session_id="one") == []
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ({"user_id": "ana", "agent_id": "a"}, {"user_id": "ana", "agent_id": "b"}),
-        ({"user_id": "ana", "agent_id": "a"}, {"user_id": "ana"}),
-        ({"session_id": "one"}, {"session_id": "two"}),
-        ({"session_id": "one"}, {}),
-        ({"path": ["work"]}, {"path": ["home"]}),
-        ({"path": ["work"]}, {}),
-        ({"user_id": "ana"}, {"user_id": "ben"}),
-        ({"user_id": "ana"}, {}),
-        ({}, {"user_id": "ana"}),
-    ],
-)
-def test_a_memory_of_another_owner_is_not_echoed(
-    memory: NeuroGraphMemory, first: dict[str, Any], second: dict[str, Any]
-) -> None:
-    hear(memory, **first)
-    block = memory.recall(BARN, top_n=5, user_id=first.get("user_id")).as_text()
-    memory.recall(BARN, top_n=5, user_id=second.get("user_id"))
-    assert stores(memory, f'"{BARN}"', **second)
-    assert stores(memory, block, role="user", **second)
-
-
-def test_a_memory_without_a_session_is_echoed_in_a_session(memory: NeuroGraphMemory) -> None:
-    about: dict[str, Any] = {"user_id": "ana", "agent_id": "a", "path": ["work"]}
-    hear(memory, **about)
-    assert not stores(memory, f'"{BARN}"', session_id="one", **about)
-
-
-@pytest.mark.parametrize(
-    "about",
-    [{"ttl": 1000}, {"valid_to": datetime(2126, 1, 1, tzinfo=UTC)}, {"valid_from": datetime(2020, 1, 1, tzinfo=UTC)}],
-)
-def test_a_memory_that_expires_or_holds_for_a_time_is_not_echoed(
-    memory: NeuroGraphMemory, about: dict[str, Any]
-) -> None:
-    hear(memory, **about)
-    assert stores(memory, f'"{BARN}"')
-
-
-@pytest.mark.parametrize(
-    "about",
-    [
-        {"metadata": {"approved": True}},
-        {"tags": ["bees"]},
-        {"title": "Bees"},
-        {"kind": "policy"},
-        {"importance": 0.9},
-        {"ttl": 1000},
-        {"timestamp": "2026-01-01"},
-        {"valid_from": datetime(2020, 1, 1, tzinfo=UTC)},
-        {"valid_to": datetime(2126, 1, 1, tzinfo=UTC)},
-        {"id": "m1"},
-    ],
-)
-def test_a_message_with_details_of_its_own_is_stored(memory: NeuroGraphMemory, about: dict[str, Any]) -> None:
-    hear(memory)
-    block = memory.recall("bees").as_text()
-    assert stores(memory, f'"{BARN}"', **about)
-    assert stores(memory, block, **{key: "m2" if key == "id" else value for key, value in about.items()})
+def test_a_message_with_details_of_its_own_keeps_them(memory: NeuroGraphMemory) -> None:
+    name = hear(memory)
+    memory.add({"role": "assistant", "name": "Bo", "content": BARN, "id": "m", "metadata": {"a": 1}}, tags=["bees"])
+    node = memory.get("m")
+    assert (node.content, node.speaker, node.metadata, tuple(node.tags)) == (BARN, "Bo", {"a": 1}, ("bees",))
+    assert memory.recall("bees", top_n=5).ids == (name,)
 
 
 @pytest.mark.parametrize("role", ["user", "assistant", "tool"])
-def test_a_block_of_memories_is_not_stored_and_the_words_beside_it_are(memory: NeuroGraphMemory, role: str) -> None:
+def test_a_message_that_is_only_a_block_of_memories_is_an_echo(memory: NeuroGraphMemory, role: str) -> None:
+    names = {hear(memory, BARN), hear(memory, "# My bees\n- are black.")}
+    for block in (memory.recall("bees", top_n=5).as_text(), memory.get_context("bees").text):
+        assert set(echoed(memory, block, role, session_id="one")) == names
+        assert echoed(memory, f"Now I sell honey.\n{block}", role, session_id="one") == []
+        assert set(memory.recall("bees behind the barn", top_n=2).ids) <= names | set(memory.recall("honey").ids)
+
+
+def test_a_long_block_is_an_echo_in_all_its_pieces(memory: NeuroGraphMemory) -> None:
+    names = {hear(memory, f"Hive number {number} stands behind the barn number {number}.") for number in range(40)}
+    block = memory.get_context("Where are the hives?", 4000).text
+    said = [{"role": "tool", "content": block}, {"role": "user", "content": "barn"}]
+    *pieces, own = memory.add(said, session_id="one")
+    assert len(pieces) > 1
+    sources = {edge.source_id for edge in memory.store.all_edges() if edge.type is EdgeType.ECHO}
+    assert sources == set(pieces)
+    assert own not in sources
+    assert set(memory.recall("hive", top_n=50).ids) <= {*names, own}
+
+
+def test_by_request_nothing_is_linked(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config.replace(metabolism={"find_echoes": False})) as memory:
+        hear(memory)
+        assert echoed(memory, BARN) == []
+
+
+def test_a_memory_that_only_reads_refuses_an_echo(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        hear(memory)
+    with NeuroGraphMemory(config.replace(read_only=True)) as memory:
+        block = memory.recall("bees").as_text()
+        for text in (BARN, block):
+            with pytest.raises(NeurogatedError):
+                memory.add({"role": "assistant", "content": text})
+
+
+def test_a_deleted_memory_is_not_echoed(memory: NeuroGraphMemory) -> None:
+    memory.delete(hear(memory))
+    assert echoed(memory, BARN) == []
+
+
+PAIRS = [
+    line.split("\t") for line in (Path(__file__).parent / "echoes.tsv").read_text(encoding="utf-8").splitlines()[1:]
+]
+
+
+@pytest.mark.parametrize(("said", "told"), [(said, told) for _, same, told, said in PAIRS if same == "0"])
+def test_other_facts_in_similar_words_are_no_echoes(said: str, told: str) -> None:
+    nodes = [MemoryNode(role, text, role=role) for role, text in (("assistant", said), ("user", told))]
+    assert not EchoFinder(PairJudge(), same_spelling).shares(nodes[0], nodes[1:])
+
+
+@given(text=st.text(st.sampled_from('abI you.,\n!?"“”你我的')))
+def test_texts_of_any_form_can_be_put_into_one_person(text: str) -> None:
+    assert in_one_person(text, text)[1] == in_one_person("", text)[1]
+
+
+# Blocks
+
+
+@pytest.mark.parametrize("role", ["user", "assistant", "tool"])
+def test_a_block_of_memories_is_not_stored_and_the_words_beside_it_are(skipping: NeuroGraphMemory, role: str) -> None:
+    memory = skipping
     hear(memory, f"<b>{BARN}\n\nAnd hens.")
     hear(memory, "# My bees\n- are black.")
     told: list[tuple[str, list[str]]] = []
@@ -172,7 +293,8 @@ def test_a_block_of_memories_is_not_stored_and_the_words_beside_it_are(memory: N
     assert [set(ids) for _, ids in told] == [set(recall.ids)] * 4
 
 
-def test_lines_of_contested_memories_are_echoes(memory: NeuroGraphMemory) -> None:
+def test_lines_of_contested_memories_are_left_out(skipping: NeuroGraphMemory) -> None:
+    memory = skipping
     for city in ("Lyon", "Rome"):
         memory.add_fact("Ana", "city", city)
     (conflict,) = memory.conflicts()
@@ -209,10 +331,11 @@ def test_lines_of_contested_memories_are_echoes(memory: NeuroGraphMemory) -> Non
         f'<memory speaker="user">{BARN}',
     ],
 )
-def test_a_block_with_anything_else_is_stored(memory: NeuroGraphMemory, block: str) -> None:
-    hear(memory)
-    for text in (f"{OPENING}\n{block}\n{CLOSING}", f"{OPENING}\n{block}"):
-        assert stores(memory, text, role="user")
+def test_a_block_with_anything_else_is_stored(memory: NeuroGraphMemory, skipping: NeuroGraphMemory, block: str) -> None:
+    for each in (memory, skipping):
+        hear(each)
+        for text in (f"{OPENING}\n{block}\n{CLOSING}", f"{OPENING}\n{block}"):
+            assert echoed(each, text, role="user") == []
 
 
 WORDS = st.text(st.sampled_from('ab"- #<>&\n'), min_size=1, max_size=12).filter(lambda text: bool(text.strip()))
@@ -225,7 +348,6 @@ def test_only_exact_blocks_are_taken_out_and_everything_else_stays(
     """The words beside blocks stay in order, and a block with a line of another memory stays whole."""
     nodes = [MemoryNode(f"m{n}", text, role="user") for n, text in enumerate(told)]
     strange = MemoryNode("x", "".join(told) + "!", role="user")
-    finder = EchoFinder(nodes, Scope(), NOW)
     text, left, names = "", "", []
     for part in parts:
         shown = data.draw(st.permutations(nodes))
@@ -237,13 +359,13 @@ def test_only_exact_blocks_are_taken_out_and_everything_else_stays(
         text += f"{part}{block}"
         left += f"{part}{block}" if is_forged else part
         names += [] if is_forged else [node.id for node in nodes]
-    said, found = finder.outside(text)
+    said, found = without_blocks(text, nodes)
     assert said == (left.strip() if names else text)
     assert {told[int(name[1:])] for name in found} == ({node.content for node in nodes} if names else set())
 
 
 def test_time_is_linear_in_the_length_of_a_message() -> None:
-    finder = EchoFinder([MemoryNode("m", BARN, role="user")], Scope(), NOW)
+    memory, finder = MemoryNode("m", BARN, role="user"), EchoFinder(PairJudge(), same_spelling)
     for text in (
         f"{OPENING}\n- " * 20_000,
         f"{OPENING}\n" + "- x\n  " * 200_000 + CLOSING,
@@ -251,20 +373,13 @@ def test_time_is_linear_in_the_length_of_a_message() -> None:
         '"' * 10**6,
     ):
         begin = time.perf_counter()
-        assert finder.outside(text) == (text, [])
-        assert finder.quoted(text) is None
+        assert without_blocks(text, [memory]) == (text, [])
+        assert not finder.shares(MemoryNode("e", text, role="assistant"), [memory])
         assert time.perf_counter() - begin < 5
 
 
-def test_an_echo_counts_as_a_use(memory: NeuroGraphMemory) -> None:
-    name = hear(memory)
-    assert memory.add({"role": "assistant", "content": f'"{BARN}"'}) == [name]
-    memory.flush()
-    assert memory.get(name).uses == 2
-
-
 def test_memories_that_were_handed_out_long_ago_or_before_many_others_are_forgotten(clock: ManualClock) -> None:
-    handed = HandedOut(MetabolismSettings(skip_echoes=True, echo_minutes=60, echo_memories=3, canvas_count=2))
+    handed = HandedOut(MetabolismSettings(echo_minutes=60, echo_memories=3, canvas_count=2))
     handed.add("a", "ana", ["1", "2"], clock())
     clock.advance(timedelta(minutes=40))
     handed.add("a", "ana", ["3", "4"], clock())
@@ -275,34 +390,3 @@ def test_memories_that_were_handed_out_long_ago_or_before_many_others_are_forgot
     for user in ("ben", "eve"):
         handed.add("a", user, ["5"], clock())
     assert handed.ids("a", "ana", clock()) == []
-
-
-def test_by_default_everything_is_stored(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config.replace(metabolism={"skip_echoes": MetabolismSettings().skip_echoes})) as memory:
-        hear(memory)
-        block = memory.recall("bees").as_text()
-        assert stores(memory, f'"{BARN}"')
-        assert stores(memory, block)
-
-
-def test_a_memory_that_only_reads_refuses_an_echo(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        hear(memory)
-    with NeuroGraphMemory(config.replace(read_only=True)) as memory:
-        block = memory.recall("bees").as_text()
-        for text in (f'"{BARN}"', block):
-            with pytest.raises(NeurogatedError):
-                memory.add({"role": "assistant", "content": text})
-
-
-def test_a_deleted_memory_is_not_echoed(memory: NeuroGraphMemory) -> None:
-    memory.delete(hear(memory))
-    assert stores(memory, f'"{BARN}"')
-
-
-def test_a_list_returns_the_ids_of_all_its_messages_in_order(memory: NeuroGraphMemory) -> None:
-    name = hear(memory)
-    said = [("user", "Who keeps bees?"), ("assistant", f'"{BARN}"'), ("user", "Indeed.")]
-    first, echoed, last = memory.add([{"role": role, "content": text} for role, text in said], session_id="two")
-    assert echoed == name
-    assert [memory.get(one).content for one in (first, last)] == ["Who keeps bees?", "Indeed."]

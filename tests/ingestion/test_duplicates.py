@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.errors import UnknownIdError
-from neurogated.ingestion.literals import same_writing
+from neurogated.ingestion.spelling import same_spelling
 
 QUESTION = "Where do I live?"
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
@@ -75,10 +75,10 @@ def test_a_sign_a_zero_or_a_capital_letter_can_change_what_is_said(
 
 
 @given(st.lists(st.sampled_from(["Tom", "tom", "5", "-5", "<", ">", "1.10", "1.1", "B12", "b12", "é", "e", "."])))
-def test_every_text_is_written_as_itself_and_the_order_of_two_texts_does_not_matter(words: list[str]) -> None:
+def test_every_text_is_spelled_as_itself_and_the_order_of_two_texts_does_not_matter(words: list[str]) -> None:
     text, other = " ".join(words), " ".join(words[::-1]).upper()
-    assert same_writing(text, text)
-    assert same_writing(text, other) == same_writing(other, text)
+    assert same_spelling(text, text)
+    assert same_spelling(text, other) == same_spelling(other, text)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import settings as run
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroRetriever
+from neurogated.core.delta import Access, Charge, GraphDelta
 from neurogated.core.energy import EnergyLaw
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
@@ -68,7 +69,12 @@ def test_a_recall_that_finds_nothing_good_wakes_dormant_memories_and_says_so(clo
 def test_a_dormant_memory_that_fits_better_than_all_awake_ones_wakes_the_recall(clock: ManualClock) -> None:
     store = _store(clock, asleep=([1.0, 0.0], SLEEPY), near=([0.99, 0.14], {}), far=([0.8, 0.6], {}))
     found = {
-        share: _retriever(store, clock, **{"metabolism.wake_factor": share, "metabolism.wake_score": 0.0}).recall("1 0")
+        share: _retriever(
+            store,
+            clock,
+            **{"metabolism.wake_factor": share, "metabolism.wake_score": 0.0, "metabolism.wake_share": 0.0},
+            **{"retrieval.energy_weight": 0.0},
+        ).recall("1 0")
         for share in (0.0, 0.9, 1.05)
     }
     assert [recall.ids for recall in found.values()] == [("near", "far"), ("near", "far"), ("asleep", "near", "far")]
@@ -118,5 +124,46 @@ def test_energy_counts_for_the_score_by_its_weight(clock: ManualClock) -> None:
     assert [memory.parts["energy"] for memory in recall] == pytest.approx([0.4, 0.1])
     assert [memory.contributions["energy"] for memory in recall] == pytest.approx([0.2, 0.05])
     assert recall[0].score - recall[1].score == pytest.approx(0.15)
-    plain = _retriever(store, clock).recall("1 0")
+    plain = _retriever(store, clock, **{"retrieval.energy_weight": 0.0}).recall("1 0")
     assert [memory.contributions["energy"] for memory in plain] == [0.0, 0.0]
+
+
+def test_a_recall_has_the_same_scores_all_day_and_uses_do_not_change_them(clock: ManualClock) -> None:
+    clock.now = clock.now.replace(hour=0, minute=0)
+    store = _store(clock, first=([1.0, 0.0], {}), second=([0.9, 0.1], {"base_energy": 0.5}))
+    retriever = _retriever(store, clock)
+    clock.now = clock.now.replace(hour=0, minute=0)
+    morning = retriever.recall("1 0")
+    store.apply(GraphDelta(touch=Access(charges={"second": Charge(0.5, clock.now)})))
+    clock.now += timedelta(hours=23, minutes=59)
+    evening = retriever.recall("1 0")
+    assert [(one.id, one.score, one.parts) for one in evening] == [(one.id, one.score, one.parts) for one in morning]
+    clock.now += timedelta(minutes=1)
+    assert all(later.score < one.score for later, one in zip(retriever.recall("1 0"), morning, strict=True))
+
+
+def test_energy_changes_neither_the_trust_nor_which_recalls_wake(clock: ManualClock) -> None:
+    nodes = {"asleep": ([1.0, 0.0], SLEEPY), "near": ([0.9, 0.43], {}), "far": ([0.5, 0.86], {"base_energy": 0.3})}
+    for factor in (0.0, 1.05, 1.2):
+        found = [
+            _retriever(
+                _store(clock, **nodes), clock, **{"retrieval.energy_weight": weight, "metabolism.wake_factor": factor}
+            ).recall("1 0")
+            for weight in (0.0, 0.05, 5.0)
+        ]
+        assert len({(one.trust, one.notes) for one in found}) == 1
+
+
+def test_a_recall_wakes_dormant_memories_if_it_would_lose_much_of_its_scores_without_them(clock: ManualClock) -> None:
+    nodes = {f"asleep{n}": ([1.0, 0.4 + n / 100], SLEEPY) for n in range(4)}
+    store = _store(clock, **nodes, best=([1.0, 0.0], {}), far=([0.4, 0.92], {}))
+    found = {
+        share: _retriever(store, clock, **{"metabolism.wake_factor": 0.01, "metabolism.wake_share": share}).recall(
+            "1 0", top_n=2
+        )
+        for share in (0.0, 0.5, 0.9)
+    }
+    assert [recall.ids for recall in found.values()] == [("best", "far"), ("best", "far"), ("best", "asleep0")]
+    assert [recall.notes for recall in found.values()] == [(), (), (WOKEN,)]
+    # One memory alone loses nothing.
+    assert _retriever(store, clock, **{"metabolism.wake_factor": 0.01}).recall("1 0", top_n=1).notes == ()

@@ -52,7 +52,9 @@ def test_gated_score_is_the_weighted_sum_of_its_parts(store: GraphStore) -> None
     settings = {"SIMILARITY_WEIGHT": 0.5, "ACTIVATION_WEIGHT": 2.0, "retrieval.switches.keep_best_first": False}
     recall = _retriever(store, TOP_K_ANCHORS=1, **settings).recall("1 0", top_n=4)
     for memory in recall:
-        assert memory.score == pytest.approx(0.5 * memory.parts["similarity"] + 2.0 * memory.parts["activation"])
+        parts = memory.parts
+        expected = 0.5 * parts["similarity"] + 2.0 * parts["activation"] + 0.05 * parts["energy"]
+        assert memory.score == pytest.approx(expected)
     scores = [memory.score for memory in recall]
     assert scores == sorted(scores, reverse=True)
 
@@ -257,7 +259,7 @@ def test_a_score_that_the_best_match_holds_back_says_how_much() -> None:
     best, linked = _retriever(store, TOP_K_ANCHORS=1, MAX_HOPS=1, ACTIVATION_WEIGHT=4.0).recall("1 0")
     assert (best.id, linked.score) == ("best", best.score)
     assert linked.contributions["held_back"] == pytest.approx(
-        best.score - linked.parts["similarity"] - 4.0 * linked.parts["activation"]
+        best.score - linked.parts["similarity"] - 4.0 * linked.parts["activation"] - 0.05 * linked.parts["energy"]
     )
     (flow,) = linked.flows
     assert (flow.source_id, flow.type, flow.hop) == ("best", EdgeType.SEQ, 1)

@@ -80,3 +80,18 @@ def test_a_state_that_is_back_is_not_marked(memory: NeuroGraphMemory) -> None:
     recall = memory.recall(QUESTION, user_id="ana", include_duplicates=True)
     assert recall.states[old] == "superseded"
     assert recall.states.get(again) != "superseded"
+
+
+def test_a_memory_is_not_superseded_by_one_that_is_wrong(memory: NeuroGraphMemory) -> None:
+    lyon, paris, rome = (
+        memory.add_fact("Ana", "city", city, user_id="ana", valid_from=datetime(year, 1, 1, tzinfo=UTC))
+        for city, year in (("Lyon", 2020), ("Paris", 2022), ("Rome", 2024))
+    )
+    for one in memory.conflicts(None, user_id="ana"):
+        if paris in one.sides:
+            memory.resolve(one.id, one.other(paris))
+        else:
+            memory.resolve(one.id, "both")
+    recall = memory.recall("Which city is Lyon, of Ana?", user_id="ana")
+    assert recall.states == {paris: "wrong"}
+    assert {lyon, rome} < set(recall.ids)

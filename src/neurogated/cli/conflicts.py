@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from neurogated.cli.arguments import add_dataset
+from neurogated.cli.arguments import add_dataset, add_user
 from neurogated.cli.opening import open_memory
-from neurogated.cli.output import emit
+from neurogated.cli.output import beginning, emit
 from neurogated.core.conflicts import Conflict
+from neurogated.memory import NeuroGraphMemory
+from neurogated.viewer import explain_conflicts, write_page
 
-__all__ = ["EXAMPLES", "add_arguments", "command", "json_of", "line_of"]
+__all__ = ["EXAMPLES", "add_arguments", "command", "json_of", "texts_of"]
 
 EXAMPLES = """\
   neurogated conflicts --save_dir my_agent
-  neurogated conflicts --save_dir my_agent --user_id ana --status all --json
+  neurogated conflicts --save_dir my_agent --user ana --status all --json
+  neurogated conflicts --save_dir my_agent --user ana --page conflicts.html
 """
-_SHOWN = ("id", "first", "second", "confidence", "outcome", "loser", "status", "because", "reason", "question")
+_SHOWN = (
+    *("id", "first", "second", "confidence", "outcome", "loser", "status", "because", "reason", "question"),
+    "evidence",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's own flags."""
     add_dataset(parser)
-    parser.add_argument("--user_id", metavar="NAME", help="the user whose conflicts are listed")
+    add_user(parser, "the user whose conflicts are listed")
     parser.add_argument("--status", choices=("open", "resolved", "all"), default="open", help="default: open")
     parser.add_argument("--limit", type=int, metavar="N", help="list at most this many")
+    parser.add_argument(
+        "--page", metavar="FILE", help="also write a page with both sides and the effect of each answer"
+    )
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -32,15 +43,30 @@ def command(arguments: argparse.Namespace) -> int:
     with open_memory(arguments) as memory:
         status = None if arguments.status == "all" else arguments.status
         found = memory.conflicts(status, user_id=arguments.user_id, limit=arguments.limit)
-        lines = [*map(line_of, found), f"{len(found)} conflicts"]
-        emit(arguments, {"conflicts": list(map(json_of, found))}, "\n".join(lines))
+        shown: dict[str, Any] = {"conflicts": list(map(json_of, found))}
+        texts = texts_of(memory, (side for one in found for side in (*one.sides, *one.evidence)))
+        lines = [*(_line(one, texts) for one in found), f"{len(found)} conflicts"]
+        if not found and arguments.user_id is None:
+            lines.append("the conflicts of a user are listed only with --user NAME")
+        if arguments.page:
+            page = explain_conflicts(memory, user_id=arguments.user_id, limit=arguments.limit)
+            shown["page"] = str(write_page(page, arguments.page))
+            lines.append(f"both sides and the effect of each answer: {shown['page']}")
+        emit(arguments, shown, "\n".join(lines))
     return 0
 
 
-def line_of(conflict: Conflict) -> str:
-    """Return a conflict as lines for a terminal."""
+def texts_of(memory: NeuroGraphMemory, node_ids: Iterable[str]) -> Mapping[str, str]:
+    """Return the beginnings of memories by id; those that were removed meanwhile have none."""
+    nodes = memory.store.get_nodes(list(dict.fromkeys(node_ids)), missing_ok=True)
+    return defaultdict(str, {node.id: f"“{beginning(node.content)}”" for node in nodes})
+
+
+def _line(conflict: Conflict, texts: Mapping[str, str]) -> str:
     state = f"{conflict.status}, {conflict.outcome}, {conflict.instruction}"
-    return f"{conflict.id}  ({state})\n    {conflict.first}\n    {conflict.second}\n    {conflict.question}"
+    sides = [f"    {side}  {texts[side]}".rstrip() for side in conflict.sides]
+    answers = [f"    perhaps answered by {one}  {texts[one]}".rstrip() for one in conflict.evidence]
+    return "\n".join((f"{conflict.id}  ({state})", *sides, f"    {conflict.question}", *answers))
 
 
 def json_of(conflict: Conflict) -> dict[str, Any]:

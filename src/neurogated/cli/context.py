@@ -7,7 +7,7 @@ import dataclasses
 
 from neurogated.cli.arguments import add_dataset, add_owner, owner_of, time_of
 from neurogated.cli.opening import open_memory
-from neurogated.cli.output import NOTHING_FOUND, emit
+from neurogated.cli.output import NOTHING_FOUND, emit, questions, questions_json
 from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.errors import ConfigError
 
@@ -55,7 +55,8 @@ def _text(context: Context) -> str:
     if not context:
         return NOTHING_FOUND
     reasons = [f"{name}\n    {choice}" for name, choice in context.choices.items()]
-    return "\n".join((context.text, f"{context.tokens} of {context.budget} tokens", *reasons))
+    told = questions(context.conflicts)
+    return "\n".join((context.text, f"{context.tokens} of {context.budget} tokens", *told, *reasons))
 
 
 def _json(context: Context) -> dict[str, object]:
@@ -69,5 +70,6 @@ def _json(context: Context) -> dict[str, object]:
             name: {**dataclasses.asdict(choice), "contributions": dict(choice.contributions)}
             for name, choice in context.choices.items()
         },
+        "conflicts": questions_json(context.conflicts),
         "notes": list(context.notes),
     }

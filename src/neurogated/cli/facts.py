@@ -7,7 +7,7 @@ import dataclasses
 from datetime import datetime
 from typing import Any
 
-from neurogated.cli.arguments import add_dataset, time_of
+from neurogated.cli.arguments import add_dataset, add_user, time_of
 from neurogated.cli.opening import open_memory
 from neurogated.cli.output import emit
 from neurogated.core.facts import Fact
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--add", nargs=len(_PARTS), metavar=_PARTS, help="state this fact")
     parser.add_argument("--subject", metavar="NAME", help="only facts about it")
     parser.add_argument("--attribute", metavar="NAME", help="only facts about this property")
-    parser.add_argument("--user_id", metavar="NAME", help="the user who owns the facts")
+    add_user(parser, "the user who owns the facts")
     parser.add_argument("--valid_from", metavar="TIME", help="when the stated fact began to hold, in ISO format")
     parser.add_argument("--valid_to", metavar="TIME", help="when it ceased to hold, in ISO format")
     parser.add_argument("--valid_at", metavar="TIME", help="only facts that held at this time, in ISO format")

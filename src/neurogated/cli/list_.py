@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
+from collections.abc import Sequence
 
 from neurogated.cli.arguments import add_dataset, add_owner, owner_of
 from neurogated.cli.opening import open_memory
@@ -32,16 +34,21 @@ def command(arguments: argparse.Namespace) -> int:
         owner = owner_of(arguments)
         page = memory.list(limit=arguments.limit, cursor=arguments.cursor, **owner)
         total = memory.count(**owner)
-    lines = [f"{node.id}\n    {dated(node)}" for node in page]
+        same = {node.id: memory.same_as(node.id) for node in page}
+    lines = [_line(node, same[node.id]) for node in page]
     lines.append(f"{len(page)} of {total} memories" + (f"; next page: --cursor {page.cursor}" if page.cursor else ""))
     lines += [] if total else [NOTHING_FOUND]
-    emit(
-        arguments, {"memories": [_json(node) for node in page], "cursor": page.cursor, "total": total}, "\n".join(lines)
-    )
+    shown = [_json(node, same[node.id]) for node in page]
+    emit(arguments, {"memories": shown, "cursor": page.cursor, "total": total}, "\n".join(lines))
     return 0
 
 
-def _json(node: MemoryNode) -> dict[str, object]:
+def _line(node: MemoryNode, same_as: Sequence[str]) -> str:
+    group = f"\nthe same as: {', '.join(same_as)}" if same_as else ""
+    return f"{node.id}\n{textwrap.indent(dated(node) + group, '    ')}"
+
+
+def _json(node: MemoryNode, same_as: Sequence[str]) -> dict[str, object]:
     return {
         "id": node.id,
         "content": node.content,
@@ -49,4 +56,5 @@ def _json(node: MemoryNode) -> dict[str, object]:
         "speaker": node.speaker,
         "timestamp": node.timestamp and node.timestamp.isoformat(),
         "metadata": dict(node.metadata),
+        "same_as": same_as,
     }

@@ -6,10 +6,11 @@ import argparse
 import json
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from neurogated.archive.manifest import ExportManifest
+from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
@@ -20,6 +21,7 @@ from neurogated.retrieval.similarity import PARTS
 
 __all__ = [
     "NOTHING_FOUND",
+    "beginning",
     "dated",
     "emit",
     "history_json",
@@ -27,6 +29,8 @@ __all__ = [
     "kernel_line",
     "manifest_json",
     "manifest_line",
+    "questions",
+    "questions_json",
     "recall_json",
     "recall_text",
 ]
@@ -65,15 +69,27 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
         lines.append(f"{_INDENT}similarity {recalled.parts['similarity']:.3f} from {', '.join(parts) or 'nothing'}")
         lines += textwrap.indent(dated(recalled.node), _INDENT).splitlines()
+        if recalled.id in recall.states:
+            lines.append(f"{_INDENT}in a conflict: {recall.states[recalled.id]}")
         if recalled.same_as:
             lines.append(f"{_INDENT}the same as: {', '.join(recalled.same_as)}")
         for step in recalled.path:
             # A memory that was removed since the recall is shown by its id.
             source = next(iter(store.get_nodes([step.source_id], missing_ok=True)), None)
             text = step.source_id if source is None else render(source)
-            beginning = textwrap.shorten(text, _WIDTH, placeholder=" …")
-            lines.append(f"{_INDENT}activation {step.flow:.3f} over {step.type.name} from: {beginning}")
+            lines.append(f"{_INDENT}activation {step.flow:.3f} over {step.type.name} from: {beginning(text)}")
+    lines += [f"\n{line}" for line in questions(recall.conflicts)]
     return "\n".join(lines)
+
+
+def questions(conflicts: Iterable[Conflict]) -> list[str]:
+    """Return the questions about conflicts, with their ids."""
+    return [f"{conflict.id}: {conflict.question}" for conflict in conflicts]
+
+
+def beginning(text: str) -> str:
+    """Return a text on one line, shortened to the width of a terminal."""
+    return textwrap.shorten(text, _WIDTH, placeholder=" …")
 
 
 def _sum(terms: Mapping[str, float]) -> str:
@@ -98,7 +114,14 @@ def recall_json(recall: Recall) -> dict[str, Any]:
         "trust": recall.trust,
         "notes": list(recall.notes),
         "memories": [_memory_json(recalled) for recalled in recall],
+        "states": dict(recall.states),
+        "conflicts": questions_json(recall.conflicts),
     }
+
+
+def questions_json(conflicts: Iterable[Conflict]) -> list[dict[str, str]]:
+    """Return the questions about conflicts as JSON values."""
+    return [{"id": conflict.id, "question": conflict.question} for conflict in conflicts]
 
 
 def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:

@@ -29,6 +29,7 @@ COMMANDS = {
         "record": "remember a decision with its outcome; learn from it",
         "conflicts": "list the contradictions, with the questions to ask",
         "resolve": "say which memory of a conflict is right",
+        "separate": "separate a memory from those that say the same",
         "feedback": "say which memories were useful together, or were not; edges grow stronger or weaker",
     },
     "Inspect": {

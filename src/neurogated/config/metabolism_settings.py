@@ -79,9 +79,16 @@ class MetabolismSettings:
     wake_factor: float = setting(
         1.15,
         "a recall also finds dormant memories if its best awake memory scores less than this multiple of the best "
-        "dormant one; 0: never",
+        "dormant one; 0: never, and wake_share does not count",
         low=0.0,
         high=_MOST,
+    )
+    wake_share: float = setting(
+        0.9,
+        "a recall also finds dormant memories if without them its memories score less than this share in total; "
+        "0: never",
+        low=0.0,
+        high=1.0,
     )
     canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0)
 
@@ -181,6 +188,10 @@ class MetabolismSettings:
         64, "latest facts about the same subject with which a new fact is compared", low=0, high=10_000
     )
 
+    conflict_answers: int = setting(
+        8, "messages of the session after the later side of a conflict that may be evidence for it", low=0, high=1000
+    )
+
     # A language model judges the pairs of memories that the rules leave open.
     conflict_nearest: int = setting(
         16,
@@ -225,12 +236,16 @@ class MetabolismSettings:
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
     context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
+
+    # Echoes
+    find_echoes: bool = setting(True, "link messages of the assistant to recalled memories that they repeat")
     skip_echoes: bool = setting(
-        False, "do not store exact quotations of memories that a recall of the same user handed out lately"
+        False, "leave out the blocks of memories in messages, made by `as_text` or `get_context`"
     )
     echo_minutes: float = setting(
-        60.0, "minutes after a recall in which quotations of its memories are echoes", low=_SHORTEST, high=_LONGEST
+        60.0, "minutes after a recall in which messages can echo its memories", low=_SHORTEST, high=_LONGEST
     )
+    echo_candidates: int = setting(8, "nearest memories with which a message of the assistant is compared", low=1)
     echo_memories: int = setting(100, "memories that recalls handed out last, and that can be echoed", low=1)
 
     def __post_init__(self) -> None:

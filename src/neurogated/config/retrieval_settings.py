@@ -124,7 +124,7 @@ class RetrievalSettings:
     )
 
     energy_weight: float = setting(
-        0.0, "weight of the energy of a memory, 0–1, which fades with time and grows with use", low=0.0, high=_MOST
+        0.05, "weight of the energy of a memory, 0–1, which fades with time; uses do not count", low=0.0, high=_MOST
     )
 
     # Trust: how much of the activation counts.
@@ -143,7 +143,7 @@ class RetrievalSettings:
 
     # Flow of activation
     max_frontier: int = setting(10, "nodes with the most activation that pass it on in each hop", low=1)
-    closed_edge_types: str = setting("SAME_AS", "edge types without flow, separated by commas, such as SIM,TERM")
+    closed_edge_types: str = setting("SAME_AS,ECHO", "edge types without flow, separated by commas, such as SIM,TERM")
     gate_exponent: float = setting(
         0.5, "exponent of the similarity in the gate of a hop; 0: no gate", low=0.0, high=100.0
     )

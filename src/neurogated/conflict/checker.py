@@ -28,7 +28,7 @@ from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.words import split_words
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["WAITING", "ConflictChecker", "Found"]
+__all__ = ["WAITING", "ConflictChecker", "Found", "is_one_message"]
 
 WAITING = "conflict"
 """The kind of pending task of a memory whose conflicts a language model will judge."""
@@ -221,11 +221,11 @@ class ConflictChecker:
 
 def _precedes(old: MemoryNode, new: MemoryNode) -> bool:
     """Return whether the same person said the one before the other."""
-    is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not _is_one_message(old, new)
+    is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not is_one_message(old, new)
     return is_said and voice_of(old) == voice_of(new) and moment_of(old) <= moment_of(new)
 
 
-def _is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
+def is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
     """Return whether two memories are pieces of one message."""
     parts, places = (one.found.part, other.found.part), (one.position, other.position)
     if None in parts or None in places or one.scope != other.scope:

@@ -86,7 +86,7 @@ HOLDERS = (
         _CASE,
     ),
     re.compile(r"^\W*(?:selon|d'après)\s+(?P<holder>[^\W\d_]\w*)\s*,?\s*", _CASE),
-    re.compile(r"^\W*(?P<holder>[\u4e00-\u9fff]{1,5}?)(?:觉得|认为|相信|说|表示)[,，:：]?[\"“]?"),
+    re.compile(r"^\W*(?P<holder>[\u4e00-\u9fff]{1,5}?)(?:觉得|认为|相信|说(?!错)|表示)[,，:：]?[\"“]?"),
     re.compile(r"^\W*(?:据|根据)(?P<holder>[\u4e00-\u9fff]{1,5}?)(?:说|称|介绍)?[,，]"),
 )
 """The person whose opinion or words a statement reports."""
@@ -104,7 +104,7 @@ ENDED = re.compile(
 """Something that was true and is not any more; it denies the statement."""
 NOW = re.compile(
     r"\b(?:now|nowadays|these days|currently|as of (?:today|now)|at the moment|meanwhile)\b"
-    r"|(?<=[eyrs] )new(?= [\w ]+ (?:is|are)\b)"
+    r"|(?<=[eyrs] )new(?= [\w ]+ (?:is|are)\b)|(?:(?<=^my )|(?<=^our )|(?<=^his )|(?<=^her )|(?<=^their ))new\b"
     r"|\b(?:jetzt|nun|inzwischen|mittlerweile|derzeit|aktuell|zurzeit|neuerdings)\b"
     r"|(?<=[ernsm] )neue[rsn]?(?= [\w ]+ (?:ist|sind|heißt)\b)"
     r"|\b(?:ahora|actualmente|hoy en día)\b|(?<=[aioul] )nuev[oa](?= [\w ]+ (?:es|son)\b)"
@@ -113,16 +113,21 @@ NOW = re.compile(
 )
 """Something that is true of the present, in contrast to an earlier time."""
 CORRECTED = re.compile(
-    r"\b(?:actually|in fact|correction|i was wrong|i made a mistake|by mistake|misspoke|i meant|to correct|contrary to)\b"
-    r"|\b(?:eigentlich|tatsächlich|korrektur|ich habe mich geirrt|ich meinte)\b"
-    r"|\b(?:en realidad|corrección|me equivoqué|quise decir)\b|\b(?:en fait|rectification|je me suis trompée?)\b"
-    r"|其实|实际上|更正|说错|记错|搞错",
+    r"(?:\b(?:no|sorry|oops)\W+)*\b(?:actually|in fact|correction|i was wrong|i made a mistake|by mistake|(?:i )?misspoke|i meant"
+    r"|to correct|contrary to|that (?:was|is) (?:wrong|incorrect|a mistake)|that's (?:wrong|incorrect)|i got (?:that|it) wrong"
+    r"|scratch that|let me correct (?:that|myself))\b"
+    r"|(?:\bnein\W+)?\b(?:eigentlich|tatsächlich|korrektur|ich habe mich geirrt|ich meinte|das (?:war|ist) falsch|das stimmt nicht"
+    r"|ich muss mich korrigieren)\b"
+    r"|(?:\bno\W+)?\b(?:en realidad|corrección|me (?:he )?equivo(?:qué|cado)|quise decir"
+    r"|(?:eso )?(?:era|es|fue) (?:incorrecto|falso|un error))\b"
+    r"|(?:\bnon\W+)?\b(?:en fait|rectification|je me suis trompée?|c'(?:était|est) (?:faux|une erreur))\b"
+    r"|其实|实际上|更正|我?(?:刚才|之前)?[说记搞弄]错了?|(?<![\u4e00-\u9fff])不对(?![\u4e00-\u9fff])",
     _CASE,
 )
 """A correction of something said before."""
 BROKEN = re.compile(
     r"\bnot only\b|\bnot just\b|\bno (?:wonder|problem|doubt)\b|\bnicht nur\b|\bno s[oó]lo\b|\bpas seulement\b"
-    r"|不仅|不但|不只|不错|不同|不过|不久|不管|不得不|没关系|没问题|没事|差不多|对不起|不好意思|是不是|有没有|要不",
+    r"|不仅|不但|不只|不错|不同(?!意)|(?<![\u4e00-\u9fff])不过|只不过|不久|不管|不得不|没关系|没问题|没事|差不多|对不起|不好意思|是不是|有没有|要不",
     _CASE,
 )
 """A negation that denies nothing."""

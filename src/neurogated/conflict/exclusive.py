@@ -22,8 +22,9 @@ _MOST_WORDS = 4
 _COPULA = re.compile(r"(?:is|was|are|were|ist|war|sind|es|era|son|est|était|是|为)$")
 _DETERMINERS = words_of("""
         the a an my our his her their your its der die das den dem ein eine einen el la los las un una le les
-        l une not
+        l une not mr mrs ms dr herr frau señor señora doctor doctora monsieur madame
     """)
+"""Words before a value that belong to no attribute."""
 _HAN = re.compile("[\u3400-\u9fff]")
 _LIGHT_KEYS = {
     key_of(word, "en")

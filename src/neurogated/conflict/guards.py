@@ -103,7 +103,7 @@ class Guards:
             return independent("Opposite words are said of different things.")
         if one.is_negated and other.is_negated:
             return independent("Each denies one of two opposites.")
-        if {first.key, second.key} <= cues.CONVERSE:
+        if {first.key, second.key} <= cues.CONVERSE and not _are_states(first, second):
             return independent("One action can follow the other.")
         if _is_of_something(one, first) and _is_of_something(other, second):
             return independent("The opposite words describe two things.")
@@ -279,6 +279,11 @@ def _is_of_something(statement: Statement, token: Token) -> bool:
     """Return whether a word describes a thing that is not known, as in "a big dog"."""
     before, after = statement.frame[: token.begin], statement.frame[token.begin + len(token.word) :]
     return bool(_INDEFINITE.search(before)) and bool(_WORD_AFTER.match(after))
+
+
+def _are_states(*words: Token) -> bool:
+    """Return whether words describe after an auxiliary verb, as in "is open"; an activity does not."""
+    return all(word.after_verb and not word.is_verb and not _ACTIVITY.fullmatch(word.word) for word in words)
 
 
 def _size(tokens: Iterable[Token]) -> int:

@@ -11,12 +11,13 @@ from neurogated.conflict.alignment import Alignment, align
 from neurogated.conflict.exclusive import Exclusiveness
 from neurogated.conflict.facts import compare_slots
 from neurogated.conflict.guards import Guards
+from neurogated.conflict.literals import same_literals
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.sameness import difference
 from neurogated.conflict.slots import same_subject, slot_of
 from neurogated.conflict.statement import Statement, in_one_language, read_statement, read_text
 from neurogated.conflict.tokens import key_of
-from neurogated.conflict.verdicts import INDEPENDENT, duplicate, independent
+from neurogated.conflict.verdicts import INDEPENDENT, conflict, duplicate, independent
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
@@ -63,6 +64,13 @@ class PairJudge:
         ours, theirs = (_sentences(content) for content in (first, second))
         if (length := max(sum(len(one.text) for one in part) for part in (ours, theirs))) > _MOST_CHARACTERS:
             raise InputError(f"a text to compare has {length} characters, but at most {_MOST_CHARACTERS} are possible")
+        relation = self._relation(first, second, ours, theirs)
+        texts = (" ".join(one.text for one in part) for part in (ours, theirs))
+        if relation.kind is RelationKind.DUPLICATE and not same_literals(*texts):
+            return independent("They differ in a code, a sign or the way that a number is written.")
+        return relation
+
+    def _relation(self, first: Content, second: Content, ours: list[Statement], theirs: list[Statement]) -> Relation:
         if [one.plain for one in ours] != [one.plain for one in theirs] and _same_words(ours, theirs):
             return duplicate("Both say the same in the same words.", sure=True)
         if len(ours) == len(theirs) == 1 or max(len(ours), len(theirs)) > _MOST_SENTENCES:
@@ -87,6 +95,8 @@ class PairJudge:
         relation = self._by_rules(one, other)
         if relation.kind is RelationKind.DUPLICATE:
             one, other = in_one_language(one, other)
+            if other.is_past and not (one.is_past or one.mode):
+                return conflict(one, other, "The second is about the past only.")
             reason = difference(one, other, align(one, other, self._meanings))
             return relation if reason is None else independent(reason)
         return relation

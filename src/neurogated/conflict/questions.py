@@ -72,5 +72,5 @@ def _said(node: MemoryNode, place: int) -> str:
 
 def _short(text: str, other: str) -> str:
     """Return a text, or the clause of a long one that is most like the other text."""
-    flat = " ".join((text if len(text) <= _LONGEST else nearest_clause(text, other)).split())
+    flat = " ".join((text if len(text) <= _LONGEST else nearest_clause(text, other)).split()).rstrip(".。")
     return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"

@@ -86,6 +86,13 @@ class Settlement:
         self._refresh(conflict.sides)
         return settled
 
+    def acquit(self, node_id: str, *, but: str) -> None:
+        """Open the conflicts again that call a memory wrong, except one."""
+        for one in list(self.about(node_id)):
+            if one.id != but and one.loser == node_id and one.outcome == "wrong":
+                self.put(one.opened())
+                self._refresh(one.sides)
+
     def remove(self, conflict_ids: Iterable[str]) -> None:
         """Remove conflicts, and take back their outcomes."""
         ended = list(filter(None, map(self.conflict, conflict_ids)))
@@ -171,6 +178,7 @@ def resolution(
         settled = settlement.settle(conflict, "superseded", earlier.id)
     else:
         settled = settlement.settle(conflict, "wrong", conflict.other(keep))
+        settlement.acquit(keep, but=conflict.id)
     return settlement.added_to(GraphDelta(reason="resolve", at=at)), settled
 
 

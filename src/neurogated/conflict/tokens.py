@@ -23,7 +23,7 @@ _REMEMBERED = 8_192
 HAN = re.compile("[\u3400-\u9fff]")
 _STEMMERS = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 WORD = re.compile(r"(?:[^\s,;!?()\[\]\"“”„«»¿¡…，。！？；：、\uff08\uff09《》]|(?<=\d),(?=\d))+")
-_HAN_VERB = re.compile("[是在有叫住去来吃喝会说做工买卖给被生于位打重学看想要开关结抽喜讨爱恨搬追收付]")
+_HAN_VERB = re.compile("[是在有叫姓住去来吃喝会说做工买卖给被生于位打重学看想要开关结抽喜讨爱恨搬追收付]")
 _HAN_TOKEN = re.compile(
     r"[\u3400-\u9fff]|(?<![\w.-])[$€£]?\d+(?:[.,]\d+)*%?(?![\w-])|[^\s\u3400-\u9fff,;!?()\"“”，。！？；：、\uff08\uff09《》·]+"
 )
@@ -191,7 +191,7 @@ def characters_in(text: str, language: str) -> tuple[list[Token], bool, str]:
         amount = quantities(number[0], number[1] or unit, bare[: match.start()])
         written = word + (tail[0] if tail else "")
         taken |= set(range(match.start(), match.start() + len(written)))
-        tokens.append(Token(written, f"#{amount}", "", match.start(), after_verb=after(match.start()), quantity=amount))
+        tokens.append(Token(written, f"#{amount}", "", match.start(), after_verb=match.start() > 1, quantity=amount))
     return tokens, negations > 0, quantifier
 
 

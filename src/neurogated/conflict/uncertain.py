@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.conflict.checker import is_one_message
 from neurogated.conflict.claims import clauses_in
 from neurogated.conflict.passages import is_compared, statements_in, voice_of
 from neurogated.conflict.statement import read_text
@@ -70,7 +71,7 @@ class PairFinder:
         cosines = {name: cosine for name, cosine in found if name not in known}
         there = self._store.get_nodes(list(cosines), missing_ok=True)
         alike = (one for one in there if is_compared(one) and one.found.statement is None)
-        said = (one for one in alike if voice_of(one) == voice_of(node))
+        said = (one for one in alike if voice_of(one) == voice_of(node) and not is_one_message(one, node))
         return [(one, cosines[one.id]) for one in islice(said, self._settings.conflict_nearest)]
 
     def pairs(self, node: MemoryNode, candidates: Sequence[tuple[MemoryNode, float]]) -> list[UncertainPair]:

@@ -9,6 +9,7 @@ import numpy as np
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.communities import Communities, CommunityFinder, Links, links_of
 from neurogated.core.derivation import derived_rows, source_rows
+from neurogated.core.echoes import are_echoes
 from neurogated.core.kernel import Kernel
 from neurogated.core.view import GraphView, Rows
 
@@ -55,6 +56,8 @@ class ClusterFinder:
         made = [view.kinds.index(kind) for kind in _MADE if kind in view.kinds]
         fit = (uses >= least) & view.alive.all()[: view.node_count] & ~np.isin(view.kind.all()[: view.node_count], made)
         fit[derived_rows(view)] = False
+        used = np.flatnonzero(fit)
+        fit[used[are_echoes(view, used, view.alive.take)]] = False
         both = np.minimum(uses[links.source], uses[links.target])
         weight = links.weight * both / np.maximum(both + least, 1.0)
         return links._replace(weight=weight).among(np.flatnonzero(fit))

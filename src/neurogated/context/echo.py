@@ -1,28 +1,37 @@
-"""Finds echoes: exact quotations of memories that a recall handed out lately.
-
-A lost statement is worse than one that is stored twice. So only exact quotations are echoes, never mere repetitions.
-"""
+"""Finds echoes: messages that say what memories say which a recall handed out lately. Echoes are stored, with links."""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import get_args
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NamedTuple, Protocol, get_args
+
+import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.context.layout import line_of
-from neurogated.core.judgements import Verdict
-from neurogated.core.model import MemoryNode
+from neurogated.context.retelling import in_one_person
+from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.judgements import RelationKind, StatementJudge, Verdict
+from neurogated.core.keywords import split_keywords
+from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.quoting import CLOSING, OPENING, quoted_memory
 from neurogated.core.scope import Scope
+from neurogated.core.sentences import split_sentences
+from neurogated.core.view import GraphView
+from neurogated.errors import InputError
 
-__all__ = ["ASSISTANT", "EchoFinder", "HandedOut"]
+__all__ = ["EchoFinder", "EchoLinks", "HandedOut", "Said", "SameWriting", "separated", "without_blocks"]
 
-ASSISTANT = "assistant"
-"""The role whose messages can be echoes."""
-_MARKS = ('""', "“”", "„“", "„”", "«»", "»«", "「」", "『』")
+SameWriting = Callable[[str, str], bool]
+"""Returns whether two texts agree in their codes, signs and spellings."""
+_ASSISTANT = "assistant"
+"""The role whose messages are compared with memories; memories of this role are not."""
 _ELEMENT, _END = "<memory", "</memory>"
 _LATER_LINE, _JOINT = "\n  ", "\0"
 
@@ -31,7 +40,7 @@ class HandedOut:
     """The memories that recalls have handed out lately, by owner. Several threads may use it. It holds ids only."""
 
     def __init__(self, settings: MetabolismSettings) -> None:
-        self._is_on = settings.skip_echoes
+        self._is_on = settings.find_echoes or settings.skip_echoes
         self._most, self._owners = settings.echo_memories, settings.canvas_count
         self._lasts = timedelta(minutes=settings.echo_minutes)
         self._lock = threading.Lock()
@@ -59,52 +68,180 @@ class HandedOut:
             return [name for name, at in reversed(held.items()) if abs(now - at) <= self._lasts]
 
 
+class Said(Protocol):
+    """A message before it is stored."""
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+
+    @property
+    def role(self) -> str | None:
+        """The role of its speaker."""
+
+
+class _Sentence(NamedTuple):
+    text: str
+    words: frozenset[str]
+
+
 class EchoFinder:
-    """Compares messages of one owner with memories that were handed out."""
+    """Compares messages of an assistant with memories that were handed out."""
 
-    def __init__(self, nodes: Sequence[MemoryNode], scope: Scope, now: datetime) -> None:
-        """Take the memories, the owner of the messages, and the time.
+    def __init__(self, judge: StatementJudge, same_writing: SameWriting) -> None:
+        """Take the judge, which must call two sentences duplicates, and a check of the signs that it passes over."""
+        self._judge = judge
+        self._same_writing = same_writing
 
-        A memory counts if it has the same owner, or the same except that it is in no session, and never expires.
+    def shares(self, message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, float]:
+        """Return the share of a message that each memory says, by id; empty if the message says anything else.
+
+        Each sentence must say the same as a sentence of a memory, or as the whole memory.
         """
-        owners = {scope, Scope(scope.user_id, scope.agent_id, None, scope.path)}
-        self._nodes = [node for node in nodes if node.scope in owners and node.expires_at is None]
-        self._now = now
+        told = [(memory, _sentences(memory.content)) for memory in memories]
+        found = Counter[str]()
+        for said in _sentences(message.content):
+            name = self._source(message, said, told)
+            if name is None:
+                return {}
+            found[name] += 1
+        return {name: count / found.total() for name, count in found.items()}
 
-    def outside(self, text: str) -> tuple[str, list[str]]:
-        """Return a text without the blocks that consist of lines of memories, and the ids of these memories.
+    def _source(
+        self, message: MemoryNode, said: _Sentence, told: Iterable[tuple[MemoryNode, Sequence[_Sentence]]]
+    ) -> str | None:
+        for memory, sentences in told:
+            for one in sentences:
+                if one.words & said.words and self._is_same(message, said.text, memory, one.text):
+                    return memory.id
+        return None
 
-        A block is made by `Recall.as_text` or `get_context`. It is kept if anything in it was changed or added.
+    def _is_same(self, message: MemoryNode, said: str, memory: MemoryNode, told: str) -> bool:
+        return any(
+            self._same_writing(one, other) and self._are_duplicates(_dated(message, one), _dated(memory, other))
+            for one, other in dict.fromkeys((in_one_person(said, told), (said, told)))
+        )
+
+    def _are_duplicates(self, one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+        try:
+            return self._judge.compare(one, other).kind is RelationKind.DUPLICATE
+        except InputError:
+            # The judge reads no longer texts.
+            return one["content"] == other["content"]
+
+
+class EchoLinks:
+    """A check of a writer that links echoes to the memories that they repeat. It works under the write lock.
+
+    Attributes:
+        found: the texts of the echoes, with the ids of the memories.
+    """
+
+    def __init__(
+        self,
+        store: GraphStorePort,
+        finder: EchoFinder,
+        handed_out: Callable[[str | None], Sequence[str]],
+        candidates: int,
+        blocks: Sequence[tuple[Scope, Said, Sequence[str]]],
+    ) -> None:
+        """Take the parts.
+
+        Args:
+            store: the graph.
+            finder: compares texts.
+            handed_out: returns the ids of the memories that were handed out to a user.
+            candidates: most memories with which a message is compared.
+            blocks: messages that only quote memories, each with its owner, and with the ids of these memories.
         """
-        before, *parts = text.split(f"{OPENING}\n")
-        names = dict(line for node in self._nodes for line in _lines(node)) if parts else {}
-        kept, found = [before], list[str]()
-        for part in parts:
-            block, closing, rest = part.partition(f"\n{CLOSING}")
-            lines = _divided(block) if closing else []
-            if lines and all(line in names for line in lines):
-                found += [names[line] for line in lines]
-                kept.append(rest)
-            else:
-                kept.append(f"{OPENING}\n{part}")
-        return ("".join(kept).strip(), list(dict.fromkeys(found))) if found else (text, [])
+        self._store = store
+        self._finder = finder
+        self._handed_out = handed_out
+        self._most = candidates
+        self._blocks = blocks
+        self.found: list[tuple[str, list[str]]] = []
 
-    def quoted(self, text: str) -> str | None:
-        """Return the id of the memory that a text quotes if it is the whole memory in quotation marks, and only that.
+    def added_to(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
+        """Return a delta with the ECHO edges of the messages among `fresh`."""
+        put: list[MemoryEdge] = []
+        for node in fresh:
+            shares = self._shares(node, delta.removed_nodes)
+            put += [MemoryEdge(node.id, name, EdgeType.ECHO, share, delta.at) for name, share in shares.items()]
+            if shares:
+                self.found.append((node.content, list(shares)))
+        if not put:
+            return delta
+        kept = {edge.key for edge in put}
+        removed = tuple(key for key in delta.removed_edges if key not in kept)
+        return replace(delta, edges=(*delta.edges, *put), removed_edges=removed)
 
-        A memory that holds for a time only, or that is of another day, may say something else now.
-        """
-        text = text.strip()
-        if text[:1] + text[1:][-1:] not in _MARKS:
-            return None
-        said = text[1:-1].split()
-        return next((node.id for node in self._nodes if node.content.split() == said and self._still_says(node)), None)
+    def _shares(self, node: MemoryNode, gone: Sequence[str]) -> Mapping[str, float]:
+        quoted = next((ids for owner, said, ids in self._blocks if _is_part(node, owner, said)), ())
+        handed = quoted or (self._handed_out(node.scope.user_id) if node.role == _ASSISTANT else ())
+        if not handed:
+            return {}
+        view = self._store.view()
+        rows = view.known_rows(set(handed).difference(gone, _apart(view, node.id), (node.id,)))
+        rows = rows[view.alive.take(rows)]
+        if quoted:
+            return {view.ids[row]: 1 / rows.size for row in rows.tolist()} if rows.size == len(quoted) else {}
+        if not rows.size or node.embedding is None:
+            return {}
+        likeness = self._store.similarities(np.asarray(node.embedding), view, rows)
+        nearest = rows[np.argsort(-likeness, kind="stable")[: self._most]]
+        memories = self._store.get_nodes([view.ids[row] for row in nearest.tolist()], missing_ok=True)
+        # No edge joins memories of two users.
+        said = [one for one in memories if one.role != _ASSISTANT and one.scope.user_id == node.scope.user_id]
+        return self._finder.shares(node, said)
 
-    def _still_says(self, node: MemoryNode) -> bool:
-        if node.valid_from is not None or node.valid_to is not None:
-            return False
-        day = (node.timestamp or node.created_at).astimezone(UTC).date()
-        return day == self._now.astimezone(UTC).date()
+
+def separated(view: GraphView, node_id: str, at: datetime) -> tuple[MemoryEdge, ...]:
+    """Return the edges by which a message is an echo no more, for good; empty if it is none."""
+    arcs = view.arcs(view.rows([node_id]), EdgeType.ECHO)
+    targets = [view.ids[row] for row in arcs.target[arcs.weight > 0].tolist()]
+    return tuple(MemoryEdge(node_id, target, EdgeType.ECHO, 0.0, at) for target in targets)
+
+
+def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[str]]:
+    """Return a text without the blocks that consist of lines of memories, and the ids of these memories.
+
+    A block is made by `Recall.as_text` or `get_context`. It is kept if anything in it was changed or added.
+    """
+    before, *parts = text.split(f"{OPENING}\n")
+    names = dict(line for node in nodes for line in _lines(node)) if parts else {}
+    kept, found = [before], list[str]()
+    for part in parts:
+        block, closing, rest = part.partition(f"\n{CLOSING}")
+        lines = _divided(block) if closing else []
+        if lines and all(line in names for line in lines):
+            found += [names[line] for line in lines]
+            kept.append(rest)
+        else:
+            kept.append(f"{OPENING}\n{part}")
+    return ("".join(kept).strip(), list(dict.fromkeys(found))) if found else (text, [])
+
+
+def _is_part(node: MemoryNode, owner: Scope, said: Said) -> bool:
+    """Return whether a memory is a message, or a piece of it."""
+    is_whole = node.content == said.text.strip()
+    is_piece = node.found.part is not None and node.content in said.text
+    return (node.scope, node.role) == (owner, said.role) and (is_whole or is_piece)
+
+
+def _apart(view: GraphView, node_id: str) -> list[str]:
+    """Return the ids of the memories from which the user has separated a message."""
+    arcs = view.arcs(view.known_rows([node_id]), EdgeType.ECHO)
+    return [view.ids[row] for row in arcs.target[arcs.weight == 0].tolist()]
+
+
+def _sentences(text: str) -> list[_Sentence]:
+    """Return the sentences with words that carry meaning; a text without such words is one sentence."""
+    parts = [_Sentence(part.strip(), frozenset(split_keywords(part))) for part in split_sentences(text)]
+    return [part for part in parts if part.words] or [_Sentence(text.strip(), frozenset(text.split()))]
+
+
+def _dated(node: MemoryNode, text: str) -> dict[str, object]:
+    return {"content": text, "timestamp": node.timestamp or node.created_at}
 
 
 def _lines(node: MemoryNode) -> Iterator[tuple[str, str]]:

@@ -77,6 +77,8 @@ class Conflict:
     by a language model."""
     by_user: bool = False
     """Whether `resolve` gave the outcome. Then only another `resolve` changes it."""
+    evidence: tuple[str, ...] = ()
+    """The ids of the next messages of the session that may answer the question, in order; only from `conflicts()`."""
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -143,6 +145,12 @@ class Conflict:
         """Return the conflict with an outcome for the side `loser`."""
         instruction: Instruction = "confirm" if loser is None else "restructure"
         return replace(self, outcome=outcome, loser=loser, status="resolved", instruction=instruction)
+
+    def opened(self) -> Conflict:
+        """Return the conflict without an outcome."""
+        return replace(
+            self, outcome="contested", loser=None, status="open", instruction="confirm", because=None, by_user=False
+        )
 
 
 def moment_of(node: MemoryNode) -> datetime:

@@ -84,6 +84,7 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
     DERIVED_FROM: ClassVar[EdgeType]
     CONFLICT: ClassVar[EdgeType]
     SAME_AS: ClassVar[EdgeType]
+    ECHO: ClassVar[EdgeType]
 
     @classmethod
     def register(cls, name: str, value: str, *, plastic: bool, both_ways: bool) -> EdgeType:
@@ -133,3 +134,4 @@ EdgeType.register("TERM", "term", plastic=False, both_ways=True)
 EdgeType.register("DERIVED_FROM", "derived_from", plastic=False, both_ways=False)
 EdgeType.register("CONFLICT", "conflict", plastic=False, both_ways=False)
 EdgeType.register("SAME_AS", "same_as", plastic=False, both_ways=False)
+EdgeType.register("ECHO", "echo", plastic=False, both_ways=False)

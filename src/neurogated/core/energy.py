@@ -61,9 +61,23 @@ class EnergyLaw:
 
     def parts(self, view: GraphView, rows: Rows, now: Moment) -> tuple[_Values, _Values]:
         """Return the base energies and the charges of nodes at the time `now`, each (n,)."""
-        half_lives = self.half_lives(view.kinds)[view.kind.take(rows)]
+        half_lives = self._half_lives_of(view, rows)
         base = view.base_energy.take(rows) * _left(now - view.energy_at.take(rows), half_lives)
         return base, view.charge.take(rows) * _left(now - view.charged_at.take(rows), half_lives)
+
+    def ranked(self, view: GraphView, rows: Rows, now: int) -> _Values:
+        """Return the base energies for the score of a recall (n,), 0–1, which are the same on a whole day (UTC).
+
+        Uses do not count: a recall would raise the memories that it returns, and one user's uses of shared memories
+        would change the scores of another user.
+        """
+        days = now // MICROS_A_DAY - view.energy_at.take(rows) // MICROS_A_DAY
+        return view.base_energy.take(rows) * _left(days * MICROS_A_DAY, self._half_lives_of(view, rows))
+
+    def _half_lives_of(self, view: GraphView, rows: Rows) -> _Values:
+        """Return the half-lives of nodes in microseconds (n,)."""
+        found: _Values = self.half_lives(view.kinds)[view.kind.take(rows)]
+        return found
 
     def energy(self, view: GraphView, rows: Rows, now: Moment) -> _Values:
         """Return the energies of nodes at the time `now` (n,), 0–1."""

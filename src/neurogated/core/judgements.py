@@ -93,12 +93,14 @@ class Relation:
     reason: str
     """One sentence."""
     outcome: Verdict | None = None
-    """Of a contradiction only."""
+    """The state of the first statement, or that both are contested. A supersession has the outcome `superseded`."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.confidence <= 1.0:
             raise InputError(f"the confidence of a relation is {self.confidence}, but must lie between 0 and 1")
-        if (self.outcome is not None) != (self.kind is RelationKind.CONTRADICTION):
+        if self.kind is RelationKind.SUPERSESSION and self.outcome is None:
+            object.__setattr__(self, "outcome", "superseded")
+        if (self.outcome is not None) != self.is_conflict:
             raise InputError(f"a {self.kind.value} with the outcome {self.outcome} makes no sense")
 
     @property

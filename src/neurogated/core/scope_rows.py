@@ -123,7 +123,7 @@ class ScopeRows:
         return rows[: rows.searchsorted(count)]
 
     def _of(self, wanted: ScopeFilter) -> _Admitted:
-        """Return what a filter admits; the lock is held."""
+        """Return the rows that a filter admits. The caller holds the lock."""
         known = self._admitted.pop(wanted, None)
         if known is None:
             codes = (code for code in self._considered(wanted) if wanted.admits(self._scopes[code]))

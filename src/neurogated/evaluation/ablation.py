@@ -41,6 +41,8 @@ __all__ = [
     "select_variants",
 ]
 
+_CLOSED = "retrieval.closed_edge_types"
+
 ALL_QUESTIONS = "all"
 """Kind of the rows over all questions."""
 
@@ -132,7 +134,7 @@ VARIANTS: Sequence[Variant] = (
     ),
     Variant("energy_alone", "similarity not kept in the score", {"SIMILARITY_WEIGHT": 0}),
     *(
-        Variant(f"closed_{name.lower()}", f"{name} edges closed", {"retrieval.closed_edge_types": f"SAME_AS,{name}"})
+        Variant(f"closed_{name.lower()}", f"{name} edges closed", {_CLOSED: f"SAME_AS,ECHO,{name}"})
         for name in ("SEQ", "SIM", "TERM", "MENTION", "CAUSE")
     ),
     Variant("no_found_titles", "titles not found in texts without one", {"indexing.find_titles": False}, reindex=True),

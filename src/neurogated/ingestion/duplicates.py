@@ -22,7 +22,7 @@ from neurogated.core.same_as import fronts, has_groups
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.ingestion.groups import Groups
-from neurogated.ingestion.literals import same_writing
+from neurogated.ingestion.spelling import same_spelling
 
 __all__ = ["DuplicateLinks", "Duplicates"]
 
@@ -141,7 +141,7 @@ class Duplicates:
 
     def _sameness(self, one: MemoryNode, other: MemoryNode) -> float:
         """Return the confidence that two memories say the same; 0 if they do not."""
-        if self._judge is None or _frame(one) != _frame(other) or not same_writing(one.content, other.content):
+        if self._judge is None or _frame(one) != _frame(other) or not same_spelling(one.content, other.content):
             return 0.0
         words = [_words(node.content) for node in (one, other)]
         # The judge takes longer for longer texts, and it accepts few other words.

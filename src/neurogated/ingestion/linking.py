@@ -50,7 +50,8 @@ class Linker:
         same = self._duplicates.among(analysed.nodes, similarities, gone, at)
         temporal = temporal_edges(self._store, analysed.new, self._config.metabolism, at, gone)
         put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal, *same.put)
-        outdated = (*self._edges_of(analysed.moved, EdgeType.SIM), *self._edges_of(analysed.retold, EdgeType.CAUSE))
+        outdated = [key for kind in (EdgeType.CAUSE, EdgeType.ECHO) for key in self._edges_of(analysed.retold, kind)]
+        outdated += self._edges_of(analysed.moved, EdgeType.SIM)
         removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated, *_remaining(same, gone)))
         for edge in put:
             removed.pop(edge.key, None)

@@ -1,4 +1,4 @@
-"""Leaves dormant memories and duplicates out of a recall."""
+"""Leaves dormant memories, duplicates and echoes out of a recall."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.echoes import are_echoes, echoed_rows, has_echoes
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.same_as import fronts, has_groups, is_shown
 from neurogated.core.view import GraphView, Rows
@@ -34,14 +35,16 @@ class Admission:
     """How many results a search must find for each one that it admits; learned from the last search."""
     groups: bool = False
     """Whether it admits only one memory of each group of memories that say the same."""
+    hides_echoes: bool = False
+    """Whether it refuses messages that only say what other admitted memories say."""
     replaced: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The rows of the fronts of groups, of which `best` has refused other members."""
+    """The rows of the fronts of groups, of which `best` has refused other members or echoes."""
 
     def admits(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether the recall may return each node."""
         admitted = self._is_awake(rows, self.view.admitted(rows))
         if self._chooses:
-            admitted[admitted] = is_shown(self.view, rows[admitted], self._may_see)
+            admitted[admitted] = self._is_shown(rows[admitted])
         return admitted
 
     def admitted(self, rows: Rows, values: NDArray[np.float64]) -> _Scored:
@@ -51,7 +54,16 @@ class Admission:
 
     @property
     def _chooses(self) -> bool:
-        return self.groups and has_groups(self.view)
+        return (self.groups and has_groups(self.view)) or (self.hides_echoes and has_echoes(self.view))
+
+    def _is_shown(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return which of the nodes neither another member of the group stands for, nor those that they echo."""
+        shown = np.ones(rows.size, dtype=np.bool_)
+        if self.groups:
+            shown &= is_shown(self.view, rows, self._may_see)
+        if self.hides_echoes:
+            shown &= ~are_echoes(self.view, rows, self._may_see)
+        return shown
 
     def _may_see(self, rows: Rows) -> NDArray[np.bool_]:
         return self._is_awake(rows, self.view.admitted(rows))
@@ -89,8 +101,10 @@ class Admission:
         """Return the places of the admitted ones of nodes that a search of the view found."""
         awake = self._is_awake(rows, np.ones(rows.size, dtype=np.bool_))
         if self._chooses:
-            shown = is_shown(self.view, rows, self._may_see)
-            self.replaced = np.union1d(self.replaced, fronts(self.view, rows[awake & ~shown]))
-            self.replaced = self.replaced[self.admits(self.replaced)]
+            shown = self._is_shown(rows)
+            refused = rows[awake & ~shown]
+            said = np.union1d(refused, echoed_rows(self.view, refused))
+            self.replaced = np.concatenate((self.replaced, said, fronts(self.view, said)))
+            self.replaced = np.unique(self.replaced[self.admits(self.replaced)])
             awake &= shown
         return np.flatnonzero(awake)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import Clock, checked_moment, to_micros, utc_now
+from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, filter_of
@@ -204,8 +204,9 @@ class NeuroRetriever:
             stage("searching")
             view = store.view(valid_at=valid_at, filters=wanted_nodes)
             law = self._law if as_of is None and not include_dormant else None
-            groups = self._config.metabolism.find_duplicates and as_of is None and not include_duplicates
-            admissions = [Admission(view, law, present, self._deeper, groups) for _ in queries]
+            is_short = as_of is None and not include_duplicates
+            groups = is_short and self._config.metabolism.find_duplicates
+            admissions = [Admission(view, law, present, self._deeper, groups, is_short) for _ in queries]
             depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
             nearest = store.nearest_rows(list(vectors), depth, view)
             asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present), repeat(canvas)))
@@ -219,7 +220,7 @@ class NeuroRetriever:
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
         shown = view if valid_at is None else store.view(filters=wanted_nodes)
-        return with_conflicts(store, (view, shown), recalls, wanted, past=valid_at is not None)
+        return with_conflicts(store, (view, shown), recalls, wanted, from_micros(present), past=valid_at is not None)
 
     def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
         """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
@@ -247,19 +248,24 @@ class NeuroRetriever:
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
     def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
-        """Leave dormant nodes out, unless the others score too little for `wake_score` or `wake_factor`."""
-        whole = Admission(admission.view, None, asked.present, groups=admission.groups)
+        """Leave dormant nodes out, unless the others fit the question too little; see `metabolism.wake_factor`."""
+        whole = Admission(
+            admission.view, None, asked.present, groups=admission.groups, hides_echoes=admission.hides_echoes
+        )
         found = self._find(store, asked, wanted, whole)
-        rows, score, law = found.ranking.likeness.rows, found.ranking.score, admission.law
+        rows, fit, law = found.ranking.likeness.rows, found.ranking.fit, admission.law
         if law is None or not (asleep := law.dormant(admission.view, rows, asked.present)).any():
             return found
-        least = max(self._config.metabolism.wake_score, self._config.metabolism.wake_factor * score[asleep].max())
+        settings = self._config.metabolism
+        least = max(settings.wake_score, settings.wake_factor * fit[asleep].max())
         woken = found._replace(notes=(WOKEN,))
-        if score[~asleep].max(initial=least if asleep.all() else -np.inf) < least:
+        if fit[~asleep].max(initial=least if asleep.all() else -np.inf) < least:
             return woken
         awake = self._find(store, asked, wanted, admission)
         self._deeper = admission.deeper
-        return awake if awake.ranking.score.max(initial=-np.inf) >= least else woken
+        others = awake.ranking.fit
+        enough = not settings.wake_factor or others.sum() >= settings.wake_share * fit[: others.size].sum()
+        return awake if enough and others.max(initial=-np.inf) >= least else woken
 
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
@@ -353,13 +359,13 @@ class NeuroRetriever:
         recency = recency_of(view, known.rows, admission.now, config)
         energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
         if energy_weight:
-            energy = self._law.energy(view, known.rows, admission.now)
+            energy = self._law.ranked(view, known.rows, admission.now)
         gains = dimensions.terms(known.rows)
-        base = config.SIMILARITY_WEIGHT * known.similarity + config.RECENCY_WEIGHT * recency + sum(gains.values())
-        base += energy_weight * energy
-        if not (matches := best_places(view, known.rows, base, 2)):
-            return Ranking(known, base, {}, {})
-        trust = trust_in_graph(base[matches], config)
+        fit = config.SIMILARITY_WEIGHT * known.similarity + sum(gains.values())
+        if not (matches := best_places(view, known.rows, fit, 2)):
+            return Ranking(known, fit, {}, {})
+        trust = trust_in_graph(fit[matches], config)
+        base = fit + config.RECENCY_WEIGHT * recency + energy_weight * energy
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
         subjects = max(1, len(likeness.named)) if config.retrieval.switches.named_first else 1
         scales = np.zeros(known.rows.size)

@@ -43,6 +43,11 @@ class Ranking(NamedTuple):
     lit: Mapping[str, float] = MappingProxyType({})
     """The activation of the strongest nodes that are not ranked, by id."""
 
+    @property
+    def fit(self) -> Values:
+        """The scores without recency and energy, which do not depend on the question (n,)."""
+        return self.score - sum(self.contributions.get(term, 0.0) for term in ("recency", "energy"))
+
 
 class Found(NamedTuple):
     """Anchors, activation and ranking of a question, before texts are fetched."""

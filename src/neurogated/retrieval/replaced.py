@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import chain
 
 import numpy as np
@@ -18,6 +19,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import others_of
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
+from neurogated.retrieval.time_spans import Span, span_of
 
 __all__ = ["with_conflicts"]
 
@@ -30,7 +32,13 @@ _PAST = re.compile(
 
 
 def with_conflicts(
-    store: GraphStorePort, views: tuple[GraphView, GraphView], recalls: Sequence[Recall], most: int, *, past: bool
+    store: GraphStorePort,
+    views: tuple[GraphView, GraphView],
+    recalls: Sequence[Recall],
+    most: int,
+    present: datetime,
+    *,
+    past: bool,
 ) -> list[Recall]:
     """Return recalls with their conflicts, which have no reasons and questions yet, and in present order.
 
@@ -39,29 +47,41 @@ def with_conflicts(
         views: the graph that was searched, and the same with the memories of all valid times.
         recalls: one for each query.
         most: how many memories each has.
+        present: the time to which days such as "yesterday" in a question refer.
         past: whether the order stays as it is, as for a question that asks for the past.
     """
-    return [_with_conflicts(store, *views, recall, most, past=past) for recall in recalls]
-
-
-def _with_conflicts(
-    store: GraphStorePort, view: GraphView, shown: GraphView, recall: Recall, most: int, *, past: bool
-) -> Recall:
+    view, shown = views
     if EdgeType.CONFLICT not in shown.edge_types:
-        return recall
-    groups = dict(zip(recall.ids, others_of(shown, shown.rows(recall.ids), _anyone), strict=True))
+        return list(recalls)
+    found = []
+    for recall in recalls:
+        conflicts, marks = _told(store, shown, recall)
+        memories = recall.memories
+        if conflicts and not past and not _PAST.search(fold(recall.query)):
+            changes = _changes(recall, conflicts, span_of(recall.query, present))
+            memories = _in_present_order(store, view, memories, changes, most)
+        found.append(replace(recall, memories=memories, conflicts=conflicts, marks=marks))
+    return found
+
+
+def _told(store: GraphStorePort, shown: GraphView, recall: Recall) -> tuple[tuple[Conflict, ...], dict[str, Verdict]]:
+    """Return the conflicts that a recall lists, and the marks of memories whose conflicts it does not list."""
+    # A compaction may have erased a memory between the search and this view.
+    rows = shown.known_rows(recall.ids)
+    others = dict(zip([shown.ids[row] for row in rows.tolist()], others_of(shown, rows, _anyone), strict=True))
+    groups = {name: others.get(name, ()) for name in recall.ids}
     names = conflicts_about(shown, {*groups, *chain.from_iterable(groups.values())})
     known = list(map(Conflict.of, store.get_nodes(names, missing_ok=True))) if names else []
     if not known:
-        return recall
+        return (), {}
+    losers = store.get_nodes([one.loser for one in known if one.loser is not None], missing_ok=True)
+    # An outcome has no effect if the memory that won is wrong itself.
+    ended = {node.id for node in losers if node.found.given is not None}
+    known = [one for one in known if one.loser is None or one.loser in ended]
     counting = [one for one in known if one.status == "open" or one.loser is not None]
     own = [one for one in counting if not groups.keys().isdisjoint(one.sides)]
     listed = tuple(one for one in own if _all_admitted(shown, one.sides))
-    marks = {**_of_duplicates(store, recall, groups, known), **_of_hidden(own, listed, groups)}
-    memories = recall.memories
-    if listed and not past and not _PAST.search(fold(recall.query)):
-        memories = _in_present_order(store, view, memories, listed, most)
-    return replace(recall, memories=memories, conflicts=listed, marks=marks)
+    return listed, {**_of_duplicates(store, recall, groups, known), **_of_hidden(own, listed, groups)}
 
 
 def _anyone(rows: Rows) -> NDArray[np.bool_]:
@@ -101,6 +121,14 @@ def _of_duplicates(
     return marks
 
 
+def _changes(recall: Recall, conflicts: Sequence[Conflict], span: Span | None) -> Sequence[Conflict]:
+    """Return the conflicts without those whose earlier memory ended after the days that the question names."""
+    if span is None:
+        return conflicts
+    held = {memory.id for memory in recall.memories if span.is_before(memory.node.valid_to)}
+    return [one for one in conflicts if one.outcome == "wrong" or one.loser not in held]
+
+
 def _in_present_order(
     store: GraphStorePort,
     view: GraphView,
@@ -124,8 +152,8 @@ def _in_present_order(
             continue
         rows = view.known_rows([winner])
         if rows.size and view.admitted(rows).all():
-            (node,) = store.get_nodes([winner])
-            ranked.insert(lost, replace(ranked[lost], node=node, path=(), flows=()))
+            for later in store.get_nodes([winner], missing_ok=True):
+                ranked.insert(lost, replace(ranked[lost], node=later, path=(), flows=()))
     return tuple(ranked[:most])
 
 

@@ -28,6 +28,10 @@ class Span(NamedTuple):
         """Return whether a time is in the span; False for None."""
         return moment is not None and self.first <= moment.astimezone(UTC).date() <= self.last
 
+    def is_before(self, moment: datetime | None) -> bool:
+        """Return whether the span ends on a day before that of a time; False for None."""
+        return moment is not None and self.last < moment.astimezone(UTC).date()
+
     @property
     def dates(self) -> str:
         """The dates, or the months of a longer span, as text for keyword search."""

@@ -2,7 +2,8 @@
 
 Activation starts from the memories that are most similar to the question. If one of them has a clear lead, it is
 probably right, and its neighbours are worth finding. If several are about as similar, activation probably starts from
-wrong ones. So trust grows with the lead of the best match, from `trust_floor` to 1 (settings of `retrieval`):
+wrong ones. So trust grows with the lead of the best match, from `trust_floor` to 1 (settings of `retrieval`), by scores
+without recency and energy, which do not depend on the question:
 
     lead  = (best - second) / best
     trust = trust_floor + (1 - trust_floor) * min(1, lead / trust_lead)
@@ -27,7 +28,8 @@ def trust_in_graph(best: Values, config: MemoryConfig) -> float:
     """Return the share of the spread activation that counts, 0–1.
 
     Args:
-        best: scores without activation of the best match and of the second, if there is one, (1,) or (2,).
+        best: scores of the best match and of the second, if there is one, without activation, recency and energy, (1,)
+            or (2,).
         config: its `retrieval.trust_floor`, `retrieval.trust_lead` and `SIMILARITY_WEIGHT` count.
     """
     if not config.SIMILARITY_WEIGHT:

@@ -1,0 +1,44 @@
+"""Echoes: messages of an assistant that say what memories say. ECHO edges lead from them to these memories.
+
+The weight of an edge is the share of the message that the memory says. The weights of an echo add up to 1, so a message
+is an echo no more when one of its memories is gone. The weight 0 says that the user has separated the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.view import GraphView, Rows
+
+__all__ = ["are_echoes", "echoed_rows", "has_echoes"]
+
+
+def has_echoes(view: GraphView) -> bool:
+    """Return whether the graph may have echoes."""
+    return EdgeType.ECHO in view.edge_types
+
+
+def are_echoes(view: GraphView, rows: Rows, admits: Callable[[Rows], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """Return (n,) whether each node only says what other nodes say that the reader may see.
+
+    Args:
+        view: the graph.
+        rows: nodes.
+        admits: returns for rows whether the reader may see the nodes.
+    """
+    if not has_echoes(view):
+        return np.zeros(rows.size, dtype=np.bool_)
+    arcs = view.arcs(rows, EdgeType.ECHO)
+    seen = admits(arcs.target) & view.alive.take(arcs.target)
+    found: NDArray[np.bool_] = np.isclose(np.bincount(arcs.origin[seen], arcs.weight[seen], rows.size), 1.0)
+    return found
+
+
+def echoed_rows(view: GraphView, rows: Rows) -> Rows:
+    """Return the rows of the memories that the nodes at `rows` echo."""
+    arcs = view.arcs(rows, EdgeType.ECHO)
+    return np.unique(arcs.target[arcs.weight > 0])

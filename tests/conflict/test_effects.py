@@ -1,0 +1,116 @@
+"""`effects` tells each change that an answer to a conflict would make, and writes nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neurogated import ANY_USER, Effect, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.conflict.effects import period
+from neurogated.core.conflicts import CONFLICT, Validity
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import Filter
+from neurogated.core.scope import Scope, ScopeFilter
+from neurogated.errors import UnknownIdError
+from neurogated.testing import ManualClock
+
+START = datetime(2020, 1, 1, tzinfo=UTC)
+YEAR = timedelta(days=365)
+
+
+def opened() -> NeuroGraphMemory:
+    return NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash"))
+
+
+def state_of(memory: NeuroGraphMemory) -> dict[str, Validity]:
+    """Return the valid times of all memories."""
+    nodes = memory.store.find(Filter(scope=ScopeFilter(ANY_USER)))
+    return {node.id: (node.valid_from, node.valid_to) for node in nodes if node.kind != CONFLICT}
+
+
+def derive(memory: NeuroGraphMemory, source: str) -> str:
+    """Store a fact that was made from a memory, and return its id."""
+    fact = MemoryNode("derived", "Ana lives in a city.", kind="fact", scope=Scope("ana"))
+    edge = MemoryEdge(fact.id, source, EdgeType.DERIVED_FROM)
+    memory.store.apply(GraphDelta(nodes=(fact,), edges=(edge,), reason="consolidate", at=ManualClock().now))
+    return fact.id
+
+
+@settings(max_examples=30)
+@given(
+    years=st.lists(st.none() | st.integers(0, 4), min_size=2, max_size=4),
+    answers=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=4),
+)
+def test_each_answer_changes_all_that_its_effect_tells_and_nothing_else(
+    years: list[int | None], answers: list[tuple[int, int]]
+) -> None:
+    with opened() as memory:
+        for number, year in enumerate(years):
+            begin = None if year is None else START + year * YEAR
+            memory.add_fact("Ana", "city", f"City{number}", user_id="ana", valid_from=begin)
+        for place, answer in answers:
+            conflicts = memory.conflicts(None, user_id="ana")
+            conflict = conflicts[place % len(conflicts)]
+            before, written = state_of(memory), len(memory.history())
+            effects = memory.effects(conflict.id)
+            assert [effect.keep for effect in effects] == [*conflict.sides, "both", "supersede"]
+            assert len(memory.history()) == written
+            assert all(set(conflict.sides) <= set(effect.times) for effect in effects)
+            effect = effects[answer]
+            resolved = memory.resolve(conflict.id, effect.keep)
+            assert (resolved.outcome, resolved.loser) == (effect.outcome, effect.loser)
+            after = state_of(memory)
+            changed = {name for name in before if before[name] != after.get(name)}
+            assert changed == set(effect.changed)
+            assert {name: (before[name], after[name]) for name in effect.times} == dict(effect.times)
+            present = memory.conflicts(None, user_id="ana")
+            were_open = {one.id for one in conflicts if one.status == "open"}
+            reopened = {one.id for one in present if one.status == "open"} - were_open
+            assert reopened == set(effect.opened)
+            touched = {one.id for one in present if changed & set(one.sides)}
+            assert touched - {conflict.id} - reopened == set(effect.touched)
+
+
+def test_facts_made_from_a_memory_that_changes_are_told(memory: NeuroGraphMemory) -> None:
+    first, second = (memory.add_fact("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris"))
+    fact = derive(memory, first)
+    (conflict,) = memory.conflicts(user_id="ana")
+    effects: dict[str, Effect] = {effect.keep: effect for effect in memory.effects(conflict.id)}
+    assert effects[second].removed == (fact,)
+    assert effects[first].removed == effects["both"].removed == ()
+    memory.resolve(conflict.id, second)
+    with pytest.raises(UnknownIdError):
+        memory.get(fact)
+
+
+def test_a_memory_that_is_right_opens_the_conflicts_that_call_it_wrong(memory: NeuroGraphMemory) -> None:
+    lyon, paris, rome = (memory.add_fact("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome"))
+    conflicts = {frozenset(one.sides): one.id for one in memory.conflicts(user_id="ana")}
+    memory.resolve(conflicts[frozenset({lyon, paris})], lyon)
+    effects = {effect.keep: effect for effect in memory.effects(conflicts[frozenset({paris, rome})])}
+    assert effects[paris].opened == (conflicts[frozenset({lyon, paris})],)
+    assert effects[rome].opened == effects["both"].opened == ()
+
+
+def test_an_unknown_conflict_has_no_effects(memory: NeuroGraphMemory) -> None:
+    (node_id,) = memory.add("A heron.")
+    for name in (node_id, "nobody"):
+        with pytest.raises(UnknownIdError):
+            memory.effects(name)
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        ((None, None), "without limit"),
+        ((START, None), "from 2020-01-01"),
+        ((None, START + timedelta(hours=9.5)), "until 2020-01-01 09:30 UTC"),
+        ((START, START + 366 * timedelta(days=1)), "from 2020-01-01 until 2021-01-01"),
+        ((START, START), "at no time"),
+    ],
+)
+def test_a_period_in_words(held: Validity, words: str) -> None:
+    assert period(held) == words
