@@ -1,6 +1,6 @@
 """Measure the conflicts that a memory finds while conversations are written, and the time of the check.
 
-    python -m benchmarks.conflicts --data FOLDER [--only beam|locomo|messages|speed] [--users_only] [--memories N]
+    python -m benchmarks.conflicts --data FOLDER [--only beam|locomo|messages|model|speed] [--users_only] [--verbose]
 
 The folder holds `beam_odd.json` and `locomo_conv0-4.json`. The messages are those of `tests/conflict/messages.tsv`.
 """
@@ -12,6 +12,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.conflict.checker import ConflictChecker
 from neurogated.conflict.judge import PairJudge
+from neurogated.conflict.uncertain import PairFinder
 from neurogated.core.conflicts import Conflict
 from neurogated.core.scope import Scope
 
@@ -44,12 +46,8 @@ def beam(path: Path, *, users_only: bool, verbose: bool) -> None:
         statements = [[set(ids) for ids in one["statements"].values()] for one in asked]
         told = set[int]().union(*(ids for both in statements for ids in both))
         with opened() as memory:
-            for second, message in enumerate(chat["messages"]):
-                if message["role"] == "user" or not users_only:
-                    day = datetime.fromisoformat(message["date"]).replace(tzinfo=UTC)
-                    moment = {"id": f"m{message['id']}", "timestamp": day + timedelta(seconds=second)}
-                    content = {"role": message["role"], "content": message["content"], **moment}
-                    memory.add(content, user_id="user", session_id=str(message["session"]))
+            for session, message in beam_messages(chat, users_only=users_only):
+                memory.add(message, user_id="user", session_id=session)
             pairs = [tuple(map(message_of, one.sides)) for one in memory.conflicts(None, user_id="user")]
         questions += len(statements)
         for first, second in statements:
@@ -61,6 +59,70 @@ def beam(path: Path, *, users_only: bool, verbose: bool) -> None:
             print(pairs)
     print(f"beam: both statements in one conflict {share(exact, questions)}, one of them {share(either, questions)},")
     print(f"  other messages of users flagged {share(flagged, messages)}")
+
+
+def model(data: Path, *, users_only: bool, verbose: bool) -> None:
+    """Count the pairs about which a language model would be asked, and the most that a perfect one could find.
+
+    No model is asked.
+    """
+    count, reached, questions = Counter[str](), 0, 0
+    for chat in json.loads((data / "beam_odd.json").read_text(encoding="utf-8")):
+        asked = [one for one in chat["questions"] if one["category"] in CONTRADICTIONS]
+        with opened() as memory:
+            pairs = set[frozenset[int]]()
+            for session, message in beam_messages(chat, users_only=users_only):
+                ids = memory.add(message, user_id="user", session_id=session)
+                pairs |= {frozenset(map(message_of, one)) for one in uncertain(memory, ids, count)}
+            known = {frozenset(map(message_of, one.sides)) for one in memory.conflicts(None, user_id="user")}
+        for one in asked:
+            first, second = one["statements"].values()
+            wanted = {frozenset((a, b)) for a in first for b in second if a != b}
+            reached += bool(wanted & (pairs | known))
+            if verbose and not wanted & (pairs | known):
+                print(f"out of reach: {one['question']}")
+        questions += len(asked)
+    print(f"beam: {told(count)}")
+    print(f"  pairs of statements that were found or reach the model {share(reached, questions)}: a ceiling, no result")
+    count = Counter[str]()
+    for conversation in json.loads((data / "locomo_conv0-4.json").read_text(encoding="utf-8")):
+        with opened() as memory:
+            for turn in turns_of(conversation["conversation"]):
+                uncertain(memory, memory.add(turn["content"], session_id=turn["session"], user_id="pair"), count)
+    print(f"LoCoMo: {told(count)}")
+
+
+def uncertain(memory: NeuroGraphMemory, ids: list[str], count: Counter[str]) -> list[tuple[str, str]]:
+    """Return the pairs of new memories about which a model would be asked, and count them and the others."""
+    settings = memory.config.metabolism
+    finder = PairFinder(memory.store, replace(settings, conflict_uncertain=settings.conflict_nearest))
+    asked = []
+    begin = time.process_time()
+    for node in memory.store.get_nodes(ids):
+        candidates = finder.candidates(memory.store.view(), node, ids)
+        found = finder.pairs(node, candidates)
+        count.update({"candidates": len(candidates), "open": len(found), "memories": 1})
+        asked += [(one.old.id, one.new.id) for one in found[: settings.conflict_uncertain]]
+    count.update({"asked": len(asked), "calls": -(-len(asked) // settings.conflict_judged_together)})
+    count["microseconds"] += round(1e6 * (time.process_time() - begin))
+    return asked
+
+
+def told(count: Counter[str]) -> str:
+    candidates, memories = count["candidates"], count["memories"]
+    return (
+        f"{candidates} candidate pairs; rules decide {share(candidates - count['open'], candidates)}, the limit leaves "
+        f"out {count['open'] - count['asked']}, the model is asked about {share(count['asked'], candidates)} in "
+        f"{count['calls']} calls for {memories} memories; {1e-3 * count['microseconds'] / memories:.1f} ms a memory"
+    )
+
+
+def beam_messages(chat: dict[str, Any], *, users_only: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    for second, message in enumerate(chat["messages"]):
+        if message["role"] == "user" or not users_only:
+            day = datetime.fromisoformat(message["date"]).replace(tzinfo=UTC)
+            moment = {"id": f"m{message['id']}", "timestamp": day + timedelta(seconds=second)}
+            yield str(message["session"]), {"role": message["role"], "content": message["content"], **moment}
 
 
 def message_of(node_id: str) -> int:
@@ -149,7 +211,7 @@ def node_of(name: str, turn: dict[str, Any], vector: Any) -> MemoryNode:  # noqa
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the conflicts that a memory finds.")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
-    parser.add_argument("--only", choices=("beam", "locomo", "messages", "speed"), help="measure only this")
+    parser.add_argument("--only", choices=("beam", "locomo", "messages", "model", "speed"), help="measure only this")
     parser.add_argument("--users_only", action="store_true", help="write only the messages of the user of beam")
     parser.add_argument("--memories", type=int, default=100_000, help="memories when the check is timed")
     parser.add_argument("--verbose", action="store_true", help="print the conflicts")
@@ -161,6 +223,8 @@ def main() -> None:
         locomo(data / "locomo_conv0-4.json", verbose=arguments.verbose)
     if arguments.only in {None, "messages"}:
         messages(MESSAGES)
+    if arguments.only in {None, "model"}:
+        model(data, users_only=arguments.users_only, verbose=arguments.verbose)
     if arguments.only in {None, "speed"}:
         speed(data / "locomo_conv0-4.json", arguments.memories)
 

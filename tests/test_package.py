@@ -79,6 +79,10 @@ FIXED_CONSTANTS = {
         "_NEAR_TEXTS",
     },
     "conflict/judge.py": {"_MOST_SENTENCES", "_MOST_CHARACTERS", "_WHOLE"},
+    "conflict/answers.py": {"_ENOUGH"},
+    "conflict/backlog.py": {"_NEVER"},
+    "conflict/model_judge.py": {"_LONGEST_REASON"},  # of a quotation
+    "conflict/uncertain.py": {"_LEAST"},
     "conflict/meanings.py": {"_REMEMBERED", "_SHORTEST"},
     "conflict/moments.py": {"_NOON", "_SHORT_YEAR", "_CENTURY", "_HALF_HOUR"},
     "conflict/quantities.py": {"_TOLERANCE", "_TEN", "_TWENTY", "_HUNDRED", "_MULTIPLES", "_REACH", "_LEAST_FORM"},
@@ -105,7 +109,9 @@ FIXED_CONSTANTS = {
     "llm/bounds.py": {"_THOUGHT_TOKENS", "_CHARACTERS_A_TOKEN", "_FRAME"},  # upper estimates; see prompts
     **{
         f"prompts/templates/{name}.py": {"SCHEMA"}
-        for name in ("causal_extraction", "consolidation", "importance", "kernel_generation", "ner", "qa")
+        for name in (
+            "causal_extraction", "consolidation", "contradiction", "importance", "kernel_generation", "ner", "qa",
+        )
     },
     "plasticity/plasticity_engine.py": {"_SHORTEST_DECAY", "_DECAY_STEPS"},  # the steps of time
     "retrieval/neuro_retriever.py": {"_MAX_WAIT"},  # longer than a recall

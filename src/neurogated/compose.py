@@ -6,7 +6,8 @@ import functools
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from importlib.util import find_spec
@@ -16,7 +17,10 @@ from typing import Any
 from neurogated.communities.leiden import LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.conflict.backlog import ConflictBacklog
+from neurogated.conflict.checker import ConflictChecker
 from neurogated.conflict.judge import PairJudge
+from neurogated.conflict.model_judge import ModelJudge
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear, SupportsIdentity
@@ -63,6 +67,7 @@ __all__ = [
     "Models",
     "Parts",
     "build",
+    "build_backlog",
     "build_cached_embedder",
     "build_consolidator",
     "build_language_model",
@@ -302,6 +307,17 @@ def build_consolidator(config: MemoryConfig, parts: Parts) -> Consolidator:
     if model is not None:
         summariser = Summariser(model, PromptTemplateManager(), settings.consolidation_rivalry)
     return Consolidator(parts.store, parts.embedder, parts.community_finder, config, summariser)
+
+
+def build_backlog(
+    config: MemoryConfig, parts: Parts, exclusively: Callable[[], AbstractContextManager[object]]
+) -> ConflictBacklog | None:
+    """Return the queue of the memories whose conflicts the language model of `parts` judges; None without a model."""
+    if parts.language_model is None:
+        return None
+    judge = ModelJudge(parts.language_model, PromptTemplateManager(), config)
+    checker = ConflictChecker(parts.store, parts.pair_judge, config.metabolism)
+    return ConflictBacklog(parts.store, checker, judge, config.metabolism, exclusively)
 
 
 def build_text_embedder(config: MemoryConfig) -> Embedder:

@@ -26,7 +26,7 @@ class Consolidation(Wired):
     def consolidate(
         self, now: datetime | None = None, *, max_clusters: int | None = None, progress: bool | None = None
     ) -> list[str]:
-        """Link duplicates, and make a fact of each cluster of memories that are often used together.
+        """Link duplicates, judge waiting conflicts, and make a fact of each cluster of memories that are used together.
 
         The settings `metabolism.consolidation_…` say which clusters become facts; `deduplicate` links duplicates alone.
         A fact has DERIVED_FROM edges to its memories, which stay and lose energy. One delta stores all facts, so `undo`
@@ -52,6 +52,7 @@ class Consolidation(Wired):
         self._runtime.accesses.flush()
         with self._runtime.work("consolidating"):
             self._writer.deduplicate()
+            self._judge_conflicts(self.config.metabolism.consolidation_calls)
             # When the memory is closed, the background work ends early and stores the facts that it has.
             facts = takewhile(lambda _: not self._runtime.closing, self._consolidator.prepare(at, max_clusters))
             prepared = list(show_progress(facts, "consolidating", "fact", progress=progress))

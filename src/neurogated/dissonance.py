@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
+from neurogated import compose
+from neurogated.conflict.answers import answers_to
+from neurogated.conflict.backlog import ConflictBacklog
 from neurogated.conflict.effects import Effect, effect_of
 from neurogated.conflict.judge import Content
 from neurogated.conflict.settlement import resolution
@@ -51,6 +56,8 @@ class Dissonance(Wired):
     ) -> list[Conflict]:
         """Return the conflicts between memories, the latest first.
 
+        `evidence` of a conflict has the messages that may answer its question; they change nothing by themselves.
+
         Args:
             status: `open` or `resolved`; both when it is None.
             user_id: the user whose conflicts are found, with those of memories without an owner; without one, only the
@@ -65,7 +72,9 @@ class Dissonance(Wired):
         checked_count("limit", 0 if limit is None else limit)
         nodes = self.store.find(Filter(kinds=(CONFLICT,), scope=ScopeFilter(user_id)))
         found = [one for one in map(Conflict.of, nodes) if status in {None, one.status}]
-        return self._asked(self.store, found[::-1][:limit])
+        asked = self._asked(self.store, found[::-1][:limit])
+        most = self.config.metabolism.conflict_answers
+        return [replace(one, evidence=answers_to(self.store, one, most)) for one in asked]
 
     def resolve(self, conflict_id: str, keep: str, *, because: str | None = None) -> Conflict:
         """Give a conflict an outcome, in one delta that `undo` takes back. A later call gives it another outcome.
@@ -113,8 +122,28 @@ class Dissonance(Wired):
         self.store.get_nodes(conflict.sides)
         return conflict
 
+    @cached_property
+    def _backlog(self) -> ConflictBacklog | None:
+        return compose.build_backlog(self.config, self._parts, self._writer.exclusively)
+
+    def _judge_conflicts(self, calls: int | None, *, patient: bool = True) -> int:
+        if self._backlog is None:
+            return 0
+        settled, made = self._backlog.work(
+            self._parts.clock, calls, patient=patient, stopped=lambda: self._runtime.closing
+        )
+        self._writer.found_conflicts.extend(made)
+        self._tell_conflicts()
+        return settled
+
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         super()._told(event, *about)
+        self._tell_conflicts()
+        if event in {"added", "updated"}:
+            self._judge_conflicts(self.config.metabolism.conflict_calls, patient=False)
+
+    def _tell_conflicts(self) -> None:
+        """Tell the callbacks of the conflicts that were found since the last time."""
         waiting = self._writer.found_conflicts
         new = [waiting.popleft() for _ in range(len(waiting))]
         nodes = self.store.get_nodes(new, missing_ok=True) if new else []

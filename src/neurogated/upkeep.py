@@ -90,7 +90,7 @@ class Upkeep(Wired):
         self._runtime.freeze(frozen=False, lasting=True)
 
     def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
-        """Retry the judgements that a failing language model left pending.
+        """Retry the judgements that a failing language model left pending, and judge the conflicts that wait.
 
         Returns:
             How many were judged, and how many are still pending.
@@ -98,6 +98,7 @@ class Upkeep(Wired):
         waiting = len(self.store.pending())
         with self._runtime.work("resuming"):
             made = sum(show_progress(self._writer.resume(), "resuming", "batch", progress=progress))
+            made += self._judge_conflicts(None)
         return made, waiting - made
 
     def stats(self) -> dict[str, Any]:

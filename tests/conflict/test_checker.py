@@ -136,3 +136,25 @@ def test_a_recall_says_what_is_contested(memory: NeuroGraphMemory) -> None:
     assert 'state="contested"' in recall.as_text()
     memory.resolve(conflict.id, "both")
     assert memory.recall("Where do I live? Leeds?", user_id="ana").conflicts == ()
+
+
+def test_the_next_messages_of_the_session_are_offered_as_evidence(memory: NeuroGraphMemory) -> None:
+    said(memory, "I live in Leeds.")
+    second = said(memory, "I live in York.")
+    said(memory, "Which of them is right, Leeds or York?", role="assistant")
+    said(memory, "It rains today.")
+    answer = said(memory, "York, I moved there in May.")
+    said(memory, "York is lovely.", 3)
+    memory.add({"role": "user", "content": "Leeds is my home."}, user_id="ben", session_id="day 0")
+    (conflict,) = memory.conflicts(user_id="ana")
+    assert conflict.evidence == (answer,)
+    assert memory.get(second).valid_to is None
+    resolved = memory.resolve(conflict.id, second, because=conflict.evidence[0])
+    assert (resolved.because, resolved.loser) == (answer, conflict.first)
+
+
+def test_facts_have_no_evidence(memory: NeuroGraphMemory) -> None:
+    for city in ("Lyon", "Paris"):
+        memory.add_fact("Ana", "city", city, user_id="ana")
+    said(memory, "Lyon is where Ana lives.")
+    assert [one.evidence for one in memory.conflicts(user_id="ana")] == [()]

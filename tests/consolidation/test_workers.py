@@ -79,9 +79,10 @@ def scribe() -> Scribe:
 
 @pytest.fixture
 def told(config: MemoryConfig, scribe: Scribe, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
-    """Return a memory whose language model is `scribe`."""
+    """Return a memory whose language model is `scribe`, and which asks it about facts only."""
     from dataclasses import replace
 
+    config = config.replace(metabolism={"conflict_uncertain": 0})
     parts = replace(build(config, clock), language_model=StructuredLLM(scribe))
     with NeuroGraphMemory(config, parts=parts) as memory:
         yield memory
@@ -127,7 +128,7 @@ def test_the_budget_of_calls_is_kept(config: MemoryConfig, scribe: Scribe, clock
     from dataclasses import replace
 
     scribe.answers = ["A team."] * 9
-    few = config.replace(metabolism={"consolidation_calls": 2})
+    few = config.replace(metabolism={"consolidation_calls": 2, "conflict_uncertain": 0})
     with NeuroGraphMemory(few, parts=replace(build(few, clock), language_model=StructuredLLM(scribe))) as memory:
         clusters(memory, 4)
         assert len(memory.consolidate()) == 4

@@ -12,10 +12,11 @@ from neurogated.errors import ConfigError, InputError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.prompts.prompt_template import STRENGTHS, PromptTemplate, few_shot
 
-NAMES = ["causal_extraction", "consolidation", "importance", "kernel_generation", "ner", "qa"]
+NAMES = ["causal_extraction", "consolidation", "contradiction", "importance", "kernel_generation", "ner", "qa"]
 VALUES = {
     "causal_extraction": ["first", "second"],
     "consolidation": ["memories"],
+    "contradiction": ["pairs"],
     "importance": ["texts"],
     "kernel_generation": ["query"],
     "ner": ["text"],

@@ -16,6 +16,7 @@ MANAGER = PromptTemplateManager()
 VALUES = {
     "causal_extraction": {"first": "It rained for days.", "second": "The river {rose}."},
     "consolidation": {"memories": "Ada works.\nAda rests on {Sunday}."},
+    "contradiction": {"pairs": '{"pair": 1, "earlier": {"text": "Ada works."}, "later": {"text": "Ada {rests}."}}'},
     "importance": {"texts": "1. Ada moved to London.\n2. Ben: Great!"},
     "kernel_generation": {"query": "Why did the river rise?"},
     "ner": {"text": "Ada Lovelace worked in London."},

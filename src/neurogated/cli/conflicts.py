@@ -21,7 +21,10 @@ EXAMPLES = """\
   neurogated conflicts --save_dir my_agent --user ana --status all --json
   neurogated conflicts --save_dir my_agent --user ana --page conflicts.html
 """
-_SHOWN = ("id", "first", "second", "confidence", "outcome", "loser", "status", "because", "reason", "question")
+_SHOWN = (
+    *("id", "first", "second", "confidence", "outcome", "loser", "status", "because", "reason", "question"),
+    "evidence",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +44,7 @@ def command(arguments: argparse.Namespace) -> int:
         status = None if arguments.status == "all" else arguments.status
         found = memory.conflicts(status, user_id=arguments.user_id, limit=arguments.limit)
         shown: dict[str, Any] = {"conflicts": list(map(json_of, found))}
-        texts = texts_of(memory, (side for one in found for side in one.sides))
+        texts = texts_of(memory, (side for one in found for side in (*one.sides, *one.evidence)))
         lines = [*(_line(one, texts) for one in found), f"{len(found)} conflicts"]
         if not found and arguments.user_id is None:
             lines.append("the conflicts of a user are listed only with --user NAME")
@@ -62,7 +65,8 @@ def texts_of(memory: NeuroGraphMemory, node_ids: Iterable[str]) -> Mapping[str, 
 def _line(conflict: Conflict, texts: Mapping[str, str]) -> str:
     state = f"{conflict.status}, {conflict.outcome}, {conflict.instruction}"
     sides = [f"    {side}  {texts[side]}".rstrip() for side in conflict.sides]
-    return "\n".join((f"{conflict.id}  ({state})", *sides, f"    {conflict.question}"))
+    answers = [f"    perhaps answered by {one}  {texts[one]}".rstrip() for one in conflict.evidence]
+    return "\n".join((f"{conflict.id}  ({state})", *sides, f"    {conflict.question}", *answers))
 
 
 def json_of(conflict: Conflict) -> dict[str, Any]:

@@ -155,7 +155,10 @@ class MetabolismSettings:
         high=1.0,
     )
     consolidation_calls: int = setting(
-        32, "most calls of the language model in one consolidation; sentences are chosen for the other facts", low=0
+        32,
+        "most calls of the language model for the facts of one consolidation, and as many for conflicts; sentences are "
+        "chosen for the other facts",
+        low=0,
     )
     consolidation_fade: float = setting(
         0.5, "the energy of a memory is multiplied by this when it becomes part of a fact", low=0.0, high=1.0
@@ -186,6 +189,49 @@ class MetabolismSettings:
     conflict_words: int = setting(30, "most words of a sentence that is compared with another", low=1, high=1000)
     conflict_facts: int = setting(
         64, "latest facts about the same subject with which a new fact is compared", low=0, high=10_000
+    )
+
+    conflict_answers: int = setting(
+        8, "messages of the session after the later side of a conflict that may be evidence for it", low=0, high=1000
+    )
+
+    # A language model judges the pairs of memories that the rules leave open.
+    conflict_nearest: int = setting(
+        16,
+        "earlier memories of the speaker, the nearest ones, that rules compare with a new memory for the model",
+        low=0,
+    )
+    conflict_clauses: float = setting(
+        0.2,
+        "share of its words that a clause has in common with an earlier one, if the model is asked because one of both "
+        "is denied or has another amount",
+        low=0.0,
+        high=1.0,
+    )
+    conflict_likeness: float = setting(
+        0.65,
+        "cosine of two memories from which the model is asked about them in any case; 0.65 suits all-MiniLM-L6-v2",
+        low=-1.0,
+        high=1.0,
+    )
+    conflict_uncertain: int = setting(
+        6,
+        "most earlier memories about which the model is asked for a new one; 0: it judges no conflicts",
+        low=0,
+        high=16,
+    )
+    conflict_judged_together: int = setting(
+        8, "most pairs of memories that the model judges in one call, or all those of one new memory", low=1, high=16
+    )
+    conflict_calls: int = setting(
+        2, "most calls of the model for conflicts after a write; other memories wait for the next one", low=0
+    )
+    conflict_confidence: float = setting(
+        0.5, "least confidence of the model from which a conflict is recorded", low=0.0, high=1.0
+    )
+    conflict_characters: int = setting(600, "most characters of a memory that the model reads", low=40, high=100_000)
+    conflict_rest_seconds: float = setting(
+        30.0, "seconds for which writes ask no model about conflicts after it failed", low=0.0, high=86_400.0
     )
 
     # Context

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from itertools import chain, islice, product
 from typing import NamedTuple
 
@@ -14,8 +16,8 @@ from neurogated.conflict.judge import PairJudge
 from neurogated.conflict.passages import content_of, is_compared, is_personal, owner_of, statements_in, voice_of
 from neurogated.conflict.settlement import Settlement
 from neurogated.conflict.statement import read_text
-from neurogated.core.conflicts import CONFLICT, Conflict, as_given, moment_of
-from neurogated.core.delta import GraphDelta
+from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, as_given, moment_of
+from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import FACT
 from neurogated.core.filters import NO_MEMORIES, Filter
@@ -28,13 +30,16 @@ from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.words import split_words
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["ConflictChecker"]
+__all__ = ["WAITING", "ConflictChecker", "Found", "is_one_message"]
+
+WAITING = "conflict"
+"""The kind of pending task of a memory whose conflicts a language model will judge."""
 
 _CERTAIN = 0.85
 """Confidence from which a supersession needs no answer of the user."""
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """A conflict of a new memory with an earlier one."""
 
     old: MemoryNode
@@ -46,10 +51,14 @@ class _Found(NamedTuple):
 class ConflictChecker:
     """Adds the conflicts of new memories to the delta that writes them."""
 
-    def __init__(self, store: GraphStorePort, judge: PairJudge, settings: MetabolismSettings) -> None:
+    def __init__(
+        self, store: GraphStorePort, judge: PairJudge, settings: MetabolismSettings, *, queues: bool = False
+    ) -> None:
+        """Take the parts; `queues` says whether memories with new texts wait for a language model."""
         self._store = store
         self._judge = judge
         self._settings = settings
+        self._queues = queues and settings.conflict_uncertain > 0
 
     def checked(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = ()) -> GraphDelta:
         """Return a delta with the conflicts of the memories `fresh` that it writes, and without those that it ends.
@@ -68,9 +77,31 @@ class ConflictChecker:
                     if found.old.id not in gone and not settlement.is_wrong(found.old.id):
                         self._record(settlement, node, found)
                 before.append(node)
+            delta = self._queued(delta, fresh) if self._queues else delta
         return settlement.added_to(delta)
 
-    def _found(self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[_Found]:
+    def judged(
+        self, found: Iterable[tuple[MemoryNode, Found]], settled: Iterable[PendingTask], at: datetime
+    ) -> GraphDelta:
+        """Return the delta with the conflicts that a language model found, each with its later stored memory."""
+        settlement = Settlement(self._store)
+        for node, one in found:
+            if not settlement.is_wrong(one.old.id):
+                self._record(settlement, node, one)
+        return settlement.added_to(GraphDelta(settled=tuple(settled), reason="judge", at=at))
+
+    def _queued(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
+        """Return a delta that queues the memories with new texts or owners for the language model."""
+        known = {
+            node.id: (node.content, voice_of(node))
+            for node in self._store.get_nodes([one.id for one in fresh], missing_ok=True)
+        }
+        news = filter(is_compared, (one for one in fresh if known.get(one.id) != (one.content, voice_of(one))))
+        tasks = tuple(PendingTask(WAITING, (one.id,)) for one in news if one.found.statement is None)
+        settled = tuple(task for task in delta.settled if task not in tasks)
+        return replace(delta, queued=(*delta.queued, *tasks), settled=settled) if tasks else delta
+
+    def _found(self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
         if node.found.statement is not None:
             yield from self._of_fact(node, before)
         else:
@@ -82,13 +113,13 @@ class ConflictChecker:
 
     # Facts
 
-    def _of_fact(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[_Found]:
+    def _of_fact(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
         """Compare a stated fact with the facts about its subject."""
         for old in self._facts_like(node, before):
             ours, theirs = (content_of(as_given(one), one.content) for one in (node, old))
             relation = self._judge.compare(theirs, ours)
             if relation.is_conflict:
-                yield _Found(old, relation)
+                yield Found(old, relation)
 
     def _facts_like(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[MemoryNode]:
         """Yield the stated facts of the same owner about the subject of a fact, the latest first."""
@@ -102,7 +133,7 @@ class ConflictChecker:
 
     # Texts
 
-    def _of_claims(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[_Found]:
+    def _of_claims(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
         """Compare the claims of a text with earlier texts of the same person."""
         share = self._settings.conflict_share
         for place, sentence in enumerate(statements_in(node)):
@@ -114,7 +145,7 @@ class ConflictChecker:
                 hits = [(old, at) for old, at in places if at is not None]
                 if hits:
                     old, at = max(hits, key=lambda hit: _nearness(claim, *hit))
-                    yield _Found(old, claim.relation, (at, place), claim.rule)
+                    yield Found(old, claim.relation, (at, place), claim.rule)
 
     def _said_before(self, claim: Claim, node: MemoryNode, before: Sequence[MemoryNode]) -> list[MemoryNode]:
         """Return the latest earlier texts that hold enough words of a claim."""
@@ -129,7 +160,7 @@ class ConflictChecker:
         stored = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
         return [old for old in (*stored, *before) if _precedes(old, node)]
 
-    def _of_sentences(self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[_Found]:
+    def _of_sentences(self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
         """Compare the short sentences of a text with those of the texts to which it has SIM edges."""
         near = [
             edge.target_id
@@ -155,7 +186,7 @@ class ConflictChecker:
         for old, (place, text, _), (at, said, _) in islice(pairs, self._settings.conflict_pairs):
             relation = self._judge.compare(content_of(old, said), content_of(node, text))
             if relation.is_conflict:
-                yield _Found(old, relation, (at, place))
+                yield Found(old, relation, (at, place))
 
     def _short(self, node: MemoryNode) -> list[tuple[int, str, frozenset[str]]]:
         """Return the places, texts and stems of the sentences that are short enough to compare."""
@@ -168,7 +199,7 @@ class ConflictChecker:
 
     # Outcomes
 
-    def _record(self, settlement: Settlement, new: MemoryNode, found: _Found) -> None:
+    def _record(self, settlement: Settlement, new: MemoryNode, found: Found) -> None:
         """Record a conflict. The earlier memory is superseded if it says nothing else and the judge is certain."""
         old, relation = found.old, found.relation
         if _are_apart(as_given(old), as_given(new)):
@@ -184,6 +215,7 @@ class ConflictChecker:
             relation.kind,
             relation.confidence,
             scope=_scope_of(old),
+            reason=relation.reason if found.rule == MODEL else "",
             sentences=found.sentences,
             rule=found.rule,
         )
@@ -197,11 +229,11 @@ class ConflictChecker:
 
 def _precedes(old: MemoryNode, new: MemoryNode) -> bool:
     """Return whether the same person said the one before the other."""
-    is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not _is_one_message(old, new)
+    is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not is_one_message(old, new)
     return is_said and voice_of(old) == voice_of(new) and moment_of(old) <= moment_of(new)
 
 
-def _is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
+def is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
     """Return whether two memories are pieces of one message."""
     parts, places = (one.found.part, other.found.part), (one.position, other.position)
     if None in parts or None in places or one.scope != other.scope:
@@ -210,7 +242,7 @@ def _is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
     return words == others and places[1] - places[0] == second - first  # type: ignore[operator]
 
 
-def _is_certain(earlier: MemoryNode, later: MemoryNode, found: _Found) -> bool:
+def _is_certain(earlier: MemoryNode, later: MemoryNode, found: Found) -> bool:
     """Return whether a supersession needs no answer of the user.
 
     Of texts, one must say that something changed, and the earlier one must say nothing else.

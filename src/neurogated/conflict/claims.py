@@ -28,7 +28,7 @@ from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.keywords import split_keywords
 
-__all__ = ["REASONS", "Claim", "claims_in", "clauses_in", "contradicted", "nearest_clause", "repeats"]
+__all__ = ["REASONS", "Claim", "claims_in", "contradicted", "nearest_clause", "repeats"]
 
 _CASE = re.IGNORECASE
 _DENIED = (

@@ -8,7 +8,7 @@ from neurogated.conflict.claims import REASONS, nearest_clause
 from neurogated.conflict.judge import PairJudge
 from neurogated.conflict.passages import content_of, statements_in
 from neurogated.conflict.statement import read_text
-from neurogated.core.conflicts import Conflict
+from neurogated.core.conflicts import MODEL, Conflict
 from neurogated.core.judgements import RelationKind
 from neurogated.core.model import MemoryNode
 
@@ -51,7 +51,7 @@ _QUESTIONS = {
 def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, judge: PairJudge) -> Conflict:
     """Return a conflict with its reason and its question, from the present texts of its sides."""
     texts = [_said(node, place) for node, place in zip((first, second), conflict.sentences, strict=True)]
-    reason = REASONS.get(conflict.rule, "")
+    reason = conflict.reason if conflict.rule == MODEL else REASONS.get(conflict.rule, "")
     if not reason:
         reason = judge.compare(*(content_of(*pair) for pair in zip((first, second), texts, strict=True))).reason
     texts = [_short(text, other) for text, other in zip(texts, texts[::-1], strict=True)]

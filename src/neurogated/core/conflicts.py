@@ -17,6 +17,7 @@ from neurogated.core.view import GraphView
 
 __all__ = [
     "CONFLICT",
+    "MODEL",
     "Conflict",
     "Instruction",
     "Status",
@@ -31,6 +32,8 @@ __all__ = [
 CONFLICT = "conflict"
 """The kind of the nodes that record conflicts. No recall returns them, and no count includes them."""
 
+MODEL = "model"
+"""The rule of a conflict that a language model found."""
 Status = Literal["open", "resolved"]
 Instruction = Literal["confirm", "restructure"]
 Validity = tuple[datetime | None, datetime | None]
@@ -59,7 +62,7 @@ class Conflict:
     because: str | None = None
     """The reason that `resolve` was given."""
     reason: str = ""
-    """One sentence, computed from the present texts."""
+    """One sentence, computed from the present texts, or given by the language model that found the conflict."""
     question: str = ""
     """The question to ask the user, in the language of the memories."""
     instruction: Instruction = "confirm"
@@ -70,9 +73,12 @@ class Conflict:
     sentences: tuple[int, int] = (0, 0)
     """The places of the conflicting sentences in both texts, from 0."""
     rule: str = "statement"
-    """How it was found: by comparing two statements; or the later one says that something changed, or denies it."""
+    """How it was found: by comparing two statements; by a later one that says that something changed, or denies it; or
+    by a language model."""
     by_user: bool = False
     """Whether `resolve` gave the outcome. Then only another `resolve` changes it."""
+    evidence: tuple[str, ...] = ()
+    """The ids of the next messages of the session that may answer the question, in order; only from `conflicts()`."""
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -84,7 +90,7 @@ class Conflict:
         return self.second if node_id == self.first else self.first
 
     def node(self, sides: Iterable[MemoryNode], at: datetime) -> MemoryNode:
-        """Return the node that records the conflict. It holds ids and no words of the memories."""
+        """Return the node that records the conflict. It holds ids, and a reason only from a language model."""
         ends = [side.expires_at for side in sides if side.expires_at is not None]
         values: dict[str, Any] = {
             "first": self.first,
@@ -95,6 +101,7 @@ class Conflict:
             "loser": self.loser,
             "status": self.status,
             "because": self.because,
+            "reason": self.reason if self.rule == MODEL else "",
             "sentences": list(self.sentences),
             "rule": self.rule,
             "by_user": self.by_user,
@@ -113,7 +120,7 @@ class Conflict:
 
     @classmethod
     def of(cls, node: MemoryNode) -> Self:
-        """Return the conflict that a node records, without reason and question."""
+        """Return the conflict that a node records, without question, and without a reason that is computed."""
         values = node.metadata
         return cls(
             node.id,
@@ -125,6 +132,7 @@ class Conflict:
             values["loser"],
             values["status"],
             values["because"],
+            values["reason"],
             instruction="restructure" if values["status"] == "resolved" and values["loser"] else "confirm",
             scope=node.scope,
             created_at=node.created_at,

@@ -167,10 +167,10 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class PendingTask:
-    """A judgement that failed when its nodes were stored, and that is to be computed later."""
+    """A judgement that is to be computed after its nodes were stored, because it failed or takes long."""
 
     kind: str
-    """The kind of judgement: `cause` or `entities`."""
+    """The kind of judgement: `cause`, `entities` or `conflict`."""
     nodes: tuple[str, ...]
     """The nodes it is about, in order."""
 

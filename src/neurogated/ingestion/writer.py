@@ -131,7 +131,7 @@ class Writer:
 
         Judgements that fail again stay pending.
         """
-        waiting = self._store.pending()
+        waiting = [task for task in self._store.pending() if task.kind in {CAUSE, ENTITIES}]
         for begin in range(0, len(waiting), self._config.indexing.batch_size):
             yield self._make_up(waiting[begin : begin + self._config.indexing.batch_size])
 

@@ -8,11 +8,19 @@ from typing import Any
 from neurogated.core.ports import Message
 from neurogated.errors import ConfigError
 from neurogated.prompts.prompt_template import PromptTemplate
-from neurogated.prompts.templates import causal_extraction, consolidation, importance, kernel_generation, ner, qa
+from neurogated.prompts.templates import (
+    causal_extraction,
+    consolidation,
+    contradiction,
+    importance,
+    kernel_generation,
+    ner,
+    qa,
+)
 
 __all__ = ["PromptTemplateManager"]
 
-_BUILT_IN = (causal_extraction, consolidation, importance, kernel_generation, ner, qa)
+_BUILT_IN = (causal_extraction, consolidation, contradiction, importance, kernel_generation, ner, qa)
 
 
 class PromptTemplateManager:

@@ -1,0 +1,212 @@
+"""The memories that wait for the judgement of a language model on their conflicts."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from itertools import count
+from typing import NamedTuple
+
+from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.conflict.checker import WAITING, ConflictChecker, Found
+from neurogated.conflict.model_judge import ModelJudge
+from neurogated.conflict.passages import Owner, owner_of, voice_of
+from neurogated.conflict.uncertain import PairFinder, UncertainPair
+from neurogated.core.conflicts import CONFLICT, MODEL
+from neurogated.core.delta import PendingTask
+from neurogated.core.judgements import Relation
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.watchdog import stage
+from neurogated.errors import LLMError
+
+__all__ = ["ConflictBacklog"]
+
+_log = logging.getLogger(__name__)
+
+_NEVER = float("-inf")
+
+
+class _Answer(NamedTuple):
+    pair: UncertainPair
+    relation: Relation
+
+
+class ConflictBacklog:
+    """Works off the queue of the graph: a write queues each new memory in its own delta.
+
+    The model answers without a lock. Each call of the model becomes one delta under the write lock, which skips each
+    memory that was deleted, changed or moved to another owner meanwhile, or that another process has settled. A memory
+    stays in the queue until all its pairs have answers.
+    """
+
+    def __init__(
+        self,
+        store: GraphStorePort,
+        checker: ConflictChecker,
+        judge: ModelJudge,
+        settings: MetabolismSettings,
+        exclusively: Callable[[], AbstractContextManager[object]],
+    ) -> None:
+        """Take the parts; `exclusively` locks the graph for a block that reads it and then writes."""
+        self._store = store
+        self._checker = checker
+        self._judge = judge
+        self._settings = settings
+        self._exclusively = exclusively
+        self._finder = PairFinder(store, settings)
+        self._lock = threading.Lock()
+        self._taken: set[PendingTask] = set()
+        self._failures: Counter[PendingTask] = Counter()
+        self._resting_until = _NEVER
+
+    def waiting(self) -> list[PendingTask]:
+        """Return the memories that wait, oldest first."""
+        return [task for task in self._store.pending() if task.kind == WAITING]
+
+    def work(
+        self, clock: Callable[[], datetime], calls: int | None, *, patient: bool, stopped: Callable[[], bool]
+    ) -> tuple[int, list[str]]:
+        """Judge memories that wait, oldest first, and those that failed last.
+
+        Args:
+            clock: gives the time of each delta.
+            calls: the most calls of the model; no limit when None.
+            patient: whether to ask a model that failed lately.
+            stopped: whether to end before the next call.
+
+        Returns:
+            How many memories were settled, and the ids of the new conflicts.
+        """
+        if calls == 0 or (not patient and time.monotonic() < self._resting_until):
+            return 0, []
+        settled, made = 0, list[str]()
+        most = None if calls is None else calls * self._settings.conflict_judged_together
+        with self._taking(most) as tasks:
+            nodes = {one.id: one for one in self._store.get_nodes([task.nodes[0] for task in tasks], missing_ok=True)}
+            left = self._pairs(tasks, nodes)
+            batches = self._batches(left)
+            done, answers = [task for task in tasks if not left[task]], list[_Answer]()
+            for number in count():
+                if done or answers:
+                    made += self._commit(done, answers, nodes, clock())
+                    settled += len(done)
+                batch = None if number == calls or stopped() else next(batches, None)
+                if batch is None:
+                    break
+                stage(f"judging conflicts, {number} calls made")
+                answers = self._answers(batch)
+                if not answers:
+                    break
+                for pair, _ in answers:
+                    left[_task(pair)].remove(pair)
+                done = [task for task in dict.fromkeys(map(_task, batch)) if not left[task]]
+        return settled, made
+
+    @contextmanager
+    def _taking(self, most: int | None) -> Iterator[list[PendingTask]]:
+        """Take waiting memories for a block, so that no other thread asks about them."""
+        waiting = self.waiting()
+        with self._lock:
+            free = sorted((task for task in waiting if task not in self._taken), key=self._failures.__getitem__)[:most]
+            self._taken.update(free)
+        try:
+            yield free
+        finally:
+            with self._lock:
+                self._taken.difference_update(free)
+
+    def _pairs(
+        self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode]
+    ) -> dict[PendingTask, list[UncertainPair]]:
+        """Return the pairs of each memory that the rules leave open; none for a memory that is gone.
+
+        A pair belongs to the memory that was queued later, so it is judged once.
+        """
+        # The view is older than the queue: a memory that is in the view and has no answer is in the queue.
+        view = self._store.view()
+        order = {task.nodes[0]: place for place, task in enumerate(self.waiting())}
+        found: dict[PendingTask, list[UncertainPair]] = {task: [] for task in tasks}
+        for task in tasks:
+            node = nodes.get(task.nodes[0])
+            if node is not None and view.known_rows([node.id]).size:
+                later = {name for name, place in order.items() if place > order.get(node.id, len(order))}
+                found[task] = self._finder.pairs(node, self._finder.candidates(view, node, later))
+        return found
+
+    def _batches(self, found: Mapping[PendingTask, Sequence[UncertainPair]]) -> Iterator[list[UncertainPair]]:
+        """Yield the pairs in batches of one owner each; the pairs of a memory stay together."""
+        owners = defaultdict[Owner, list[Sequence[UncertainPair]]](list)
+        for pairs in filter(None, found.values()):
+            owners[owner_of(pairs[0].new)].append(tuple(pairs))
+        for groups in owners.values():
+            batch: list[UncertainPair] = []
+            for pairs in groups:
+                if batch and len(batch) + len(pairs) > self._settings.conflict_judged_together:
+                    yield batch
+                    batch = []
+                batch = [*batch, *pairs]
+            yield batch
+
+    def _answers(self, batch: Sequence[UncertainPair]) -> list[_Answer]:
+        """Return the answers of the model; none if it failed, and then it rests."""
+        try:
+            relations = self._judge.judge(batch)
+        except LLMError as error:
+            _log.warning("the conflicts of %d pairs of memories wait for the language model: %s", len(batch), error)
+            self._failures.update(set(map(_task, batch)))
+            self._resting_until = time.monotonic() + self._settings.conflict_rest_seconds
+            return []
+        if missing := {_task(pair) for pair, relation in zip(batch, relations, strict=True) if relation is None}:
+            _log.warning("the language model left out pairs of %d memories, which wait", len(missing))
+            self._failures.update(missing)
+        answers = [_Answer(pair, one) for pair, one in zip(batch, relations, strict=True) if one is not None]
+        self._resting_until = _NEVER if answers else time.monotonic() + self._settings.conflict_rest_seconds
+        return answers
+
+    def _commit(
+        self, done: Sequence[PendingTask], answers: Sequence[_Answer], read: Mapping[str, MemoryNode], at: datetime
+    ) -> list[str]:
+        """Record the conflicts among the answers, and settle memories, in one delta; return the new conflicts.
+
+        A memory whose text or owner has changed since it was read stays in the queue.
+        """
+        with self._exclusively():
+            waiting = set(self.waiting())
+            names = {*(task.nodes[0] for task in done), *(node.id for pair, _ in answers for node in pair[:2])}
+            view = self._store.view()
+            there = [view.ids[row] for row in view.known_rows(names).tolist()]
+            now = {node.id: node for node in self._store.get_nodes(there, missing_ok=True)}
+            found = [
+                (now[new.id], Found(now[old.id], relation, sentences, rule=MODEL))
+                for (new, old, sentences), relation in answers
+                if relation.is_conflict and relation.confidence >= self._settings.conflict_confidence
+                if _task_of(new) in waiting and all(_is_same(one, now.get(one.id)) for one in (new, old))
+            ]
+            gone = [task for task in done if task.nodes[0] not in now]
+            same = [task for task in done if _is_same(read.get(task.nodes[0]), now.get(task.nodes[0]))]
+            delta = self._checker.judged(found, [*gone, *same], at)
+            made = [node.id for node in delta.nodes if node.kind == CONFLICT and not self._store.has_node(node.id)]
+            if delta:
+                self._store.apply(delta)
+        for task in done:
+            self._failures.pop(task, None)
+        return made
+
+
+def _task_of(node: MemoryNode) -> PendingTask:
+    return PendingTask(WAITING, (node.id,))
+
+
+def _task(pair: UncertainPair) -> PendingTask:
+    return _task_of(pair.new)
+
+
+def _is_same(read: MemoryNode | None, now: MemoryNode | None) -> bool:
+    """Return whether a memory still has the text and the speaker that it was read with."""
+    return read is not None and now is not None and (read.content, voice_of(read)) == (now.content, voice_of(now))

@@ -1,0 +1,81 @@
+"""The judgement of a language model on pairs of memories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.conflict.passages import statements_in
+from neurogated.conflict.uncertain import UncertainPair
+from neurogated.core.conflicts import moment_of
+from neurogated.core.judgements import Relation, RelationKind, Verdict
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import LanguageModel
+from neurogated.prompts.prompt_manager import PromptTemplateManager
+
+__all__ = ["ModelJudge"]
+
+_LONGEST_REASON = 200
+_KINDS: dict[str, tuple[RelationKind, Verdict | None]] = {
+    "contradiction": (RelationKind.CONTRADICTION, "contested"),
+    "correction": (RelationKind.CONTRADICTION, "wrong"),
+    "change": (RelationKind.SUPERSESSION, None),
+    "detail": (RelationKind.REFINEMENT, None),
+    "same": (RelationKind.DUPLICATE, None),
+    "none": (RelationKind.INDEPENDENT, None),
+}
+
+
+class ModelJudge:
+    """Asks a language model about several pairs in one call. The prompt has texts and days, and no ids."""
+
+    def __init__(self, model: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig) -> None:
+        self._model = model
+        self._prompts = prompts
+        self._config = config
+
+    def judge(self, pairs: Sequence[UncertainPair]) -> list[Relation | None]:
+        """Return the relation of each pair; None for a pair that the answer leaves out.
+
+        Raises:
+            LLMError: the model failed.
+        """
+        lines = [json.dumps(self._shown(number, pair), ensure_ascii=False) for number, pair in enumerate(pairs, 1)]
+        messages = self._prompts.render("contradiction", pairs="\n".join(lines))
+        answer = self._model.infer_json(messages, self._prompts.schema("contradiction"))
+        # A number that occurs twice is no clear answer.
+        numbers = [entry["pair"] for entry in answer["pairs"]]
+        found = {entry["pair"]: entry for entry in answer["pairs"] if numbers.count(entry["pair"]) == 1}
+        return [self._relation(found[number]) if number in found else None for number in range(1, len(pairs) + 1)]
+
+    def _relation(self, entry: dict[str, Any]) -> Relation:
+        kind, outcome = _KINDS[entry["relation"]]
+        confidence = self._config.llm.strength(entry["certainty"])
+        return Relation(kind, confidence, " ".join(entry["reason"].split())[:_LONGEST_REASON], outcome)
+
+    def _shown(self, number: int, pair: UncertainPair) -> dict[str, Any]:
+        earlier, later = (pair.old, pair.sentences[0]), (pair.new, pair.sentences[1])
+        if moment_of(pair.new) < moment_of(pair.old):
+            earlier, later = later, earlier
+        return {"pair": number, "earlier": self._quoted(*earlier), "later": self._quoted(*later)}
+
+    def _quoted(self, node: MemoryNode, place: int) -> dict[str, str]:
+        day = node.valid_from or node.timestamp
+        text = _around(statements_in(node), place, self._config.metabolism.conflict_characters)
+        return {**({} if day is None else {"day": day.date().isoformat()}), "text": text}
+
+
+def _around(sentences: Sequence[str], place: int, most: int) -> str:
+    """Return a sentence with as many of its neighbours as fit, the nearest first."""
+    if not sentences:
+        return ""
+    place = min(place, len(sentences) - 1)
+    chosen = {place: sentences[place][:most]}
+    left = most - len(chosen[place])
+    for other in sorted(range(len(sentences)), key=lambda one: (abs(one - place), one)):
+        if other not in chosen and len(sentences[other]) < left:
+            chosen[other] = sentences[other]
+            left -= len(sentences[other]) + 1
+    return " ".join(chosen[one] for one in sorted(chosen))
