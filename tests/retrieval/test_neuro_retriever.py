@@ -150,7 +150,7 @@ weightings = st.fixed_dictionaries(
 
 
 def _attainable(recall: Recall, config: MemoryConfig) -> float:
-    """Return the highest possible base score."""
+    """Return the highest possible base score of the best memory that a search finds; spreading finds the others."""
     weights = {
         "keywords": config.retrieval.keyword_weight,
         "subject": config.retrieval.subject_weight,
@@ -160,9 +160,10 @@ def _attainable(recall: Recall, config: MemoryConfig) -> float:
     def likeness(parts: Mapping[str, float]) -> float:
         return parts["cosine"] + sum(weight * parts[name] for name, weight in weights.items())
 
-    if not recall.memories:
+    searched = [one for one in recall if one.node.embedding is not None or one.parts["keywords"]]
+    if not searched:
         return 1.0
-    best = max((memory.parts for memory in sorted(recall, key=lambda one: one.id)), key=likeness)
+    best = max((memory.parts for memory in sorted(searched, key=lambda one: one.id)), key=likeness)
     has_keywords = any(memory.parts["keywords"] for memory in recall)
     return 1 + sum(weight * (best[name] if name != "keywords" else has_keywords) for name, weight in weights.items())
 

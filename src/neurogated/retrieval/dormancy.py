@@ -39,6 +39,8 @@ class Admission:
     """Whether it refuses messages that only say what other admitted memories say."""
     replaced: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The rows of the fronts of groups, of which `best` has refused other members or echoes."""
+    sleep: EnergyLaw | None = None
+    """Decides which admitted nodes `best_awake` leaves out."""
 
     def admits(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether the recall may return each node."""
@@ -51,6 +53,13 @@ class Admission:
         """Return the nodes that the recall may return, with their values."""
         may = self.admits(rows)
         return rows[may], values[may]
+
+    def best_awake(self, rows: Rows, order: NDArray[np.float64], count: int) -> Rows:
+        """Return the places of up to `count` of `rows` that are not dormant, highest `order` first."""
+        if self.sleep is None:
+            return np.empty(0, dtype=np.int64)
+        awake = np.flatnonzero(~self.sleep.dormant(self.view, rows, self.now))
+        return awake[np.argsort(-order[awake], kind="stable")[:count]]
 
     @property
     def _chooses(self) -> bool:

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from itertools import repeat
 from types import MappingProxyType
@@ -249,23 +250,19 @@ class NeuroRetriever:
 
     def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
         """Leave dormant nodes out, unless the others fit the question too little; see `metabolism.wake_factor`."""
-        whole = Admission(
-            admission.view, None, asked.present, groups=admission.groups, hides_echoes=admission.hides_echoes
-        )
-        found = self._find(store, asked, wanted, whole)
-        rows, fit, law = found.ranking.likeness.rows, found.ranking.fit, admission.law
+        law, settings = admission.law, self._config.metabolism
+        found = self._find(store, asked, wanted, replace(admission, law=None, deeper=1.0, sleep=law))
+        rows, fit, best = found.ranking.likeness.rows, found.ranking.fit, found.ranking.awake
         if law is None or not (asleep := law.dormant(admission.view, rows, asked.present)).any():
             return found
-        settings = self._config.metabolism
         least = max(settings.wake_score, settings.wake_factor * fit[asleep].max())
+        enough = settings.wake_share * fit[: best.size].sum() if settings.wake_factor else -np.inf
         woken = found._replace(notes=(WOKEN,))
-        if fit[~asleep].max(initial=least if asleep.all() else -np.inf) < least:
+        if best.size and (best.max() < least or best.sum() < enough):
             return woken
         awake = self._find(store, asked, wanted, admission)
         self._deeper = admission.deeper
-        others = awake.ranking.fit
-        enough = not settings.wake_factor or others.sum() >= settings.wake_share * fit[: others.size].sum()
-        return awake if enough and others.max(initial=-np.inf) >= least else woken
+        return awake if awake.ranking.fit.max(initial=-np.inf) >= least else woken
 
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
@@ -385,7 +382,8 @@ class NeuroRetriever:
             **gains,
             "held_back": score - (base + lift),
         }
+        awake = (score - terms["recency"] - terms["energy"])[admission.best_awake(known.rows, order, wanted)]
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
         lit = lit_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
         ranked, share = known.at(known.rows[best]), trust / subjects
-        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit)
+        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit, awake)

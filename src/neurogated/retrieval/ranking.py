@@ -42,10 +42,12 @@ class Ranking(NamedTuple):
     """(n,): factors from the spread activation of each memory to its part `activation`; None: 1."""
     lit: Mapping[str, float] = MappingProxyType({})
     """The activation of the strongest nodes that are not ranked, by id."""
+    awake: Values = np.empty(0)
+    """The fits of the best nodes that are not dormant, best first; see `Admission.best_awake`."""
 
     @property
     def fit(self) -> Values:
-        """The scores without recency and energy, which do not depend on the question (n,)."""
+        """How well the ranked nodes fit the question: the scores without recency and energy (n,)."""
         return self.score - sum(self.contributions.get(term, 0.0) for term in ("recency", "energy"))
 
 
