@@ -12,7 +12,6 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -103,7 +102,7 @@ def uncertain(
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Return the pairs of new memories about which a model would be asked, and all candidates; count them."""
     settings = memory.config.metabolism
-    finder = PairFinder(memory.store, replace(settings, conflict_uncertain=settings.conflict_nearest))
+    finder = PairFinder(memory.store, settings)
     asked, near = list[tuple[str, str]](), list[tuple[str, str]]()
     begin = time.process_time()
     for node in memory.store.get_nodes(ids):

@@ -98,7 +98,7 @@ class PairFinder:
             if share >= self._settings.conflict_clauses or cosine >= likeness:
                 open_pairs.append((share + cosine / 2, UncertainPair(node, old, (at, place))))
         open_pairs.sort(key=lambda scored: -scored[0])
-        return [pair for _, pair in open_pairs[: self._settings.conflict_uncertain]]
+        return [pair for _, pair in open_pairs]
 
     def _linked(self, view: GraphView, name: str) -> Iterator[str]:
         """Yield the ids of the memories that say the same as one, or that are in conflict with it."""
