@@ -1,6 +1,6 @@
 """Measure the conflicts that a memory finds while conversations are written, and the time of the check.
 
-    python -m benchmarks.conflicts --data FOLDER [--only beam|locomo|messages|model|speed] [--users_only] [--verbose]
+    python -m benchmarks.conflicts --data FOLDER [--only NAME] [--users_only] [--verbose]
 
 The folder holds `beam_odd.json` and `locomo_conv0-4.json`. The messages are those of `tests/conflict/messages.tsv`.
 """
@@ -26,6 +26,7 @@ from neurogated.core.scope import Scope
 MESSAGES = Path(__file__).parent.parent / "tests" / "conflict" / "messages.tsv"
 _WARM = 100
 """Turns before the clock starts, which load the word relations and fill caches."""
+CHOICES = ("beam", "locomo", "messages", "model-beam", "model-locomo", "speed")
 CONTRADICTIONS = ("contradiction_resolution", "knowledge_update")
 
 
@@ -60,13 +61,13 @@ def beam(path: Path, *, users_only: bool, verbose: bool) -> None:
     print(f"  other messages of users flagged {share(flagged, messages)}")
 
 
-def model(data: Path, *, users_only: bool, verbose: bool) -> None:
+def model_beam(path: Path, *, users_only: bool, verbose: bool) -> None:
     """Count the pairs about which a language model would be asked, and the most that a perfect one could find.
 
     No model is asked.
     """
     count, reached, within, questions = Counter[str](), 0, 0, 0
-    for chat in json.loads((data / "beam_odd.json").read_text(encoding="utf-8")):
+    for chat in json.loads(path.read_text(encoding="utf-8")):
         asked = [one for one in chat["questions"] if one["category"] in CONTRADICTIONS]
         with opened() as memory:
             pairs, near = set[frozenset[int]](), set[frozenset[int]]()
@@ -89,8 +90,12 @@ def model(data: Path, *, users_only: bool, verbose: bool) -> None:
         f"  pairs of statements that were found or reach the model {share(reached, questions)}: a ceiling, no result;"
     )
     print(f"  if the model were asked about all candidates {share(within, questions)}")
+
+
+def model_locomo(path: Path) -> None:
+    """Count the pairs of LoCoMo, which holds few contradictions, about which a language model would be asked."""
     count = Counter[str]()
-    for conversation in json.loads((data / "locomo_conv0-4.json").read_text(encoding="utf-8")):
+    for conversation in json.loads(path.read_text(encoding="utf-8")):
         with opened() as memory:
             for turn in turns_of(conversation["conversation"]):
                 uncertain(memory, memory.add(turn["content"], session_id=turn["session"], user_id="pair"), count)
@@ -225,7 +230,7 @@ def node_of(name: str, turn: dict[str, Any], vector: Any) -> MemoryNode:  # noqa
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the conflicts that a memory finds.")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
-    parser.add_argument("--only", choices=("beam", "locomo", "messages", "model", "speed"), help="measure only this")
+    parser.add_argument("--only", choices=CHOICES, help="measure only this")
     parser.add_argument("--users_only", action="store_true", help="write only the messages of the user of beam")
     parser.add_argument("--memories", type=int, default=100_000, help="memories when the check is timed")
     parser.add_argument("--verbose", action="store_true", help="print the conflicts")
@@ -237,8 +242,10 @@ def main() -> None:
         locomo(data / "locomo_conv0-4.json", verbose=arguments.verbose)
     if arguments.only in {None, "messages"}:
         messages(MESSAGES)
-    if arguments.only in {None, "model"}:
-        model(data, users_only=arguments.users_only, verbose=arguments.verbose)
+    if arguments.only in {None, "model-beam"}:
+        model_beam(data / "beam_odd.json", users_only=arguments.users_only, verbose=arguments.verbose)
+    if arguments.only in {None, "model-locomo"}:
+        model_locomo(data / "locomo_conv0-4.json")
     if arguments.only in {None, "speed"}:
         speed(data / "locomo_conv0-4.json", arguments.memories)
 

@@ -312,8 +312,11 @@ def build_consolidator(config: MemoryConfig, parts: Parts) -> Consolidator:
 def build_backlog(
     config: MemoryConfig, parts: Parts, exclusively: Callable[[], AbstractContextManager[object]]
 ) -> ConflictBacklog | None:
-    """Return the queue of the memories whose conflicts the language model of `parts` judges; None without a model."""
-    if parts.language_model is None:
+    """Return the queue of the memories whose conflicts the language model of `parts` judges.
+
+    None without a model, or if the memory is read-only.
+    """
+    if parts.language_model is None or config.read_only:
         return None
     judge = ModelJudge(parts.language_model, PromptTemplateManager(), config)
     checker = ConflictChecker(parts.store, parts.pair_judge, config.metabolism)

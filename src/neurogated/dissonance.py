@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -19,11 +20,13 @@ from neurogated.core.judgements import Relation
 from neurogated.core.model import checked_count
 from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.core.text import checked_text
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import InputError, MemoryClosedError, StorageError, UnknownIdError
 from neurogated.runtime import Event
 from neurogated.wired import Wired
 
 __all__ = ["Dissonance"]
+
+_log = logging.getLogger(__name__)
 
 _STATUSES = ("open", "resolved", None)
 _ANSWERS = ("both", "supersede")
@@ -140,7 +143,11 @@ class Dissonance(Wired):
         super()._told(event, *about)
         self._tell_conflicts()
         if event in {"added", "updated"}:
-            self._judge_conflicts(self.config.metabolism.conflict_calls, patient=False)
+            try:
+                self._judge_conflicts(self.config.metabolism.conflict_calls, patient=False)
+            except (StorageError, MemoryClosedError) as error:
+                # The write is complete, so it raises nothing; its memories stay in the queue.
+                _log.warning("the conflicts of new memories wait for the language model: %s", error)
 
     def _tell_conflicts(self) -> None:
         """Tell the callbacks of the conflicts that were found since the last time."""

@@ -6,13 +6,32 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = ["ModelServer", "Pair", "entry", "serving"]
+from neurogated import Conflict, NeuroGraphMemory
+
+__all__ = ["EARLIER", "LATER", "ModelServer", "Pair", "entry", "found", "said", "serving", "waiting"]
 
 Pair = dict[str, Any]
 PATIENCE = 30.0
+START = datetime(2024, 1, 1, tzinfo=UTC)
+EARLIER = "I eat no meat, animals are my friends."
+LATER = "Yesterday I ate a big steak of meat with my friends."
+
+
+def said(memory: NeuroGraphMemory, text: str, day: int = 0, user: str = "ana", **message: str) -> str:
+    content = {"role": "user", "content": text, "timestamp": START + timedelta(days=day), **message}
+    return memory.add(content, user_id=user, session_id=f"day {day}")[0]
+
+
+def found(memory: NeuroGraphMemory, user: str = "ana") -> list[Conflict]:
+    return memory.conflicts(None, user_id=user)
+
+
+def waiting(memory: NeuroGraphMemory) -> int:
+    return int(memory.stats()["pending"])
 
 
 def entry(pair: Pair, relation: str, certainty: str = "strong", reason: str = "As the test says.") -> dict[str, Any]:
@@ -24,10 +43,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        asked = request["messages"][-1]["content"]
+        texts = [message["content"] for message in request["messages"]]
         try:
-            if asked.startswith("Pairs:") or "JSON schema" in asked:
+            if any(text.startswith("Pairs:") for text in texts):
                 self._judge(request["messages"])
+            elif any(text.startswith("Text A:") for text in texts):
+                self._say(json.dumps({"causal": False, "strength": "weak", "reason": "No cause."}))
             else:
                 self._say(json.dumps({"entities": []}))
         except (BrokenPipeError, ConnectionResetError):

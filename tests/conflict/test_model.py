@@ -8,46 +8,15 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
 from neurogated.errors import UnknownIdError
-from tests.conflict.model_server import ModelServer, entry, serving
+from tests.conflict.model_server import EARLIER, LATER, ModelServer, entry, found, said, waiting
 
-START = datetime(2024, 1, 1, tzinfo=UTC)
-EARLIER = "I eat no meat, animals are my friends."
-LATER = "Yesterday I ate a big steak of meat with my friends."
 DEAD = "http://127.0.0.1:9/v1"
-
-
-@pytest.fixture
-def model() -> Iterator[ModelServer]:
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture
-def config(model: ModelServer, tmp_path: Path) -> MemoryConfig:
-    values = {"embedding_name": "hash", "llm_base_url": model.url, "llm.retries": 0, "llm.cache_bytes": 0}
-    rest = {"metabolism.conflict_rest_seconds": 0.0}
-    return MemoryConfig.from_mapping({"save_dir": str(tmp_path / "memory"), **values, **rest})
-
-
-def said(memory: NeuroGraphMemory, text: str, day: int = 0, user: str = "ana", **message: str) -> str:
-    content = {"role": "user", "content": text, "timestamp": START + timedelta(days=day), **message}
-    return memory.add(content, user_id=user, session_id=f"day {day}")[0]
-
-
-def found(memory: NeuroGraphMemory, user: str = "ana") -> list[Conflict]:
-    return memory.conflicts(None, user_id=user)
-
-
-def waiting(memory: NeuroGraphMemory) -> int:
-    return int(memory.stats()["pending"])
 
 
 def test_the_model_finds_a_conflict_that_the_rules_leave_open(config: MemoryConfig, model: ModelServer) -> None:

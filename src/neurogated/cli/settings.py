@@ -34,12 +34,14 @@ def command(arguments: argparse.Namespace) -> int:
     if arguments.markdown:
         print(markdown())
         return 0
+    # A name such as "all-MiniLM-L6-v2" stays on one line.
+    wrapper = textwrap.TextWrapper(_WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
     lines: list[str] = []
     for found in wanted:
         value = values[found.name]
         changed = "" if value == found.spec.default else f" (default: {found.default})"
         lines += [f"{found.name} = {'none' if value is None else value}{changed}"]
-        lines += textwrap.wrap(found.spec.metadata["help"], _WIDTH, initial_indent="    ", subsequent_indent="    ")
+        lines += wrapper.wrap(found.spec.metadata["help"])
     emit(arguments, values, "\n".join(lines) or f"no setting has {arguments.word!r} in its name")
     return 0
 

@@ -210,13 +210,13 @@ class MetabolismSettings:
     )
     conflict_likeness: float = setting(
         0.65,
-        "cosine of two memories from which the model is asked about them in any case; 0.65 suits all-MiniLM-L6-v2",
+        "cosine of two memories from which the model is asked in any case; 0.65 suits all-MiniLM-L6-v2",
         low=-1.0,
         high=1.0,
     )
     conflict_contrast: float = setting(
         0.15,
-        "as `conflict_likeness`, but how far the cosine must be above the average of the nearest memories",
+        "how far a cosine of `conflict_likeness` must be above the average of the nearest memories",
         low=0.0,
         high=2.0,
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
+from neurogated.conflict.checker import is_one_message
 from neurogated.conflict.passages import is_compared, statements_in, voice_of
 from neurogated.core.conflicts import Conflict
 from neurogated.core.edge_type import EdgeType
@@ -20,20 +22,26 @@ _ENOUGH = 2
 def answers_to(store: GraphStorePort, conflict: Conflict, most: int) -> tuple[str, ...]:
     """Return the ids of the messages that may answer a conflict, in order.
 
-    They are among the next `most` messages of the session of the later side, from the same speaker. Each has a word
-    in which both sides differ, or two words of the sides.
+    They are among the next `most` messages of the session of the later side, from the same speaker, user and agent, and
+    were not stored before it. Each has a word in which both sides differ, or two words of the sides.
     """
     sides = store.get_nodes(conflict.sides, missing_ok=True)
-    if len(sides) < len(conflict.sides) or not most:
+    if len(sides) < len(conflict.sides) or not most or sides[1].scope.session_id is None:
         return ()
+    later = sides[1]
     one, other = (_words(node, place) for node, place in zip(sides, conflict.sentences, strict=True))
     found = []
-    for node in _following(store, sides[1], most):
+    for node in islice((node for node in _following(store, later, most) if not is_one_message(node, later)), most):
         words = frozenset(split_keywords(node.content))
         is_about = words & (one ^ other) or len(words & (one | other)) >= _ENOUGH
-        if node.id != sides[0].id and is_compared(node) and voice_of(node) == voice_of(sides[1]) and is_about:
+        is_theirs = _voice(node) == _voice(later) and node.created_at >= later.created_at
+        if is_about and is_theirs and is_compared(node) and node.id != sides[0].id:
             found.append(node.id)
     return tuple(found)
+
+
+def _voice(node: MemoryNode) -> tuple[str | None, ...]:
+    return (*voice_of(node), node.scope.session_id)
 
 
 def _words(node: MemoryNode, place: int) -> frozenset[str]:
@@ -41,13 +49,15 @@ def _words(node: MemoryNode, place: int) -> frozenset[str]:
     return frozenset(split_keywords(sentences[place] if place < len(sentences) else node.content))
 
 
-def _following(store: GraphStorePort, node: MemoryNode, most: int) -> Iterator[MemoryNode]:
-    """Yield the next messages of the session of a memory."""
-    if node.scope.session_id is None:
-        return
+def _following(store: GraphStorePort, node: MemoryNode, together: int) -> Iterator[MemoryNode]:
+    """Yield the next messages of the session of a memory; `together` of them are read at once."""
     view = store.view()
-    rows, names = view.known_rows([node.id]), list[str]()
-    while rows.size and len(names) < most:
-        rows = view.arcs(rows, EdgeType.SEQ).target[:1]
-        names += [view.ids[row] for row in rows.tolist()]
-    yield from store.get_nodes(names, missing_ok=True)
+
+    def names() -> Iterator[str]:
+        rows = view.known_rows([node.id])
+        while (rows := view.arcs(rows, EdgeType.SEQ).target[:1]).size:
+            yield view.ids[rows[0]]
+
+    following = names()
+    while batch := list(islice(following, together)):
+        yield from store.get_nodes(batch, missing_ok=True)

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from itertools import count
 from typing import NamedTuple
 
 from neurogated.config.metabolism_settings import MetabolismSettings
@@ -30,11 +29,21 @@ __all__ = ["ConflictBacklog"]
 _log = logging.getLogger(__name__)
 
 _NEVER = float("-inf")
+_READ = 64
+"""Waiting memories that are read together, so that a long queue needs no more memory than a short one."""
 
 
 class _Answer(NamedTuple):
     pair: UncertainPair
     relation: Relation
+
+
+class _Step(NamedTuple):
+    """Memories of which no pair is left, and the answers of a call, with the memories as they were read."""
+
+    done: Sequence[PendingTask]
+    answers: Sequence[_Answer]
+    read: Mapping[str, MemoryNode]
 
 
 class ConflictBacklog:
@@ -88,25 +97,31 @@ class ConflictBacklog:
         settled, made = 0, list[str]()
         most = None if calls is None else calls * self._settings.conflict_judged_together
         with self._taking(most) as tasks:
-            nodes = {one.id: one for one in self._store.get_nodes([task.nodes[0] for task in tasks], missing_ok=True)}
-            left = self._pairs(tasks, nodes)
-            batches = self._batches(left)
-            done, answers = [task for task in tasks if not left[task]], list[_Answer]()
-            for number in count():
-                if done or answers:
-                    made += self._commit(done, answers, nodes, clock())
-                    settled += len(done)
-                batch = None if number == calls or stopped() else next(batches, None)
-                if batch is None:
-                    break
+            for step in self._steps(tasks, calls, stopped):
+                made += self._commit(step, clock())
+                settled += len(step.done)
+        return settled, made
+
+    def _steps(self, tasks: Sequence[PendingTask], calls: int | None, stopped: Callable[[], bool]) -> Iterator[_Step]:
+        """Yield the memories that the rules decide, and the answers of each call of the model."""
+        number = 0
+        for begin in range(0, len(tasks), _READ):
+            portion = tasks[begin : begin + _READ]
+            nodes = {one.id: one for one in self._store.get_nodes([one.nodes[0] for one in portion], missing_ok=True)}
+            left = self._pairs(portion, nodes)
+            if decided := [task for task in portion if not left[task]]:
+                yield _Step(decided, (), nodes)
+            for batch in self._batches(left):
+                if number == calls or stopped():
+                    return
                 stage(f"judging conflicts, {number} calls made")
+                number += 1
                 answers = self._answers(batch)
                 if not answers:
-                    break
+                    return
                 for pair, _ in answers:
                     left[_task(pair)].remove(pair)
-                done = [task for task in dict.fromkeys(map(_task, batch)) if not left[task]]
-        return settled, made
+                yield _Step([task for task in dict.fromkeys(map(_task, batch)) if not left[task]], answers, nodes)
 
     @contextmanager
     def _taking(self, most: int | None) -> Iterator[list[PendingTask]]:
@@ -170,13 +185,12 @@ class ConflictBacklog:
         self._resting_until = _NEVER if answers else time.monotonic() + self._settings.conflict_rest_seconds
         return answers
 
-    def _commit(
-        self, done: Sequence[PendingTask], answers: Sequence[_Answer], read: Mapping[str, MemoryNode], at: datetime
-    ) -> list[str]:
+    def _commit(self, step: _Step, at: datetime) -> list[str]:
         """Record the conflicts among the answers, and settle memories, in one delta; return the new conflicts.
 
         A memory whose text or owner has changed since it was read stays in the queue.
         """
+        done, answers, read = step
         with self._exclusively():
             waiting = set(self.waiting())
             names = {*(task.nodes[0] for task in done), *(node.id for pair, _ in answers for node in pair[:2])}

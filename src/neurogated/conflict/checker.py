@@ -236,10 +236,16 @@ def _precedes(old: MemoryNode, new: MemoryNode) -> bool:
 def is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
     """Return whether two memories are pieces of one message."""
     parts, places = (one.found.part, other.found.part), (one.position, other.position)
-    if None in parts or None in places or one.scope != other.scope:
+    if None in parts or None in places or _source(one) != _source(other):
         return False
     (first, words), (second, others) = parts  # type: ignore[misc]
-    return words == others and places[1] - places[0] == second - first  # type: ignore[operator]
+    # Turns between them may have moved, so positions tell the order only.
+    return words == others and first != second and (first < second) == (places[0] < places[1])  # type: ignore[operator]
+
+
+def _source(node: MemoryNode) -> tuple[object, ...]:
+    """Return the properties that all pieces of a message share."""
+    return node.scope, node.role, node.speaker, node.found.document_id, node.timestamp or node.created_at
 
 
 def _is_certain(earlier: MemoryNode, later: MemoryNode, found: Found) -> bool:

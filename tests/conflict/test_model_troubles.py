@@ -1,0 +1,243 @@
+"""A language model that lies or is slow, and memories that change while others wait for its judgement."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.administration import export_memory, import_memory
+from neurogated.viewer import explain_conflicts
+from tests.conflict.model_server import EARLIER, LATER, ModelServer, entry, found, said, waiting
+
+OTHERS = ["My car is red, and I wash my car on no day of the week.", "I wash my red car on two days of the week."]
+
+
+def queued(config: MemoryConfig, model: ModelServer) -> tuple[str, str]:
+    """Leave a pair in the queue."""
+    model.down = True
+    with NeuroGraphMemory(config) as memory:
+        sides = said(memory, EARLIER), said(memory, LATER, 3)
+        assert waiting(memory) == 1
+    model.down = False
+    model.asked.clear()
+    return sides
+
+
+def test_a_reason_is_one_short_line_without_markup_or_control_characters(
+    config: MemoryConfig, model: ModelServer
+) -> None:
+    reason = "<script>alert(1)</script>\n\x1b[2J\u202e" + "so it is " * 100_000
+    model.judge = lambda pair: entry(pair, "contradiction", reason=reason)
+    with NeuroGraphMemory(config) as memory:
+        said(memory, EARLIER)
+        said(memory, LATER, 3)
+        (conflict,) = found(memory)
+        assert conflict.reason.startswith("<script>alert(1)</script> [2Jso it is")
+        assert conflict.reason.isprintable()
+        assert len(conflict.reason) <= 200
+        assert "<script>alert" not in explain_conflicts(memory, user_id="ana")
+
+
+def test_answers_about_pairs_that_were_not_asked_are_ignored(config: MemoryConfig, model: ModelServer) -> None:
+    others = [entry({"pair": number}, "contradiction") for number in (-1, 0, *range(2, 20_000))]
+    model.text = json.dumps({"pairs": [*others, entry({"pair": 1}, "none")]})
+    with NeuroGraphMemory(config) as memory:
+        said(memory, EARLIER)
+        said(memory, LATER, 3)
+        assert (found(memory), waiting(memory)) == ([], 0)
+
+
+@pytest.mark.parametrize("work", [NeuroGraphMemory.resume, NeuroGraphMemory.consolidate])
+def test_a_read_only_memory_asks_no_model(
+    config: MemoryConfig, model: ModelServer, work: Callable[..., object]
+) -> None:
+    queued(config, model)
+    with NeuroGraphMemory(config.replace(read_only=True)) as memory:
+        work(memory, progress=False)
+        assert waiting(memory) == 1
+    assert model.asked == []
+
+
+def test_a_memory_without_a_model_keeps_the_queue_and_adds_nothing_to_it(
+    config: MemoryConfig, model: ModelServer
+) -> None:
+    sides = queued(config, model)
+    with NeuroGraphMemory(config.replace(llm={"use": "off"})) as memory:
+        for day, text in enumerate(OTHERS, 4):
+            said(memory, text, day)
+        assert memory.resume(progress=False) == (0, 1)
+    with NeuroGraphMemory(config) as memory:
+        assert memory.resume(progress=False) == (1, 0)
+        assert [one.sides for one in found(memory)] == [sides]
+
+
+def test_the_setting_that_switches_the_model_off_empties_the_queue(config: MemoryConfig, model: ModelServer) -> None:
+    queued(config, model)
+    with NeuroGraphMemory(config.replace(metabolism={"conflict_uncertain": 0})) as memory:
+        said(memory, OTHERS[0], 4)
+        assert waiting(memory) == 0
+    assert model.asked == []
+
+
+def test_a_write_returns_though_the_memory_is_closed_while_the_model_answers(
+    config: MemoryConfig, model: ModelServer
+) -> None:
+    memory, ids = NeuroGraphMemory(config), list[str]()
+    said(memory, EARLIER)
+    asked, closed = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        asked.set()
+        closed.wait(30)
+
+    model.during = hold
+    writer = threading.Thread(target=lambda: ids.append(said(memory, LATER, 3)))
+    writer.start()
+    assert asked.wait(60)
+    memory.close()
+    closed.set()
+    writer.join(60)
+    model.during = None
+    with NeuroGraphMemory(config) as memory:
+        assert memory.get(ids[0]).content == LATER
+        assert memory.resume(progress=False) == (1, 0)
+        assert [one.second for one in found(memory)] == ids
+
+
+def test_closing_ends_the_background_work_after_the_present_call(config: MemoryConfig, model: ModelServer) -> None:
+    queued(config, model)
+    config = config.replace(metabolism={"conflict_calls": 0, "conflict_judged_together": 1})
+    with NeuroGraphMemory(config) as memory:
+        for day, text in enumerate(OTHERS, 4):
+            said(memory, text, day)
+        assert waiting(memory) == 3
+    asked, closing = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        asked.set()
+        closing.wait(30)
+
+    model.during = hold
+    memory = NeuroGraphMemory(config.replace(metabolism={"consolidate_seconds": 0.01}))
+    assert asked.wait(60)
+    closer = threading.Thread(target=memory.close)
+    closer.start()
+    while not memory._runtime.closing:
+        pass
+    closing.set()
+    closer.join(60)
+    assert not closer.is_alive()
+    assert len(model.asked) == 1
+    with NeuroGraphMemory(config) as memory:
+        assert (len(found(memory)), waiting(memory)) in {(1, 1), (1, 2)}
+
+
+def test_an_undone_write_leaves_nothing_to_judge(config: MemoryConfig, model: ModelServer) -> None:
+    queued(config, model)
+    with NeuroGraphMemory(config) as memory:
+        memory.undo()
+        assert memory.resume(progress=False) == (1, 0)
+        assert memory.count(user_id="ana") == 1
+    assert model.asked == []
+
+
+def test_an_export_keeps_the_queue(config: MemoryConfig, model: ModelServer, tmp_path: Path) -> None:
+    sides = queued(config, model)
+    with NeuroGraphMemory(config) as memory:
+        export_memory(memory, tmp_path / "export", progress=False)
+    copy = config.replace(save_dir=str(tmp_path / "copy"))
+    import_memory(copy, tmp_path / "export", progress=False)
+    with NeuroGraphMemory(copy) as memory:
+        assert memory.resume(progress=False) == (1, 0)
+        assert [one.sides for one in found(memory)] == [sides]
+
+
+def test_erased_words_leave_the_queue_and_the_cache(config: MemoryConfig, model: ModelServer) -> None:
+    config = config.replace(llm={"cache_bytes": 1 << 20})
+    model.judge = lambda pair: entry(pair, "none", reason="Zebrasteak is meat.")
+    with NeuroGraphMemory(config) as memory:
+        said(memory, EARLIER)
+        judged = said(memory, "Yesterday I ate a big zebrasteak of meat with my friends.", 3)
+        assert len(model.asked) == 1
+        model.down = True
+        left = said(memory, "Meat is what my friends and I never eat, not even a zebrasteak.", 4)
+        assert waiting(memory) == 1
+        for one in (judged, left):
+            memory.delete(one)
+        assert waiting(memory) == 0
+        memory.compact()
+    files = [file for file in Path(config.save_dir).rglob("*") if file.is_file()]
+    assert files
+    assert not [file for file in files if b"ebrasteak" in file.read_bytes()]
+
+
+def test_namespaces_are_judged_apart(config: MemoryConfig, model: ModelServer) -> None:
+    with NeuroGraphMemory(config) as memory:
+        other = memory.in_namespace("other")
+        said(memory, EARLIER)
+        said(other, LATER, 3)
+        assert model.asked == []
+        said(other, EARLIER, 4)
+        assert (len(found(memory)), len(found(other))) == (0, 1)
+
+
+@pytest.mark.parametrize("owner", [{"agent_id": "cook"}, {"user_id": "ben"}, {"user_id": None, "session_id": "other"}])
+def test_texts_of_other_owners_are_never_in_a_prompt(
+    config: MemoryConfig, model: ModelServer, owner: dict[str, str | None]
+) -> None:
+    with NeuroGraphMemory(config) as memory:
+        for scope, text in (({}, EARLIER), (owner, LATER)):
+            user, agent, session = {"user_id": "ana", "agent_id": None, "session_id": "talk", **scope}.values()
+            memory.add({"role": "user", "content": text}, user_id=user, agent_id=agent, session_id=session)
+        assert waiting(memory) == 0
+    assert model.asked == []
+
+
+def test_a_memory_that_moves_to_another_user_while_the_model_answers_is_in_no_conflict(
+    config: MemoryConfig, model: ModelServer
+) -> None:
+    with NeuroGraphMemory(config) as memory:
+        first = said(memory, EARLIER, id="first")
+
+        def move() -> None:
+            model.during = None
+            memory.delete(first)
+            said(memory, EARLIER, user="ben", id="first")
+
+        model.during = move
+        said(memory, LATER, 3)
+        assert (found(memory), found(memory, "ben")) == ([], [])
+
+
+def test_pieces_of_one_message_are_not_compared(config: MemoryConfig, model: ModelServer) -> None:
+    values = {"chunk_size": 16, "chunk_overlap": 0}
+    with NeuroGraphMemory(config.replace(indexing=values)) as memory:
+        assert len(memory.add({"role": "user", "content": f"{EARLIER} {LATER}"}, user_id="ana", session_id="day")) > 1
+        assert (found(memory), waiting(memory)) == ([], 0)
+    assert model.asked == []
+
+
+def test_near_messages_of_the_assistant_hide_no_pair(config: MemoryConfig) -> None:
+    few = config.replace(metabolism={"conflict_candidates": 2, "conflict_likeness": 1.0, "conflict_nearest": 2})
+    with NeuroGraphMemory(few) as memory:
+        said(memory, EARLIER)
+        for day in range(1, 6):
+            said(memory, f"{LATER} {day}", day, role="assistant")
+        said(memory, LATER, 6)
+        assert len(found(memory)) == 1
+
+
+def test_a_long_queue_is_read_in_portions(config: MemoryConfig, model: ModelServer) -> None:
+    model.judge = lambda pair: entry(pair, "none")
+    with NeuroGraphMemory(config.replace(metabolism={"conflict_calls": 0})) as memory:
+        texts = [f"I wash {number} cars on {day} days" for day in range(10) for number in range(10)]
+        memory.add([{"role": "user", "content": text} for text in texts], user_id="ana")
+        assert waiting(memory) == len(texts)
+        assert memory.resume(progress=False) == (len(texts), 0)
+    asked = [frozenset((pair["earlier"]["text"], pair["later"]["text"])) for pairs in model.asked for pair in pairs]
+    assert len(asked) == len(set(asked)) > 0
