@@ -35,6 +35,9 @@ _TOLD = re.compile(
 _PLURAL = frozenset({"i", "we", "they"})
 _MAIN = re.compile(r"(?:(?:and|but|so|or|und|aber|y|pero|et|mais)\s+)?(?P<said>.+)", re.IGNORECASE | re.DOTALL)
 
+_REST = re.compile(r",\s(?=[a-zß-ÿ])")
+"""Words that tell more of the same follow, as in "Leeds, near the station"; in "Leeds, England" a name follows."""
+
 
 @functools.cache
 def _changes(language: str) -> list[tuple[re.Pattern[str], str]]:
@@ -48,8 +51,7 @@ def _changes(language: str) -> list[tuple[re.Pattern[str], str]]:
 @functools.lru_cache(_REMEMBERED)
 def states_in(sentence: str) -> tuple[str, ...]:
     """Return the simple statements that a sentence makes, without the sentence itself."""
-    # What follows a comma tells more of the same, as in "I live in Leeds, near the station."
-    main = (found["said"].partition(", ")[0] for clause in _clauses(sentence) if (found := _MAIN.fullmatch(clause)))
+    main = (_REST.split(found["said"], 1)[0] for clause in _clauses(sentence) if (found := _MAIN.fullmatch(clause)))
     told = (said for said in main if said != sentence and slot_of(read_text(said)) is not None)
     return tuple(dict.fromkeys((*begun_in(sentence), *told)))
 
