@@ -12,8 +12,15 @@ import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.claims import Claim, claims_in, contradicted, repeats
-from neurogated.conflict.judge import PairJudge
-from neurogated.conflict.passages import content_of, is_compared, is_personal, owner_of, statements_in, voice_of
+from neurogated.conflict.passages import (
+    content_of,
+    is_compared,
+    is_personal,
+    may_be_personal,
+    owner_of,
+    statements_in,
+    voice_of,
+)
 from neurogated.conflict.settlement import Settlement
 from neurogated.conflict.statement import read_text
 from neurogated.conflict.states import begun_in, states_in
@@ -22,7 +29,7 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import FACT
 from neurogated.core.filters import NO_MEMORIES, Filter
-from neurogated.core.judgements import Relation, RelationKind
+from neurogated.core.judgements import Relation, RelationKind, StatementJudge
 from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -53,7 +60,7 @@ class ConflictChecker:
     """Adds the conflicts of new memories to the delta that writes them."""
 
     def __init__(
-        self, store: GraphStorePort, judge: PairJudge, settings: MetabolismSettings, *, queues: bool = False
+        self, store: GraphStorePort, judge: StatementJudge, settings: MetabolismSettings, *, queues: bool = False
     ) -> None:
         """Take the parts; `queues` says whether memories with new texts wait for a language model."""
         self._store = store
@@ -175,7 +182,7 @@ class ConflictChecker:
         ]
         begun = [state for text in statements_in(node) for state in begun_in(text)]
         near = list(dict.fromkeys((*near, *self._with_words(begun, node))))
-        ours = self._short(node) if near else []
+        ours = [one for one in self._short(node) if may_be_personal(one[1]) or begun_in(one[1])] if near else []
         if not ours:
             return
         earlier = {one.id: one for one in before}
@@ -206,7 +213,7 @@ class ConflictChecker:
         """Return place, text and stems of each short sentence; the stems include those of the states that it begins."""
         most = self._settings.conflict_words
         return [
-            (place, text, frozenset(split_keywords(" ".join((text, *states_in(text))))))
+            (place, text, frozenset(split_keywords(" ".join((text, *begun_in(text))))))
             for place, text in enumerate(statements_in(node))
             if len(text.split()) <= most
         ]

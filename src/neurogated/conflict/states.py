@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 
 from neurogated.conflict.clauses import clauses_in, language_in
 from neurogated.conflict.slots import slot_of
@@ -59,10 +60,11 @@ def states_in(sentence: str) -> tuple[str, ...]:
 @functools.lru_cache(_REMEMBERED)
 def begun_in(sentence: str) -> tuple[str, ...]:
     """Return the states that the events of a sentence begin or end, each as a sentence."""
-    if _TOLD.search(sentence):
+    changes = _changes(language_in(sentence))
+    # Most sentences tell no event, and to read one takes longer than to search it.
+    if _TOLD.search(sentence) or not any(pattern.search(sentence) for pattern, _ in changes):
         return ()
-    language = language_in(sentence)
-    return tuple(filter(None, (_begun(clause, language) for clause in _clauses(sentence))))
+    return tuple(filter(None, (_begun(clause, changes) for clause in _clauses(sentence))))
 
 
 def _clauses(sentence: str) -> list[str]:
@@ -73,9 +75,9 @@ def _clauses(sentence: str) -> list[str]:
     return [] if whole.mode or whole.holder else clauses_in(sentence)
 
 
-def _begun(clause: str, language: str) -> str | None:
+def _begun(clause: str, changes: Sequence[tuple[re.Pattern[str], str]]) -> str | None:
     """Return the state that an event begins or ends."""
-    for pattern, state in _changes(language):
+    for pattern, state in changes:
         if found := pattern.search(clause):
             groups = {"who": "", **found.groupdict()}
             who = groups["who"]
