@@ -81,8 +81,8 @@ FIXED_CONSTANTS = {
     "conflict/judge.py": {"_MOST_SENTENCES", "_MOST_CHARACTERS", "_WHOLE"},
     "conflict/answers.py": {"_ENOUGH"},
     "conflict/backlog.py": {"_NEVER"},
-    "conflict/model_judge.py": {"_LONGEST_REASON"},  # of a quotation
-    "conflict/uncertain.py": {"_LEAST"},
+    "conflict/model_judge.py": {"_LONGEST_REASON", "_READ"},  # of a quotation
+    "conflict/uncertain.py": {"_LEAST", "_ROUNDS"},
     "conflict/meanings.py": {"_REMEMBERED", "_SHORTEST"},
     "conflict/moments.py": {"_NOON", "_SHORT_YEAR", "_CENTURY", "_HALF_HOUR"},
     "conflict/quantities.py": {"_TOLERANCE", "_TEN", "_TWENTY", "_HUNDRED", "_MULTIPLES", "_REACH", "_LEAST_FORM"},
