@@ -206,7 +206,7 @@ def speed(path: Path, memories: int) -> None:
             memory.store.apply(
                 GraphDelta(nodes=tuple(node_of(f"old {n}", turns[n % 1000], vectors[n % 1000]) for n in numbers))
             )
-        checker = ConflictChecker(memory.store, PairJudge(embedder), memory.config.metabolism)
+        checker = ConflictChecker(memory.store, PairJudge(), memory.config.metabolism)
         seconds = []
         for n, turn in enumerate(turns[1000:1600]):
             node = node_of(f"new {n}", turn, vectors[1000 + n])

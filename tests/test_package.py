@@ -89,6 +89,7 @@ FIXED_CONSTANTS = {
     "conflict/slots.py": {"_JOINED", "_EQUAL_VALUES", "_MOST_SUBJECT", "_REMEMBERED"},
     "conflict/specificity.py": {"_MOST_WORDS"},
     "conflict/statement.py": {"_REMEMBERED"},
+    "conflict/states.py": {"_REMEMBERED", "_LONGEST"},  # of a sentence
     "conflict/tokens.py": {"_REMEMBERED"},
     "conflict/verdicts.py": {"_SURE", "_LIKELY", "_LOW"},
     "conflict/word_relations.py": {"_DEPTH", "_PERSON_DEPTH", "_REMEMBERED"},

@@ -17,7 +17,7 @@ __all__ = ["EARLIER", "LATER", "ModelServer", "Pair", "entry", "found", "said", 
 Pair = dict[str, Any]
 PATIENCE = 30.0
 START = datetime(2024, 1, 1, tzinfo=UTC)
-EARLIER = "I eat no meat, animals are my friends."
+EARLIER = "At the table of my friends I touch no meat."
 LATER = "Yesterday I ate a big steak of meat with my friends."
 
 
