@@ -111,7 +111,7 @@ def uncertain(
     asked, near = list[tuple[str, str]](), list[tuple[str, str]]()
     begin = time.process_time()
     for node in memory.store.get_nodes(ids):
-        candidates = finder.candidates(memory.store.view(), node, ids)
+        candidates = finder.candidates(memory.store.view(), node, ids.__contains__)
         found = finder.pairs(node, candidates)
         count.update({"candidates": len(candidates), "open": len(found), "memories": 1})
         asked += [(one.old.id, one.new.id) for one in found[: settings.conflict_uncertain]]

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from neurogated.config.metabolism_settings import MetabolismSettings
@@ -150,8 +151,8 @@ class ConflictBacklog:
         for task in tasks:
             node = nodes.get(task.nodes[0])
             if node is not None and view.known_rows([node.id]).size:
-                later = {name for name, place in order.items() if place > order.get(node.id, len(order))}
-                pairs = self._finder.pairs(node, self._finder.candidates(view, node, later))
+                is_later = partial(_is_behind, order, order.get(node.id, len(order)))
+                pairs = self._finder.pairs(node, self._finder.candidates(view, node, is_later))
                 found[task] = pairs[: self._settings.conflict_uncertain]
         return found
 
@@ -212,6 +213,10 @@ class ConflictBacklog:
         for task in done:
             self._failures.pop(task, None)
         return made
+
+
+def _is_behind(order: Mapping[str, int], place: int, name: str) -> bool:
+    return order.get(name, -1) > place
 
 
 def _task_of(node: MemoryNode) -> PendingTask:

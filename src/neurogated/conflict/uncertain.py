@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -60,17 +60,17 @@ class PairFinder:
         self._settings = settings
 
     def candidates(
-        self, view: GraphView, node: MemoryNode, without: Collection[str] = ()
+        self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]
     ) -> list[tuple[MemoryNode, float]]:
         """Return the nearest memories of the same speaker with their cosines, without those that say the same."""
         if node.embedding is None or not is_compared(node) or node.found.statement is not None:
             return []
-        known = {*self._linked(view, node.id), *without, node.id}
+        known = {*self._linked(view, node.id), node.id}
         user, agent, session = owner_of(node)
         own = ScopeFilter(user, agent, session, alone=True)
         shown = self._store.view(filters=Filter(scope=own, except_kinds=NO_MEMORIES))
         found = self._store.nearest(node.embedding, _ROUNDS * self._settings.conflict_candidates, shown)
-        cosines = {name: cosine for name, cosine in found if name not in known}
+        cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}
         alike = (one for one in self._read(list(cosines)) if is_compared(one) and one.found.statement is None)
         said = (one for one in alike if voice_of(one) == voice_of(node) and not is_one_message(one, node))
         return [(one, cosines[one.id]) for one in islice(said, self._settings.conflict_nearest)]
