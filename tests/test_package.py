@@ -80,7 +80,7 @@ FIXED_CONSTANTS = {
     },
     "conflict/judge.py": {"_MOST_SENTENCES", "_MOST_CHARACTERS", "_WHOLE"},
     "conflict/answers.py": {"_ENOUGH"},
-    "conflict/backlog.py": {"_NEVER", "_READ"},
+    "conflict/backlog.py": {"_FAILURES", "_NEVER", "_READ"},
     "conflict/model_judge.py": {"_LONGEST_REASON", "_READ"},  # of a quotation
     "conflict/uncertain.py": {"_LEAST", "_ROUNDS"},
     "conflict/meanings.py": {"_REMEMBERED", "_SHORTEST"},

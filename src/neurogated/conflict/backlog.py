@@ -30,6 +30,8 @@ __all__ = ["ConflictBacklog"]
 _log = logging.getLogger(__name__)
 
 _NEVER = float("-inf")
+_FAILURES = 2
+"""Calls in a row that may fail before `resume` and `consolidate` end, since one text may confuse the model."""
 _READ = 64
 """Waiting memories that are read together, so that a long queue needs no more memory than a short one."""
 
@@ -98,14 +100,16 @@ class ConflictBacklog:
         settled, made = 0, list[str]()
         most = None if calls is None else calls * self._settings.conflict_judged_together
         with self._taking(most) as tasks:
-            for step in self._steps(tasks, calls, stopped):
+            for step in self._steps(tasks, calls, _FAILURES if patient else 1, stopped):
                 made += self._commit(step, clock())
                 settled += len(step.done)
         return settled, made
 
-    def _steps(self, tasks: Sequence[PendingTask], calls: int | None, stopped: Callable[[], bool]) -> Iterator[_Step]:
-        """Yield the memories that the rules decide, and the answers of each call of the model."""
-        number = 0
+    def _steps(
+        self, tasks: Sequence[PendingTask], calls: int | None, failures: int, stopped: Callable[[], bool]
+    ) -> Iterator[_Step]:
+        """Yield the memories that the rules decide, and the answers of each call, until so many calls in a row fail."""
+        number = failed = 0
         for begin in range(0, len(tasks), _READ):
             portion = tasks[begin : begin + _READ]
             nodes = {one.id: one for one in self._store.get_nodes([one.nodes[0] for one in portion], missing_ok=True)}
@@ -118,11 +122,14 @@ class ConflictBacklog:
                 stage(f"judging conflicts, {number} calls made")
                 number += 1
                 answers = self._answers(batch)
-                if not answers:
+                failed = 0 if answers else failed + 1
+                if failed == failures:
                     return
                 for pair, _ in answers:
                     left[_task(pair)].remove(pair)
-                yield _Step([task for task in dict.fromkeys(map(_task, batch)) if not left[task]], answers, nodes)
+                if answers:
+                    done = [task for task in dict.fromkeys(map(_task, batch)) if not left[task]]
+                    yield _Step(done, answers, nodes)
 
     @contextmanager
     def _taking(self, most: int | None) -> Iterator[list[PendingTask]]:
@@ -157,14 +164,18 @@ class ConflictBacklog:
         return found
 
     def _batches(self, found: Mapping[PendingTask, Sequence[UncertainPair]]) -> Iterator[list[UncertainPair]]:
-        """Yield the pairs in batches of one owner each; the pairs of a memory stay together."""
+        """Yield the pairs in batches of one owner each; the pairs of a memory stay together.
+
+        A memory whose judgement failed is alone, so a text that confuses the model holds up no other.
+        """
         owners = defaultdict[Owner, list[Sequence[UncertainPair]]](list)
         for pairs in filter(None, found.values()):
             owners[owner_of(pairs[0].new)].append(tuple(pairs))
         for groups in owners.values():
             batch: list[UncertainPair] = []
             for pairs in groups:
-                if batch and len(batch) + len(pairs) > self._settings.conflict_judged_together:
+                is_full = len(batch) + len(pairs) > self._settings.conflict_judged_together
+                if batch and (is_full or self._failures[_task(pairs[0])]):
                     yield batch
                     batch = []
                 batch = [*batch, *pairs]
