@@ -54,6 +54,8 @@ INDEPENDENT = [
     ("I never drink coffee in the evening.", "I drink tea in the evening."),
     ("We are not painting the bedroom this summer.", "We are painting the kitchen this summer."),
     ("我吃肉。", "我不吃鱼。"),
+    # whose flat is it
+    ("Our flat is on the third floor.", "The flat is on the third floor."),
     # unknown persons and things
     ("A man is sitting on a bench.", "A man is standing on a bench."),
     ("A group of tourists is in a museum.", "A group of tourists is in a harbour."),
@@ -78,6 +80,8 @@ INDEPENDENT = [
     ("开玩笑的，我有100只猫！", "我有两只猫。"),
 ]
 DUPLICATES = [
+    ("Our flat is on the third floor.", "Our flat is on the 3rd floor."),
+    ("Yo trabajo en Cádiz.", "Trabajo en Cádiz."),
     ("The trip is 5 km long.", "The trip is 5000 m long."),
     ("The wedding is on 2024-06-01.", "The wedding is on June 1, 2024."),
     ("Anna paid Ben.", "Ben was paid by Anna."),
