@@ -19,7 +19,7 @@ from neurogated.core.text import checked_text
 from neurogated.core.words import words_of
 from neurogated.errors import InputError
 
-__all__ = ["Slot", "Statement", "differ_in_owner", "in_one_language", "read_statement", "read_text"]
+__all__ = ["Slot", "Statement", "differ_in_owner", "in_one_language", "read_statement", "read_text", "said_as"]
 
 _REMEMBERED = 4_096
 _NO_ONE = re.compile(r"\b(?:no one|not any ?(?:one|body)|not a single (?:person|one))\b", re.IGNORECASE)
@@ -191,9 +191,15 @@ def in_one_language(first: Statement, second: Statement) -> tuple[Statement, Sta
 
 
 def _reread(statement: Statement, language: str) -> Statement:
-    other = read_text(statement.text, language)
+    other = said_as(statement, statement.text, language)
+    return replace(other, slot=statement.slot, is_fact=statement.is_fact)
+
+
+def said_as(statement: Statement, text: str, language: str) -> Statement:
+    """Return a text as a statement with the times of another one."""
+    other = read_text(text, language)
     window = other.window if statement.window.is_open else statement.window
-    return replace(other, window=window, asserted=statement.asserted, slot=statement.slot, is_fact=statement.is_fact)
+    return replace(other, window=window, asserted=statement.asserted)
 
 
 def _holder(text: str) -> tuple[str, str]:

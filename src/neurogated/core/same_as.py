@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import Arcs, GraphView, Rows
 
-__all__ = ["fronts", "has_groups", "is_shown", "others_of"]
+__all__ = ["fronts", "has_groups", "is_said", "is_shown", "others_of"]
 
 Admits = Callable[[Rows], NDArray[np.bool_]]
 
@@ -54,6 +54,23 @@ def is_shown(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
         np.minimum.at(first, arcs.origin[members], arcs.target[members])
         seen[left] = rows[left] == first[place]
     return seen
+
+
+def is_said(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
+    """Return (n,) whether the reader may see each node, or another member of its group.
+
+    Args:
+        view: the graph.
+        rows: nodes.
+        admits: returns for rows whether the reader may see the nodes.
+    """
+    found = _is_seen(view, rows, admits)
+    if not has_groups(view):
+        return found
+    front = fronts(view, rows)
+    arcs = _joined(view, front, inwards=True)
+    found[arcs.origin[_is_seen(view, arcs.target, admits)]] = True
+    return found | _is_seen(view, front, admits)
 
 
 def others_of(view: GraphView, rows: Rows, admits: Admits | None = None) -> list[tuple[str, ...]]:

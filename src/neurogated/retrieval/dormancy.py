@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.echoes import are_echoes, echoed_rows, has_echoes
 from neurogated.core.energy import EnergyLaw
-from neurogated.core.same_as import fronts, has_groups, is_shown
+from neurogated.core.same_as import fronts, has_groups, is_said, is_shown
 from neurogated.core.view import GraphView, Rows
 
 __all__ = ["Admission"]
@@ -40,7 +40,7 @@ class Admission:
     replaced: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The rows of the fronts of groups, of which `best` has refused other members or echoes."""
     sleep: EnergyLaw | None = None
-    """Decides which admitted nodes `best_awake` leaves out."""
+    """Decides which admitted nodes `asleep` finds; it leaves none out."""
 
     def admits(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether the recall may return each node."""
@@ -54,12 +54,15 @@ class Admission:
         may = self.admits(rows)
         return rows[may], values[may]
 
-    def best_awake(self, rows: Rows, order: NDArray[np.float64], count: int) -> Rows:
-        """Return the places of up to `count` of `rows` that are not dormant, highest `order` first."""
-        if self.sleep is None:
-            return np.empty(0, dtype=np.int64)
-        awake = np.flatnonzero(~self.sleep.dormant(self.view, rows, self.now))
-        return awake[np.argsort(-order[awake], kind="stable")[:count]]
+    def asleep(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return which admitted nodes are dormant, and no awake memory says the same."""
+        if (law := self.sleep) is None:
+            return np.zeros(rows.size, dtype=np.bool_)
+        view, now = self.view, self.now
+        found = law.dormant(view, rows, now)
+        if self.groups and found.any():
+            found[found] = ~is_said(view, rows[found], lambda some: view.admitted(some) & ~law.dormant(view, some, now))
+        return found
 
     @property
     def _chooses(self) -> bool:

@@ -251,18 +251,22 @@ class NeuroRetriever:
     def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
         """Leave dormant nodes out, unless the others fit the question too little; see `metabolism.wake_factor`."""
         law, settings = admission.law, self._config.metabolism
-        found = self._find(store, asked, wanted, replace(admission, law=None, deeper=1.0, sleep=law))
+        every = replace(admission, law=None, deeper=1.0, sleep=law)
+        found = self._find(store, asked, wanted, every)
         rows, fit, best = found.ranking.likeness.rows, found.ranking.fit, found.ranking.awake
-        if law is None or not (asleep := law.dormant(admission.view, rows, asked.present)).any():
+        if law is None or not law.dormant(admission.view, rows, asked.present).any():
             return found
-        least = max(settings.wake_score, settings.wake_factor * fit[asleep].max())
+        # Both sides are measured in one search: scores of two searches have different scales.
+        best_asleep = fit[every.asleep(rows)].max(initial=0.0)
+        least = max(settings.wake_score, settings.wake_factor * best_asleep)
         enough = settings.wake_share * fit[: best.size].sum() if settings.wake_factor else -np.inf
         woken = found._replace(notes=(WOKEN,))
-        if best.size and (best.max() < least or best.sum() < enough):
+        if (best.size or settings.wake_factor) and (best.max(initial=-np.inf) < least or best.sum() < enough):
             return woken
         awake = self._find(store, asked, wanted, admission)
         self._deeper = admission.deeper
-        return awake if awake.ranking.fit.max(initial=-np.inf) >= least else woken
+        others = awake.ranking.fit
+        return awake if others.size and (best.size or others.max() >= least) else woken
 
     def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
@@ -333,7 +337,9 @@ class NeuroRetriever:
         scores = np.concatenate((totals[active], np.zeros(len(fill))))
         likeness.of(np.sort(ranked))
         terms = {"start": activation.anchors.at(ranked), "activation": activation.spread.at(ranked)}
-        return Ranking(likeness.known.at(ranked), scores, terms | {"recency": np.zeros(ranked.size)}, terms)
+        awake = np.sort(totals[~admission.asleep(rows)])[::-1], np.zeros((~admission.asleep(idle.rows)).sum())
+        parts = terms | {"recency": np.zeros(ranked.size)}
+        return Ranking(likeness.known.at(ranked), scores, parts, terms, awake=np.concatenate(awake)[:wanted])
 
     def _by_score(
         self,
@@ -382,8 +388,10 @@ class NeuroRetriever:
             **gains,
             "held_back": score - (base + lift),
         }
-        awake = (score - terms["recency"] - terms["energy"])[admission.best_awake(known.rows, order, wanted)]
+        awake = np.flatnonzero(~admission.asleep(known.rows))
+        awake = awake[best_places(view, known.rows[awake], order[awake], wanted)]
+        awake_fit = (score - terms["recency"] - terms["energy"])[awake]
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
         lit = lit_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
         ranked, share = known.at(known.rows[best]), trust / subjects
-        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit, awake)
+        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit, awake_fit)

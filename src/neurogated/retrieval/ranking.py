@@ -43,7 +43,7 @@ class Ranking(NamedTuple):
     lit: Mapping[str, float] = MappingProxyType({})
     """The activation of the strongest nodes that are not ranked, by id."""
     awake: Values = np.empty(0)
-    """The fits of the best nodes that are not dormant, best first; see `Admission.best_awake`."""
+    """The fits of the best nodes that are not asleep, best first; see `Admission.asleep`."""
 
     @property
     def fit(self) -> Values:
