@@ -35,9 +35,6 @@ _PERFECT = {
     "fr": words_of("été eu"),
 }
 """Helping verbs of tenses that are near the past and the present."""
-_SPEAKERS = frozenset({"@i", "@we"})
-_SILENT = frozenset({"es", "zh"})
-"""Languages whose sentences often leave out the speaker."""
 _PASSIVE = words_of("is are am")
 _OWNED = re.compile(
     r"\b(?:have|has)(?= (?:an?|the|no|my|your|his|her|our|their|some|one|two|three|\d+)\b)", re.IGNORECASE
@@ -53,15 +50,8 @@ _DEGREES = ("er", "est")
 
 def difference(one: Statement, other: Statement, found: Alignment) -> str | None:
     """Return why two statements with the same words do not say the same; None if they do."""
-    rules = (_persons, _days, _numbers, _small_words, _words_in_pairs, _actions, _tenses, _roles)
+    rules = (_days, _numbers, _small_words, _words_in_pairs, _actions, _tenses, _roles)
     return next(filter(None, (rule(one, other, found) for rule in rules)), None)
-
-
-def _persons(one: Statement, other: Statement, _: Alignment) -> str | None:
-    if one.language in _SILENT:
-        return None
-    persons = [_SPEAKERS & {token.key for token in each.tokens} for each in (one, other)]
-    return "Only one of them is about the speaker." if persons[0] != persons[1] else None
 
 
 def _days(one: Statement, other: Statement, _: Alignment) -> str | None:
@@ -130,7 +120,7 @@ def _numbered(statement: Statement, found: Alignment, beside: int) -> list[tuple
 
 @functools.cache
 def _telling() -> tuple[tuple[str, ...], Mapping[str, int]]:
-    """Return the small words that change a statement: Chinese ones, and others with a number. Synonyms share a number."""
+    """Return the small words that change a statement: Chinese ones, and others by number. Synonyms share one."""
     data = packaged_json(__package__, "small_words.json")
     return tuple(data["telling_han"]), {word: n for n, words in enumerate(data["telling"]) for word in words}
 
