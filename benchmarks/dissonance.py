@@ -13,14 +13,21 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.vault_sentences import sentence
 from neurogated.compose import build_text_embedder, load_config
+from neurogated.conflict import specificity
 from neurogated.conflict.judge import Content, PairJudge
 from neurogated.conflict.meanings import Meanings
 from neurogated.core.judgements import Relation, RelationKind
+from tools.fit_specificity import fit, rows
 
 OWN = Path(__file__).parent.parent / "tests" / "conflict"
 KINDS = {
@@ -31,6 +38,7 @@ KINDS = {
     "INDEPENDENT": "independent",
 }
 CONFLICTS = {"contradiction", "supersession"}
+Coefficients = tuple[NDArray[np.float64], float]
 
 
 @dataclass
@@ -87,8 +95,9 @@ def cdconv(path: Path, judge: PairJudge) -> Iterator[tuple[str, Content, Content
 def vault(
     path: Path, meanings: Meanings, *, worded: bool, held_out: bool = True
 ) -> Iterator[tuple[str, Content, Content, Relation]]:
-    """Each domain is judged without the examples of attributes that its own pairs are worded with."""
+    """Each domain is judged without the examples of its own attributes, and by coefficients of the other domains."""
     pairs = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    fitted = fitted_without(path, meanings) if held_out else {}
     for domain in sorted({pair["domain"] for pair in pairs}):
         own = [pair for pair in pairs if pair["domain"] == domain]
         seen = {fact["predicate"] for pair in own for fact in (pair["existing"][0], pair["new"])}
@@ -98,7 +107,20 @@ def vault(
         for pair in own:
             old, new = pair["existing"][0], pair["new"]
             first, second = (sentence(old, pair["id"]), sentence(new, pair["id"] + "b")) if worded else (old, new)
-            yield KINDS[pair["expected_relation"]], first, second, judge.compare(first, second)
+            with patch.object(specificity, "coefficients", lambda: fitted[domain]) if held_out else nullcontext():  # noqa: B023
+                relation = judge.compare(first, second)
+            yield KINDS[pair["expected_relation"]], first, second, relation
+
+
+def fitted_without(path: Path, meanings: Meanings) -> dict[str, Coefficients]:
+    """Return for each domain the coefficients of specificity that the pairs of the other domains give."""
+    pairs = rows(path)
+    table = np.array([specificity.features(first, second, meanings) for _, _, first, second in pairs])
+    found = {}
+    for domain in {row[0] for row in pairs}:
+        kept = [n for n, row in enumerate(pairs) if row[0] != domain]
+        found[domain] = fit(table[kept], [pairs[n][1] for n in kept])
+    return found
 
 
 def own_pairs(path: Path, judge: PairJudge, half: int) -> Iterator[tuple[str, Content, Content, Relation]]:

@@ -132,7 +132,7 @@ BROKEN = re.compile(
 )
 """A negation that denies nothing."""
 PASSIVE = re.compile(
-    r"\b(?:was|were|is|are|been|being|be|got|gets)\b(?:\s+\w+)?\s+\w+(?:ed|en|t|n|ught|it|id|ut)\b.*\bby\b"
+    r"\b(?:was|were|is|are|been|being|be|got|gets)\b(?:\s+\w+)?\s+\w+(?:ed|en|t|n|ught|it|id|ut|nk|ung|uck)\b.*\bby\b"
     r"|\b(?:wurden?|wird|werden|worden)\b.*\b(?:von|durch)\b|\b(?:fue|fueron|es|son|sido)\b.*\w+[aáií]?[dt][oa]s? por\b"
     r"|\b(?:a été|ont été|est|fut|sont)\b.*\bpar\b|被",
     _CASE,

@@ -115,8 +115,7 @@ def _is_activity(slot: Slot) -> bool:
 
 def _is_fact(statement: Statement) -> bool:
     """Return whether a statement was given as subject, attribute and value, and not as a text."""
-    slot = statement.slot
-    return slot is not None and statement.text == f"{slot.subject} {slot.attribute} {slot.value}"
+    return statement.is_fact
 
 
 def _unrelated(ours: Slot, theirs: Slot) -> Relation | None:

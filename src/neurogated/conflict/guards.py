@@ -25,7 +25,7 @@ _LEAST_PREFIX = 3
 _CLOSE = 0.5
 _NEAR_WORDS, _NEAR_TEXTS = 0.55, 0.86
 
-_MOST_MISSING, _ALIKE = 0.4, 0.7
+_MOST_MISSING, _ALIKE = 0.5, 0.55
 """The same for texts of at least this cosine."""
 _BESIDES = 2.0
 """Words of a statement for each word that its denial shares with it."""
@@ -62,6 +62,8 @@ class Guards:
             return None
         left, right = found.rest()
         denied, rest = (left, right) if one.is_negated else (right, left)
+        if _lacks(one, other) or _lacks(other, one):
+            return independent("Both deny the same, one by the ending “-less”.")
         opposed = self._opposed(denied, rest, one.language)
         if opposed is not None:
             if not [t for t in denied if t is not opposed[0]] and not [t for t in rest if t is not opposed[1]]:
@@ -78,6 +80,7 @@ class Guards:
         if (
             has_swapped
             or any(not t.is_plain or t.is_name for t in missing)
+            or _names_another(missing, rest)
             or not self._covers(one, other, missing, size)
         ):
             return independent("The denied statement says something else.")
@@ -103,6 +106,8 @@ class Guards:
             return independent("Opposite words are said of different things.")
         if one.is_negated and other.is_negated:
             return independent("Each denies one of two opposites.")
+        if all(_SOME.match(s.frame) for s in (one, other)) and all(_ACTIVITY.fullmatch(t.word) for t in opposed):
+            return independent("Two unknown persons or things can do opposite things.")
         if {first.key, second.key} <= cues.CONVERSE and not _are_states(first, second):
             return independent("One action can follow the other.")
         if _is_of_something(one, first) and _is_of_something(other, second):
@@ -270,9 +275,30 @@ class Guards:
     def _are_near(self, one: Token, other: Token, least: float) -> bool:
         """Return whether two words can stand for each other; nouns that are no synonyms name different things."""
         relations = word_relations()
-        are_nouns = relations.is_noun(one.word) and relations.is_noun(other.word)
+        are_nouns = all(relations.is_noun(t.word) or not relations.forms(t.word) for t in (one, other))
         are_verbs = one.is_verb and other.is_verb
         return (are_verbs or not are_nouns) and self._meanings.cosine(one.word, other.word) >= least
+
+
+def _lacks(one: Statement, other: Statement) -> bool:
+    """Return whether a word says the lack of a thing of the other statement, as "shirtless" does."""
+    return any(
+        len(thing.word) >= _LEAST_PREFIX and token.word.startswith(f"{thing.word}less")
+        for token in one.tokens
+        for thing in other.tokens
+    )
+
+
+def _names_another(missing: Iterable[Token], rest: Iterable[Token]) -> bool:
+    """Return whether a denial names a thing in the place where the other statement names another one."""
+    relations = word_relations()
+
+    def is_action(token: Token) -> bool:
+        is_form = token.word.endswith("ing") or not relations.is_noun(token.word)
+        return token.is_verb or (is_form and relations.is_verb(token.word))
+
+    things = [[t for t in tokens if not is_action(t)] for tokens in (missing, rest)]
+    return any(t.role == u.role and t.after_verb == u.after_verb for t in things[0] for u in things[1])
 
 
 def _is_known(statement: Statement) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Bound", "Quantity", "number_of", "quantities", "unit_of"]
+__all__ = ["Bound", "Quantity", "number_of", "ordinal_of", "quantities", "unit_of"]
 
 Bound = Literal["above", "below", ""]
 
@@ -103,6 +103,38 @@ _BOUNDS: Mapping[Bound, re.Pattern[str]] = {
 _REACH = 24
 _LEAST_FORM = 3
 """Letters of a unit that can take an ending."""
+
+
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
+    "twentieth",
+]
+
+
+def ordinal_of(word: str) -> int | None:
+    """Return the place that an English word such as "3rd" or "third" names, None for another word."""
+    if match := _ORDINAL.fullmatch(word):
+        return int(match[1])
+    return _ORDINALS.index(word) + 1 if word in _ORDINALS else None
 
 
 def number_of(word: str, language: str) -> tuple[float, str] | None:  # noqa: PLR0911 - rules in order

@@ -88,7 +88,7 @@ def _tenses(one: Statement, other: Statement, _: Alignment) -> str | None:
 
 
 def _roles(one: Statement, other: Statement, found: Alignment) -> str | None:
-    """Compare the order of words, and of names that have no preposition and are in no list."""
+    """Return a reason if words or names have another order. Names in a list may have any order."""
     if (
         one.is_passive != other.is_passive
         or differ_in_owner(one, other)
@@ -109,7 +109,7 @@ def _is_name(token: Token, statement: Statement) -> bool:
 
 
 def _numbered(statement: Statement, found: Alignment, beside: int) -> list[tuple[str, str]]:
-    """Return each number with the word before it (-1) or after it (1), if the statement has several."""
+    """Return pairs of a number and its neighbour: the word before it (-1) or after it (1). One number gives none."""
     keys = {}
     for pair in found.pairs:
         keys[pair.first.begin, pair.first.word] = keys[pair.second.begin, pair.second.word] = pair.first.key
@@ -120,7 +120,7 @@ def _numbered(statement: Statement, found: Alignment, beside: int) -> list[tuple
 
 @functools.cache
 def _telling() -> tuple[tuple[str, ...], Mapping[str, int]]:
-    """Return the Chinese words that change what a text says, and the others with the number of their meaning."""
+    """Return the small words that change a statement: Chinese ones, and others by number. Synonyms share one."""
     data = packaged_json(__package__, "small_words.json")
     return tuple(data["telling_han"]), {word: n for n, words in enumerate(data["telling"]) for word in words}
 

@@ -19,7 +19,7 @@ _BE = r"(?:is|was|are|were|has been|=|:)"
 _SUBJECT = r"(?P<subject>[^,]+?)"
 _ATTRIBUTE = r"(?P<attribute>[\w-]+(?: [\w-]+){0,3}?)"
 _PATTERNS = (
-    re.compile(rf"^(?:the |a )?{_ATTRIBUTE} (?:of|for) {_SUBJECT} {_BE} (?P<value>.+)$", re.IGNORECASE),
+    re.compile(rf"^(?:the )?(?!an? ){_ATTRIBUTE} (?:of|for) {_SUBJECT} {_BE} (?P<value>.+)$", re.IGNORECASE),
     re.compile(rf"^{_SUBJECT}(?:['’]s|(?<=s)['’]) {_ATTRIBUTE} {_BE} (?P<value>.+)$", re.IGNORECASE),
     re.compile(rf"^(?P<subject>my|our|your|his|her|their) {_ATTRIBUTE} {_BE} (?P<value>.+)$", re.IGNORECASE),
     re.compile(
@@ -113,9 +113,13 @@ def same_subject(first: str, second: str) -> bool:
     return ours == theirs
 
 
-def same_attribute(first: Slot, second: Slot, meanings: Meanings, *, equal_values: bool) -> bool:
+def same_attribute(  # noqa: PLR0911 - rules in order
+    first: Slot, second: Slot, meanings: Meanings, *, equal_values: bool
+) -> bool:
     """Return whether two attributes of one subject are one, in the same or in other words."""
     one, other = (re.sub(r"\b(?:not|no)\b ?", "", slot.attribute.lower()).strip() for slot in (first, second))
+    if frozenset({_role(one), _role(other)}) in cues.OPPOSED_ROLES:
+        return False
     ours, theirs = (_keys(attribute, _LIGHT | _VAGUE) for attribute in (one, other))
     if one == other or (ours == theirs and ours):
         return _role(one) == _role(other) or not (_role(one) and _role(other))

@@ -17,7 +17,7 @@ from neurogated.conflict.word_relations import word_relations
 from neurogated.core.keywords import fold
 from neurogated.core.packaged import packaged_json
 
-__all__ = ["FEATURES", "are_apart", "certain", "detail", "features", "same_value", "value_kind"]
+__all__ = ["FEATURES", "are_apart", "certain", "coefficients", "detail", "features", "same_value", "value_kind"]
 
 _MOST_WORDS = 3
 _INDEFINITE = re.compile(r"(?:a|an|some|ein|eine|einen|einer|un|una|une)\s", re.IGNORECASE)
@@ -63,7 +63,8 @@ def _same_token(one: Token, other: Token) -> bool:
 
 
 @functools.cache
-def _coefficients() -> tuple[NDArray[np.float64], float]:
+def coefficients() -> tuple[NDArray[np.float64], float]:
+    """Return the fitted weights of the features, and the bias."""
     data = packaged_json(__package__, "specificity.json")
     return np.array([data["weights"][name] for name in FEATURES]), float(data["bias"])
 
@@ -77,7 +78,7 @@ def detail(first: str, second: str, meanings: Meanings) -> float:
     if value_kind(first) == value_kind(second) != "words":
         moments = [[t.moment for t in read_statement(value).tokens if t.moment] for value in (first, second)]
         return float(any(one.holds(other) for one in moments[0] for other in moments[1]))
-    weights, bias = _coefficients()
+    weights, bias = coefficients()
     return 1.0 / (1.0 + math.exp(-(float(features(first, second, meanings) @ weights) + bias)))
 
 

@@ -73,6 +73,8 @@ class Statement:
     window: Window = field(default_factory=Window)
     asserted: tuple[int, int, int] | None = None
     slot: Slot | None = None
+    is_fact: bool = False
+    """It was given as subject, attribute and value, and not as a text."""
     body: str = ""
     """The text without its holder, the time it holds, and words such as "now"."""
     frame: str = ""
@@ -101,7 +103,7 @@ def read_statement(content: str | Mapping[str, Any]) -> Statement:
         statement = read_text(str(text))
     else:
         parts = [_part(content, *names) for names in (("subject",), ("attribute", "predicate"), ("value", "object"))]
-        statement = replace(read_text(" ".join(parts)), slot=Slot(*parts))
+        statement = replace(read_text(" ".join(parts)), slot=Slot(*parts), is_fact=True)
     window = Window(_day(content.get("valid_from")), _day(content.get("valid_to")))
     asserted = _day(content.get("asserted_at") or content.get("timestamp"))
     return replace(statement, window=statement.window if window.is_open else window, asserted=asserted)
@@ -189,7 +191,8 @@ def in_one_language(first: Statement, second: Statement) -> tuple[Statement, Sta
 
 
 def _reread(statement: Statement, language: str) -> Statement:
-    return replace(said_as(statement, statement.text, language), slot=statement.slot)
+    other = said_as(statement, statement.text, language)
+    return replace(other, slot=statement.slot, is_fact=statement.is_fact)
 
 
 def said_as(statement: Statement, text: str, language: str) -> Statement:

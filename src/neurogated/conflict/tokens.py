@@ -11,7 +11,7 @@ import Stemmer
 
 from neurogated.conflict import cues
 from neurogated.conflict.moments import Moment
-from neurogated.conflict.quantities import Quantity, number_of, quantities, unit_of
+from neurogated.conflict.quantities import Quantity, number_of, ordinal_of, quantities, unit_of
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.keywords import fold
 from neurogated.core.language import FUNCTION_WORDS, NEGATIONS
@@ -148,6 +148,8 @@ def _is_stop(word: str, language: str) -> bool:
 def key_of(word: str, language: str) -> str:
     """Return the stem of a word; equal stems are equal words."""
     if language == "en":
+        if (place := ordinal_of(word)) is not None:
+            return f"#{place}th"
         word = word_relations().base(word)
     if any(character.isdigit() or character in ":@" for character in word):
         return fold(word)

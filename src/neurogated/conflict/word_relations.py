@@ -16,6 +16,7 @@ _PERSON_DEPTH = 9
 _REMEMBERED = 50_000
 _PARTS = "nvar"
 _ENDINGS = (
+    ("men", "man"),
     ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("oes", "o"), ("ves", "f"), ("es", "e"),
     ("s", ""), ("ied", "y"), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""),
 )  # fmt: skip
