@@ -12,7 +12,6 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -66,24 +65,30 @@ def model(data: Path, *, users_only: bool, verbose: bool) -> None:
 
     No model is asked.
     """
-    count, reached, questions = Counter[str](), 0, 0
+    count, reached, within, questions = Counter[str](), 0, 0, 0
     for chat in json.loads((data / "beam_odd.json").read_text(encoding="utf-8")):
         asked = [one for one in chat["questions"] if one["category"] in CONTRADICTIONS]
         with opened() as memory:
-            pairs = set[frozenset[int]]()
+            pairs, near = set[frozenset[int]](), set[frozenset[int]]()
             for session, message in beam_messages(chat, users_only=users_only):
                 ids = memory.add(message, user_id="user", session_id=session)
-                pairs |= {frozenset(map(message_of, one)) for one in uncertain(memory, ids, count)}
+                asked_pairs, candidates = uncertain(memory, ids, count)
+                pairs |= {frozenset(map(message_of, one)) for one in asked_pairs}
+                near |= {frozenset(map(message_of, one)) for one in candidates}
             known = {frozenset(map(message_of, one.sides)) for one in memory.conflicts(None, user_id="user")}
         for one in asked:
             first, second = one["statements"].values()
             wanted = {frozenset((a, b)) for a in first for b in second if a != b}
             reached += bool(wanted & (pairs | known))
+            within += bool(wanted & (near | known))
             if verbose and not wanted & (pairs | known):
                 print(f"out of reach: {one['question']}")
         questions += len(asked)
     print(f"beam: {told(count)}")
-    print(f"  pairs of statements that were found or reach the model {share(reached, questions)}: a ceiling, no result")
+    print(
+        f"  pairs of statements that were found or reach the model {share(reached, questions)}: a ceiling, no result;"
+    )
+    print(f"  if the model were asked about all candidates {share(within, questions)}")
     count = Counter[str]()
     for conversation in json.loads((data / "locomo_conv0-4.json").read_text(encoding="utf-8")):
         with opened() as memory:
@@ -92,29 +97,38 @@ def model(data: Path, *, users_only: bool, verbose: bool) -> None:
     print(f"LoCoMo: {told(count)}")
 
 
-def uncertain(memory: NeuroGraphMemory, ids: list[str], count: Counter[str]) -> list[tuple[str, str]]:
-    """Return the pairs of new memories about which a model would be asked, and count them and the others."""
+def uncertain(
+    memory: NeuroGraphMemory, ids: list[str], count: Counter[str]
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the pairs of new memories about which a model would be asked, and all candidates; count them."""
     settings = memory.config.metabolism
-    finder = PairFinder(memory.store, replace(settings, conflict_uncertain=settings.conflict_nearest))
-    asked = []
+    finder = PairFinder(memory.store, settings)
+    asked, near = list[tuple[str, str]](), list[tuple[str, str]]()
     begin = time.process_time()
     for node in memory.store.get_nodes(ids):
         candidates = finder.candidates(memory.store.view(), node, ids)
         found = finder.pairs(node, candidates)
         count.update({"candidates": len(candidates), "open": len(found), "memories": 1})
         asked += [(one.old.id, one.new.id) for one in found[: settings.conflict_uncertain]]
-    count.update({"asked": len(asked), "calls": -(-len(asked) // settings.conflict_judged_together)})
+        near += [(old.id, node.id) for old, _ in candidates]
+    calls, all_calls = (-(-len(pairs) // settings.conflict_judged_together) for pairs in (asked, near))
+    count.update({"asked": len(asked), "calls": calls, "all calls": all_calls, "messages": 1})
     count["microseconds"] += round(1e6 * (time.process_time() - begin))
-    return asked
+    return asked, near
 
 
 def told(count: Counter[str]) -> str:
     candidates, memories = count["candidates"], count["memories"]
     return (
         f"{candidates} candidate pairs; rules decide {share(candidates - count['open'], candidates)}, the limit leaves "
-        f"out {count['open'] - count['asked']}, the model is asked about {share(count['asked'], candidates)} in "
-        f"{count['calls']} calls for {memories} memories; {1e-3 * count['microseconds'] / memories:.1f} ms a memory"
+        f"out {count['open'] - count['asked']}, the model is asked about {share(count['asked'], candidates)};\n"
+        f"  {per_thousand('calls', count)} calls for 1,000 messages, {per_thousand('all calls', count)} without the "
+        f"rules; {1e-3 * count['microseconds'] / memories:.1f} ms a memory"
     )
+
+
+def per_thousand(name: str, count: Counter[str]) -> int:
+    return round(1000 * count[name] / count["messages"])
 
 
 def beam_messages(chat: dict[str, Any], *, users_only: bool) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -187,7 +201,7 @@ def speed(path: Path, memories: int) -> None:
             memory.store.apply(
                 GraphDelta(nodes=tuple(node_of(f"old {n}", turns[n % 1000], vectors[n % 1000]) for n in numbers))
             )
-        checker = ConflictChecker(memory.store, PairJudge(embedder), memory.config.metabolism)
+        checker = ConflictChecker(memory.store, PairJudge(), memory.config.metabolism)
         seconds = []
         for n, turn in enumerate(turns[1000:1600]):
             node = node_of(f"new {n}", turn, vectors[1000 + n])

@@ -81,14 +81,15 @@ FIXED_CONSTANTS = {
     "conflict/judge.py": {"_MOST_SENTENCES", "_MOST_CHARACTERS", "_WHOLE"},
     "conflict/answers.py": {"_ENOUGH"},
     "conflict/backlog.py": {"_NEVER"},
-    "conflict/model_judge.py": {"_LONGEST_REASON"},  # of a quotation
-    "conflict/uncertain.py": {"_LEAST"},
+    "conflict/model_judge.py": {"_LONGEST_REASON", "_READ"},  # of a quotation
+    "conflict/uncertain.py": {"_LEAST", "_ROUNDS"},
     "conflict/meanings.py": {"_REMEMBERED", "_SHORTEST"},
     "conflict/moments.py": {"_NOON", "_SHORT_YEAR", "_CENTURY", "_HALF_HOUR"},
     "conflict/quantities.py": {"_TOLERANCE", "_TEN", "_TWENTY", "_HUNDRED", "_MULTIPLES", "_REACH", "_LEAST_FORM"},
     "conflict/slots.py": {"_JOINED", "_EQUAL_VALUES", "_MOST_SUBJECT", "_REMEMBERED"},
     "conflict/specificity.py": {"_MOST_WORDS"},
     "conflict/statement.py": {"_REMEMBERED"},
+    "conflict/states.py": {"_REMEMBERED", "_LONGEST"},  # of a sentence
     "conflict/tokens.py": {"_REMEMBERED"},
     "conflict/verdicts.py": {"_SURE", "_LIKELY", "_LOW"},
     "conflict/word_relations.py": {"_DEPTH", "_PERSON_DEPTH", "_REMEMBERED"},

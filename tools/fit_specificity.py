@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from neurogated.compose import build_text_embedder, load_config
 from neurogated.conflict.meanings import Meanings
-from neurogated.conflict.specificity import FEATURES, certain, features
+from neurogated.conflict.specificity import FEATURES, are_apart, certain, features
 from neurogated.retrieval.regression import regression
 
 FOLDER = Path(__file__).parent
@@ -56,6 +56,11 @@ def fit(table: NDArray[np.float64], labels: list[str]) -> tuple[NDArray[np.float
     return -weights[-1], -float(biases[-1])
 
 
+def is_detail(row: Row, score: float, meanings: Meanings) -> bool:
+    """Return whether the second value of a row is judged to say more."""
+    return certain(*row[2:]) or (score > 0 and not are_apart(*row[2:], meanings))
+
+
 def main() -> None:
     """Cross-validate by domain, fit on all pairs, and write the coefficients."""
     parser = argparse.ArgumentParser(description="Fit the coefficients of specificity.")
@@ -71,7 +76,7 @@ def main() -> None:
         wrong += [
             pairs[n]
             for n in np.flatnonzero(held)
-            if (certain(*pairs[n][2:]) or table[n] @ weights + bias > 0) != (labels[n] == "detail")
+            if is_detail(pairs[n], table[n] @ weights + bias, meanings) != (labels[n] == "detail")
         ]
     for row in wrong:
         print("wrong:", row)

@@ -115,9 +115,9 @@ class Parts:
     """Holds the memories that matter to a session now."""
     community_finder: CommunityFinder = field(default_factory=LeidenCommunities)
     statement_judge: StatementJudge = field(default_factory=PairJudge)
-    """Finds duplicates among memories. It has no embedder, because it works under the write lock."""
+    """Finds duplicates and conflicts under the write lock, so it has no embedder: an embedder may be a remote model."""
     pair_judge: PairJudge = field(default_factory=PairJudge)
-    """Compares statements."""
+    """Compares statements for `compare` and evidence for `conflicts`, with the embedder and without a lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +316,7 @@ def build_backlog(
     if parts.language_model is None:
         return None
     judge = ModelJudge(parts.language_model, PromptTemplateManager(), config)
-    checker = ConflictChecker(parts.store, parts.pair_judge, config.metabolism)
+    checker = ConflictChecker(parts.store, parts.statement_judge, config.metabolism)
     return ConflictBacklog(parts.store, checker, judge, config.metabolism, exclusively)
 
 

@@ -98,7 +98,7 @@ class Contextual(Wired):
         path: Sequence[str] = (),
         **details: Unpack[Details],
     ) -> list[str]:
-        """Remember a decision or an action of the agent, and learn from its outcome, in one change.
+        """Store a decision or an action of the agent, and its outcome for the memories that it used, in one change.
 
         The memory has the kind `event` and, as metadata, the `outcome`. ASSOC edges with the relation `used` lead from
         it to the memories of the same user that it used. The outcome strengthens or weakens these, and those without an

@@ -93,7 +93,7 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         judges = self._parts.causal_judge, self._parts.entity_finder
         analysis = Analysis(*judges, workers, self._parts.encoder, self._parts.statement_judge)
         queues, settings = self._parts.language_model is not None, self.config.metabolism
-        check = ConflictChecker(self.store, self._parts.pair_judge, settings, queues=queues).checked
+        check = ConflictChecker(self.store, self._parts.statement_judge, settings, queues=queues).checked
         writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock, check=check)
         self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)
         self._begin_background()

@@ -37,6 +37,7 @@ CONTRADICTIONS = [
     ("Ich wohne in Leipzig.", "Ich wohne in Dresden."),
     ("Vivo en Sevilla.", "Vivo en Cádiz."),
     ("我住在北京。", "我住在上海。"),
+    ("The parcel's state is in storage.", "The parcel's state is delivered."),
     # roles
     ("Anna paid Ben for dinner.", "Ben paid Anna for dinner."),
     ("Google kaufte Fitbit.", "Fitbit kaufte Google."),
@@ -48,6 +49,11 @@ INDEPENDENT = [
     # the negation is of something else
     ("I eat meat.", "I don't eat fish."),
     ("我吃肉。", "我不吃鱼。"),
+    # several groups, and a wording whose likeness names another attribute
+    ("Ines is in the swimming club.", "Ines is in the drama club."),
+    ("Omar is on the design team.", "Omar belongs to the support team."),
+    ("The contract is governed by Dutch law.", "The contract is governed by Greek law."),
+    ("Borealis operates in Norway.", "Borealis operates in Chile."),
     # another subject
     ("Paul works for Siemens.", "Petra works for Bosch."),
     # another time
@@ -68,6 +74,7 @@ DUPLICATES = [
     ("The wedding is on 2024-06-01.", "The wedding is on June 1, 2024."),
     ("Anna paid Ben.", "Ben was paid by Anna."),
     ("The shop is not open.", "The shop is closed."),
+    ("Lena's street name is Elm Street.", "The name of street of Lena is Elm Street."),
     ("Wir haben zwei Kinder.", "Wir haben 2 Kinder."),
     ("我们有两个孩子。", "我们有2个孩子。"),
 ]

@@ -19,7 +19,7 @@ from neurogated.errors import UnknownIdError
 from tests.conflict.model_server import ModelServer, entry, serving
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
-EARLIER = "I eat no meat because animals are my friends."
+EARLIER = "At the table of my friends I touch no meat."
 LATER = "Yesterday I ate a big steak of meat with my friends."
 DEAD = "http://127.0.0.1:9/v1"
 

@@ -16,7 +16,6 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.judge import PairJudge
 from neurogated.context.echo import EchoFinder, HandedOut, without_blocks
 from neurogated.context.layout import line_of, text_of
-from neurogated.context.retelling import in_one_person
 from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, quoted_memories
 from neurogated.errors import NeurogatedError
 from neurogated.ingestion.spelling import same_spelling
@@ -276,9 +275,10 @@ def test_other_facts_in_similar_words_are_no_echoes(said: str, told: str) -> Non
     assert not EchoFinder(PairJudge(), same_spelling, 4).shares(nodes[0], nodes[1:])
 
 
-@given(text=st.text(st.sampled_from('abI you.,\n!?"“”你我的')))
-def test_texts_of_any_form_can_be_put_into_one_person(text: str) -> None:
-    assert in_one_person(text, text)[1] == in_one_person("", text)[1]
+@given(st.lists(st.sampled_from(["You said ", "I ", "shared ", ". ", '"', "”", "? ", "我说", "的", "\n"]), min_size=1))
+def test_any_text_says_what_it_says_itself(parts: list[str]) -> None:
+    node = MemoryNode("a", "".join(parts) + "b")
+    assert EchoFinder(PairJudge(), same_spelling, 4).shares(node, [node]) == {"a": pytest.approx(1.0)}
 
 
 # Blocks

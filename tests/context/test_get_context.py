@@ -164,6 +164,31 @@ def test_a_context_from_the_past_has_the_memories_of_that_time(memory: NeuroGrap
     assert not memory.get_context("bees").ids
 
 
+def test_a_context_from_the_past_has_the_texts_and_echoes_of_that_time(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        first, second, *_ = memory.add([f"The bees of hive {number} are well." for number in (3, 1, 2)], timestamp=MAY)
+        memory.add({"role": "user", "content": "I keep bees."}, user_id="ana", session_id="one", timestamp=MAY)
+        memory.recall("bees", user_id="ana")
+        said = {"role": "assistant", "content": "You keep bees."}
+        (echo,) = memory.add(said, user_id="ana", session_id="one", timestamp=MAY)
+        then, before = memory.history()[-1].sequence, memory.get_context("bees", user_id="ana", include_duplicates=True)
+        memory.delete(first)
+        memory.update(second, "The bees of hive 1 have left.")
+        memory.separate(echo)
+        memory.add("The bees of hive 4 are well.", timestamp=MAY)
+        now = memory.get_context("bees", user_id="ana").text
+    with NeuroGraphMemory(config) as memory:
+        past = memory.get_context("bees", user_id="ana", as_of=then)
+        assert past.text == before.text
+        assert echo in past.ids
+        assert memory.get_context("bees", user_id="ana").text == now != past.text
+        assert "hive 4" in now
+        assert "hive 3" not in now
+        memory.compact()
+        erased = memory.get_context("bees", user_id="ana", as_of=then).text
+        assert erased.splitlines() == [line for line in before.text.splitlines() if "hive 3" not in line]
+
+
 def test_the_same_task_gives_the_same_text(memory: NeuroGraphMemory) -> None:
     turns(memory)
     first = memory.get_context("How are the bees?", user_id="ana")

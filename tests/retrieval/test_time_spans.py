@@ -70,6 +70,22 @@ def test_the_days_that_a_question_means(question: str, span: tuple[date, date] |
     assert span_of(question, NOW) == span
 
 
+@pytest.mark.parametrize(
+    ("question", "span"),
+    [
+        ("Where did I live in 2021?", (date(2021, 1, 1), date(2021, 12, 31))),
+        ("Wo wohnte ich im Jahr 2021?", (date(2021, 1, 1), date(2021, 12, 31))),
+        ("Où habitais-je en 2021 ?", (date(2021, 1, 1), date(2021, 12, 31))),
+        ("我2021年住在哪里？", (date(2021, 1, 1), date(2021, 12, 31))),
+        ("What have I read since 2021?", (date(2021, 1, 1), date(2026, 5, 13))),
+        ("Did I walk over 2000 steps?", None),
+    ],
+)
+def test_a_year_alone_counts_on_demand(question: str, span: tuple[date, date] | None) -> None:
+    assert span_of(question, NOW, years=True) == span
+    assert span_of(question, NOW) is None
+
+
 DAYS = {
     "Monday": ("montag", "lundi", "lunes", "周一", "星期一"),
     "Tuesday": ("dienstag", "mardi", "martes", "周二", "星期二"),

@@ -197,7 +197,7 @@ class MetabolismSettings:
 
     # A language model judges the pairs of memories that the rules leave open.
     conflict_nearest: int = setting(
-        16,
+        24,
         "earlier memories of the speaker, the nearest ones, that rules compare with a new memory for the model",
         low=0,
     )
@@ -213,6 +213,12 @@ class MetabolismSettings:
         "cosine of two memories from which the model is asked about them in any case; 0.65 suits all-MiniLM-L6-v2",
         low=-1.0,
         high=1.0,
+    )
+    conflict_contrast: float = setting(
+        0.15,
+        "as `conflict_likeness`, but how far the cosine must be above the average of the nearest memories",
+        low=0.0,
+        high=2.0,
     )
     conflict_uncertain: int = setting(
         6,

@@ -136,7 +136,8 @@ class ConflictBacklog:
             node = nodes.get(task.nodes[0])
             if node is not None and view.known_rows([node.id]).size:
                 later = {name for name, place in order.items() if place > order.get(node.id, len(order))}
-                found[task] = self._finder.pairs(node, self._finder.candidates(view, node, later))
+                pairs = self._finder.pairs(node, self._finder.candidates(view, node, later))
+                found[task] = pairs[: self._settings.conflict_uncertain]
         return found
 
     def _batches(self, found: Mapping[PendingTask, Sequence[UncertainPair]]) -> Iterator[list[UncertainPair]]:

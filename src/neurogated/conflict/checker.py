@@ -12,16 +12,24 @@ import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.claims import Claim, claims_in, contradicted, repeats
-from neurogated.conflict.judge import PairJudge
-from neurogated.conflict.passages import content_of, is_compared, is_personal, owner_of, statements_in, voice_of
+from neurogated.conflict.passages import (
+    content_of,
+    is_compared,
+    is_personal,
+    may_be_personal,
+    owner_of,
+    statements_in,
+    voice_of,
+)
 from neurogated.conflict.settlement import Settlement
 from neurogated.conflict.statement import read_text
+from neurogated.conflict.states import begun_in, states_in
 from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, as_given, moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import FACT
 from neurogated.core.filters import NO_MEMORIES, Filter
-from neurogated.core.judgements import Relation, RelationKind
+from neurogated.core.judgements import Relation, RelationKind, StatementJudge
 from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -52,7 +60,7 @@ class ConflictChecker:
     """Adds the conflicts of new memories to the delta that writes them."""
 
     def __init__(
-        self, store: GraphStorePort, judge: PairJudge, settings: MetabolismSettings, *, queues: bool = False
+        self, store: GraphStorePort, judge: StatementJudge, settings: MetabolismSettings, *, queues: bool = False
     ) -> None:
         """Take the parts; `queues` says whether memories with new texts wait for a language model."""
         self._store = store
@@ -161,7 +169,10 @@ class ConflictChecker:
         return [old for old in (*stored, *before) if _precedes(old, node)]
 
     def _of_sentences(self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
-        """Compare the short sentences of a text with those of the texts to which it has SIM edges."""
+        """Compare the short sentences of a text with those of the texts to which it has SIM edges.
+
+        Where a sentence tells of an event, the texts that have the words of the state that it begins are compared too.
+        """
         near = [
             edge.target_id
             for edge in delta.edges
@@ -169,7 +180,9 @@ class ConflictChecker:
             and edge.type is EdgeType.SIM
             and edge.weight >= self._settings.conflict_similarity
         ]
-        ours = self._short(node) if near else []
+        begun = [state for text in statements_in(node) for state in begun_in(text)]
+        near = list(dict.fromkeys((*near, *self._with_words(begun, node))))
+        ours = [one for one in self._short(node) if may_be_personal(one[1]) or begun_in(one[1])] if near else []
         if not ours:
             return
         earlier = {one.id: one for one in before}
@@ -188,11 +201,19 @@ class ConflictChecker:
             if relation.is_conflict:
                 yield Found(old, relation, (at, place))
 
+    def _with_words(self, states: Sequence[str], node: MemoryNode) -> Iterator[str]:
+        """Yield the ids of the memories of the same user that have words of states, the best first."""
+        for state in states:
+            scope = ScopeFilter(node.scope.user_id, alone=True)
+            view = self._store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES))
+            rows, _ = self._store.keyword_rows(state, self._settings.conflict_candidates, view)
+            yield from (view.ids[row] for row in rows.tolist())
+
     def _short(self, node: MemoryNode) -> list[tuple[int, str, frozenset[str]]]:
-        """Return the places, texts and stems of the sentences that are short enough to compare."""
+        """Return place, text and stems of each short sentence; the stems include those of the states that it begins."""
         most = self._settings.conflict_words
         return [
-            (place, text, frozenset(split_keywords(text)))
+            (place, text, frozenset(split_keywords(" ".join((text, *begun_in(text))))))
             for place, text in enumerate(statements_in(node))
             if len(text.split()) <= most
         ]
@@ -252,7 +273,8 @@ def _is_certain(earlier: MemoryNode, later: MemoryNode, found: Found) -> bool:
     if earlier.found.statement is not None:
         return True
     texts = statements_in(earlier)
-    news = [read_text(text) for text in (*texts, *statements_in(later))]
+    said = (*texts, *statements_in(later))
+    news = [read_text(text) for sentence in said for text in (sentence, *states_in(sentence))]
     return len(texts) == 1 and any(one.is_new or one.is_past for one in news)
 
 
@@ -264,7 +286,7 @@ def _nearness(claim: Claim, node: MemoryNode, place: int) -> tuple[float, float]
 
 def _is_compared(sentence: str) -> bool:
     """Return whether sentences are compared with this one; claims are compared with whole texts."""
-    return is_personal(sentence) and not any(claims_in(sentence))
+    return any(map(is_personal, (sentence, *begun_in(sentence)))) and not any(claims_in(sentence))
 
 
 def _are_apart(one: MemoryNode, other: MemoryNode) -> bool:

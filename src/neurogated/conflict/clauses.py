@@ -18,7 +18,7 @@ __all__ = ["clauses_in", "has_happened", "is_own", "keys_in", "language_in", "or
 
 _CASE = re.IGNORECASE
 _CLAUSE = re.compile(
-    r"[;:!?。！？；，]\s*|\s[-–—]+\s"
+    r"[;:!?](?:\s+|$)|[。！？；，]\s*|\s[-–—]+\s"
     r"|,?\s(?:so|but|because|since|which|considering|due to|thanks to|by|using|after|as|that|when|while|before"
     r"|though|although|aber|weil|denn|dass|wenn|obwohl|während|bevor|nachdem|deshalb|pero|porque|aunque"
     r"|cuando|mientras|así que|mais|car|parce que|quand|lorsque|alors)\s"

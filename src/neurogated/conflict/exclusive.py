@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.tokens import key_of
+from neurogated.conflict.word_relations import word_relations
 from neurogated.core.packaged import packaged_json
 from neurogated.core.words import words_of
 
-__all__ = ["Exclusiveness", "examples"]
+__all__ = ["Exclusiveness", "examples", "is_membership"]
 
 _NEAREST = 3
 _MOST_WORDS = 4
@@ -32,6 +33,10 @@ _LIGHT_KEYS = {
         is are was has have had in on at to of for by with from as it
     """)
 }
+_MEMBERSHIP = re.compile(
+    r"\b(?:is|are|was|were|am|be|belongs?|belonged) (?:in|on|at|to|part of)(?: an?| the)?$", re.IGNORECASE
+)
+_AUXILIARIES = frozenset({"be", "have"})
 _OWN = words_of("has have had holds owns includes covers contains offers hat haben hatte tiene tienen a ont")
 _MARGIN = 0.05
 """Cosine by which an attribute must be nearer to those with one value; a false alarm costs more than a miss."""
@@ -103,7 +108,11 @@ class Exclusiveness:
         if words[0] in _OWN or (len(words) > 2 and words[-2] in _OWN):  # noqa: PLR2004 - subject, verb and noun
             return words[-1] in _data()["nouns"].get(language, ())
         votes = [
-            one for known, one in self._keys.items() if keys and keys[-2:] and set(keys) & set(known) - _LIGHT_KEYS
+            one
+            for known, one in self._keys.items()
+            if set(known) - _LIGHT_KEYS
+            and set(known) - _AUXILIARIES <= set(keys)
+            and _is_passive(known) == _is_passive(keys)
         ]
         if votes and (all(votes) or not any(votes)):
             return votes[0]
@@ -115,6 +124,16 @@ class Exclusiveness:
 
 def _keys(phrase: str, language: str) -> tuple[str, ...]:
     return tuple(key_of(word, language) for word in phrase.lower().split() if word not in _DETERMINERS)
+
+
+def is_membership(phrase: str, heads: Iterable[str]) -> bool:
+    """Return whether the words before values say that somebody belongs to groups; the values have these last words."""
+    return bool(_MEMBERSHIP.search(phrase)) and all(map(word_relations().is_group, heads))
+
+
+def _is_passive(keys: tuple[str, ...]) -> bool:
+    """Return whether an attribute names who does something; the active form of its verb says the inverse."""
+    return keys[-1:] == ("by",)
 
 
 def _fits(example: str, phrase: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from neurogated.conflict.exclusive import Exclusiveness
+from neurogated.conflict.exclusive import Exclusiveness, is_membership
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.slots import same_attribute
 from neurogated.conflict.specificity import detail, same_value, value_kind
@@ -85,6 +85,9 @@ def _different(  # noqa: C901, PLR0911 - rules in order
         return independent("Their values are of different kinds.")
     if kinds == {"date"} and not _is_fact(one):
         return None
+    heads = [value.split()[-1].lower() for value in values]
+    if any(is_membership(slot.attribute, heads) for slot in (ours, theirs)):
+        return independent("One can belong to several groups.")
     is_exclusive = any(
         exclusive.holds(_NOT.sub("", slot.attribute), one.language, is_attribute=True) for slot in (ours, theirs)
     )

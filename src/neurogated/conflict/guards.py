@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 
 from neurogated.conflict import cues
 from neurogated.conflict.alignment import Alignment, is_inflected, is_swapped
-from neurogated.conflict.exclusive import Exclusiveness
+from neurogated.conflict.exclusive import Exclusiveness, is_membership
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.specificity import detail
-from neurogated.conflict.statement import Statement
+from neurogated.conflict.statement import Statement, differ_in_owner
 from neurogated.conflict.tokens import Token
 from neurogated.conflict.verdicts import conflict, duplicate, independent, refinement
 from neurogated.conflict.word_relations import word_relations
@@ -180,11 +180,13 @@ class Guards:
             return None
         if one.language != "zh" and not all(_is_known(statement) for statement in (one, other)):
             return None
-        if one.is_passive != other.is_passive:
+        if one.is_passive != other.is_passive or differ_in_owner(one, other):
             return None
         return conflict(one, other, "They give the same persons or things opposite roles.")
 
-    def value(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:  # noqa: PLR0911 - rules in order
+    def value(  # noqa: C901, PLR0911 - rules in order
+        self, one: Statement, other: Statement, found: Alignment
+    ) -> Relation | None:
         """Judge a pair that differs in one phrase each."""
         left, right = found.rest()
         if not left or not right or not all(t.is_plain for t in (*left, *right)) or not found.pairs:
@@ -210,6 +212,9 @@ class Guards:
             _ACTIVITY.search(text) for text in (*phrases, *values)
         ):
             return None
+        heads = _head(left[-1], one), _head(right[-1], other)
+        if any(is_membership(each, heads) for each in phrases):
+            return independent("One can belong to several groups.")
         if found.matched and all(phrases) and any(self._exclusive.holds(each, one.language) for each in phrases):
             if (
                 max(detail(values[0], values[1], self._meanings), detail(values[1], values[0], self._meanings))
@@ -279,6 +284,12 @@ def _is_of_something(statement: Statement, token: Token) -> bool:
     """Return whether a word describes a thing that is not known, as in "a big dog"."""
     before, after = statement.frame[: token.begin], statement.frame[token.begin + len(token.word) :]
     return bool(_INDEFINITE.search(before)) and bool(_WORD_AFTER.match(after))
+
+
+def _head(token: Token, statement: Statement) -> str:
+    """Return the last word of the phrase of a word."""
+    following = (t for t in statement.tokens if t.begin == token.begin + len(token.word) + 1 and t.is_plain)
+    return token.word if (after := next(following, None)) is None else _head(after, statement)
 
 
 def _are_states(*words: Token) -> bool:

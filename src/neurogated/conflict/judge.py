@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice, product
 from typing import Any
 
 from neurogated.conflict.alignment import Alignment, align
@@ -15,7 +16,8 @@ from neurogated.conflict.literals import same_literals
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.sameness import difference
 from neurogated.conflict.slots import same_subject, slot_of
-from neurogated.conflict.statement import Statement, in_one_language, read_statement, read_text
+from neurogated.conflict.statement import Statement, in_one_language, read_statement, read_text, said_as
+from neurogated.conflict.states import begun_in, states_in
 from neurogated.conflict.tokens import key_of
 from neurogated.conflict.verdicts import INDEPENDENT, conflict, duplicate, independent
 from neurogated.conflict.word_relations import word_relations
@@ -86,12 +88,21 @@ class PairJudge:
 
     def clear(self) -> None:
         """Forget all texts and words; call it when a text is erased."""
-        for cache in (read_text, slot_of, key_of, self._exclusive.holds):
+        for cache in (read_text, slot_of, key_of, states_in, begun_in, self._exclusive.holds):
             cache.cache_clear()
         self._meanings.clear()
         word_relations().clear()
 
     def _judge(self, one: Statement, other: Statement) -> Relation:
+        """Judge two sentences; where they are in no conflict, the simple statements that they make may be."""
+        relation = self._judge_whole(one, other)
+        if relation.is_conflict or relation.kind is RelationKind.DUPLICATE:
+            return relation
+        pairs = islice(product(_variants(one), _variants(other)), 1, None)
+        found = (self._judge_whole(*pair) for pair in pairs)
+        return next((each for each in found if each.is_conflict), relation)
+
+    def _judge_whole(self, one: Statement, other: Statement) -> Relation:
         relation = self._by_rules(one, other)
         if relation.kind is RelationKind.DUPLICATE:
             one, other = in_one_language(one, other)
@@ -130,6 +141,13 @@ class PairJudge:
             if (relation := guard(one, other, found)) is not None:
                 return relation
         return INDEPENDENT
+
+
+def _variants(statement: Statement) -> Iterator[Statement]:
+    """Yield a statement, and the simple ones that its sentence makes."""
+    yield statement
+    if statement.slot is None:
+        yield from (said_as(statement, text, statement.language) for text in states_in(statement.text))
 
 
 def _sentences(content: Content) -> list[Statement]:

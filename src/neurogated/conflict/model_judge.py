@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,8 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 
 __all__ = ["ModelJudge"]
 
-_LONGEST_REASON = 200
+_LONGEST_REASON, _READ = 200, 2000
+"""Characters of a reason that are kept, and that are read."""
 _KINDS: dict[str, tuple[RelationKind, Verdict | None]] = {
     "contradiction": (RelationKind.CONTRADICTION, "contested"),
     "correction": (RelationKind.CONTRADICTION, "wrong"),
@@ -46,14 +48,16 @@ class ModelJudge:
         messages = self._prompts.render("contradiction", pairs="\n".join(lines))
         answer = self._model.infer_json(messages, self._prompts.schema("contradiction"))
         # A number that occurs twice is no clear answer.
-        numbers = [entry["pair"] for entry in answer["pairs"]]
-        found = {entry["pair"]: entry for entry in answer["pairs"] if numbers.count(entry["pair"]) == 1}
+        times = Counter(entry["pair"] for entry in answer["pairs"])
+        found = {entry["pair"]: entry for entry in answer["pairs"] if times[entry["pair"]] == 1}
         return [self._relation(found[number]) if number in found else None for number in range(1, len(pairs) + 1)]
 
     def _relation(self, entry: dict[str, Any]) -> Relation:
         kind, outcome = _KINDS[entry["relation"]]
         confidence = self._config.llm.strength(entry["certainty"])
-        return Relation(kind, confidence, " ".join(entry["reason"].split())[:_LONGEST_REASON], outcome)
+        # The reason is shown in terminals and on pages, so it is one line without control characters.
+        reason = "".join(filter(str.isprintable, " ".join(entry["reason"][:_READ].split())))
+        return Relation(kind, confidence, reason[:_LONGEST_REASON], outcome)
 
     def _shown(self, number: int, pair: UncertainPair) -> dict[str, Any]:
         earlier, later = (pair.old, pair.sentences[0]), (pair.new, pair.sentences[1])

@@ -14,7 +14,16 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.sentences import split_sentences
 from neurogated.core.words import words_of
 
-__all__ = ["Owner", "content_of", "is_compared", "is_personal", "owner_of", "statements_in", "voice_of"]
+__all__ = [
+    "Owner",
+    "content_of",
+    "is_compared",
+    "is_personal",
+    "may_be_personal",
+    "owner_of",
+    "statements_in",
+    "voice_of",
+]
 
 Owner = tuple[str | None, ...]
 """User, agent, and the session if there is no user, because such sessions may be those of different persons."""
@@ -71,18 +80,26 @@ def is_personal(text: str) -> bool:
 
     Conversations are full of sentences such as "It's great to hear that", which say nothing that lasts.
     """
-    if text[-1:] in _NO_STATEMENT or _MARKUP.search(text):
+    if not may_be_personal(text):
         return False
     statement = read_text(text)
     if statement.mode or statement.holder or not statement.tokens:
         return False
-    if _FLEETING.search(text):
-        return False
     first = text.split(maxsplit=1)[0]
     if statement.language != "en" or PRONOUNS.get(first.lower()) in _SPEAKER:
         return _OWN.search(text) is not None
-    slot = slot_of(statement)
-    return slot is not None and first[:1].isupper() and first.lower() not in _POINTERS and first.lower() not in PRONOUNS
+    return _is_name(first) and slot_of(statement) is not None
+
+
+def may_be_personal(text: str) -> bool:
+    """Return whether `is_personal` may hold, from a look at single words only."""
+    if text[-1:] in _NO_STATEMENT or _MARKUP.search(text) or _FLEETING.search(text):
+        return False
+    return _OWN.search(text) is not None or any(map(_is_name, text.split(maxsplit=1)[:1]))
+
+
+def _is_name(word: str) -> bool:
+    return word[:1].isupper() and word.lower() not in _POINTERS and word.lower() not in PRONOUNS
 
 
 def content_of(node: MemoryNode, text: str) -> Content:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from neurogated.conflict import cues
 from neurogated.conflict.alignment import Alignment, Pair, is_swapped
-from neurogated.conflict.statement import Statement
+from neurogated.conflict.statement import Statement, differ_in_owner
 from neurogated.conflict.tokens import WORD, Token
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.packaged import packaged_json
@@ -35,6 +35,7 @@ _PERFECT = {
     "fr": words_of("été eu"),
 }
 """Helping verbs of tenses that are near the past and the present."""
+_PASSIVE = words_of("is are am")
 _OWNED = re.compile(
     r"\b(?:have|has)(?= (?:an?|the|no|my|your|his|her|our|their|some|one|two|three|\d+)\b)", re.IGNORECASE
 )
@@ -88,8 +89,10 @@ def _tenses(one: Statement, other: Statement, _: Alignment) -> str | None:
 
 def _roles(one: Statement, other: Statement, found: Alignment) -> str | None:
     """Compare the order of words, and of names that have no preposition and are in no list."""
-    if one.is_passive != other.is_passive or any(
-        pattern.search(each.text) for each in (one, other) for pattern in (_JOINED, cues.RECIPROCAL)
+    if (
+        one.is_passive != other.is_passive
+        or differ_in_owner(one, other)
+        or any(pattern.search(each.text) for each in (one, other) for pattern in (_JOINED, cues.RECIPROCAL))
     ):
         return None
     pairs = [pair for pair in found.pairs if not pair.first.moment]
@@ -188,4 +191,8 @@ def _degree(token: Token) -> str:
 
 def _is_past(token: Token, statement: Statement) -> bool:
     """Return whether a verb has its past form, or a helper of it."""
-    return word_relations().is_past(token.word) or bool(_words(statement) & (_PAST["en"] | _PERFECT["en"]))
+    words = _words(statement)
+    if words & (_PAST["en"] | _PERFECT["en"]):
+        return True
+    # "is rated" is the passive voice of the present.
+    return word_relations().is_past(token.word) and not words & _PASSIVE

@@ -76,7 +76,7 @@ def _verbal(body: str) -> Slot | None:
         end += 1
     is_verb = (
         end < len(words) - 1
-        and relations.is_verb(words[end].lower())
+        and (relations.is_verb(words[end].lower()) or words[end + 1].lower() in cues.PREPOSITIONS["en"])
         and (end == start or bool(_PARTICIPLE.search(words[end].lower())))
     )
     if is_verb or end == start:

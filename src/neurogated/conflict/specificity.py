@@ -17,17 +17,17 @@ from neurogated.conflict.word_relations import word_relations
 from neurogated.core.keywords import fold
 from neurogated.core.packaged import packaged_json
 
-__all__ = ["FEATURES", "certain", "detail", "features", "same_value", "value_kind"]
+__all__ = ["FEATURES", "are_apart", "certain", "detail", "features", "same_value", "value_kind"]
 
 _MOST_WORDS = 3
 _INDEFINITE = re.compile(r"(?:a|an|some|ein|eine|einen|einer|un|una|une)\s", re.IGNORECASE)
 _ADDED = re.compile(r"(?<=\w) (?:in|at|under|for|by|as of|of|with|on|bei|von|für|mit|de|por|para|con|chez|pour)(?= )|,")
-_SPECIFIC = re.compile(r"\d|@|\b[A-ZÄÖÜ]{2,}\b|(?<!^)\b[A-ZÄÖÜ]\w|^[A-ZÄÖÜ]\w")
+_SPECIFIC = re.compile(r"(?<![a-z])\d|@|\b[A-ZÄÖÜ]{2,}\b|(?<!^)\b[A-ZÄÖÜ]\w|^[A-ZÄÖÜ]\w")
 _DATE = re.compile(r"\d{4}(?:-\d\d){1,2}|(?:1[5-9]|20)\d\d")
 _CODE = re.compile(r"[^A-Z]*\d\S*|\S+@\S+")
 _AND = re.compile(r",? and |, ")
 _WILD = re.compile(r"(?<=\d)\.[x*]\b", re.IGNORECASE)
-FEATURES = ("words", "indefinite", "specific", "shared", "contained", "broader", "cosine", "added", "alike")
+FEATURES = ("words", "indefinite", "specific", "shared", "contained", "broader", "cosine", "added", "alike", "named")
 
 
 def value_kind(value: str) -> str:
@@ -72,6 +72,8 @@ def detail(first: str, second: str, meanings: Meanings) -> float:
     """Return the probability that the second value says the same as the first in more detail."""
     if certain(first, second):
         return 1.0
+    if are_apart(first, second, meanings):
+        return 0.0
     if value_kind(first) == value_kind(second) != "words":
         moments = [[t.moment for t in read_statement(value).tokens if t.moment] for value in (first, second)]
         return float(any(one.holds(other) for one in moments[0] for other in moments[1]))
@@ -86,6 +88,17 @@ def certain(first: str, second: str) -> bool:
     words, parts = ({part for t in each.tokens for part in re.split("[-_/]", t.word)} for each in (ours, theirs))
     is_inside = is_inside or (bool(words) and words < parts and any("-" in token.word for token in theirs.tokens))
     return is_inside or _is_bound(ours, theirs) or _is_wild(first, second)
+
+
+def are_apart(first: str, second: str, meanings: Meanings) -> bool:
+    """Return whether two values are opposites, or two kinds of one thing, as "English law" and "French law" are."""
+    ours, theirs = (read_statement(value).tokens for value in (first, second))
+    if len(ours) == len(theirs) == 1 and meanings.are_opposite(ours[0], theirs[0], "en"):
+        return True
+    one, other = ([token.key for token in tokens] for tokens in (ours, theirs))
+    if not one or len(one) != len(other) or one[-1] != other[-1]:
+        return False
+    return bool(set(one) - set(other)) and bool(set(other) - set(one))
 
 
 def _is_bound(ours: Statement, theirs: Statement) -> bool:
@@ -118,13 +131,15 @@ def features(first: str, second: str, meanings: Meanings) -> NDArray[np.float64]
             meanings.cosine(first, second),
             added[1] - added[0],
             words[0] == words[1] and _shape(first) == _shape(second),
+            specific[0],
         ],
         dtype=np.float64,
     )
 
 
 def _words(value: str) -> list[str]:
-    return re.findall(r"[\w@.+-]+", _INDEFINITE.sub("", value))
+    light = cues.PREPOSITIONS["en"]
+    return [word for word in re.findall(r"[\w@.+-]+", _INDEFINITE.sub("", value)) if word not in light]
 
 
 def _is_broader(ours: Statement, theirs: Statement) -> int:

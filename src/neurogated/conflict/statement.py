@@ -19,12 +19,13 @@ from neurogated.core.text import checked_text
 from neurogated.core.words import words_of
 from neurogated.errors import InputError
 
-__all__ = ["Slot", "Statement", "in_one_language", "read_statement", "read_text"]
+__all__ = ["Slot", "Statement", "differ_in_owner", "in_one_language", "read_statement", "read_text", "said_as"]
 
 _REMEMBERED = 4_096
 _NO_ONE = re.compile(r"\b(?:no one|not any ?(?:one|body)|not a single (?:person|one))\b", re.IGNORECASE)
 _NO_WORDS = re.compile(r"['’]s\b|\S*[@\d:]\S*|\b[A-Z]{2,}\b")
 """English endings, codes and acronyms, which look like words of other languages."""
+_OWNER = re.compile(r"(?<=\w)['’]s(?= \w)|\bof\b")
 _LATIN = re.compile("[a-zA-Z]")
 _DEFINITE = words_of("""
         the this that these those der die das dieser diese dieses el la los las este esta le les ce cette l
@@ -65,6 +66,8 @@ class Statement:
     """It says that something is true now, in contrast to before."""
     is_correction: bool = False
     is_passive: bool = False
+    owned: str = ""
+    """The way that it names owners: "'s" as in "Ann's house", or "of"; empty for none or both."""
     is_definite: bool = False
     """Its subject is one known thing."""
     window: Window = field(default_factory=Window)
@@ -158,6 +161,7 @@ def read_text(text: str, language: str | None = None) -> Statement:
         is_new=is_new,
         is_correction=bool(cues.CORRECTED.search(body)),
         is_passive=bool(cues.PASSIVE.search(body)),
+        owned=owners.pop() if len(owners := {match[0] for match in _OWNER.finditer(body)}) == 1 else "",
         is_definite=_is_definite(body, first[0] if first else "", han=han),
         window=window,
         body=" ".join(timeless.split()).strip(" ,.!"),
@@ -171,6 +175,11 @@ def _language(text: str) -> str:
     return language_of(_NO_WORDS.sub(" ", text))
 
 
+def differ_in_owner(one: Statement, other: Statement) -> bool:
+    """Return whether one says "Ann's house" and the other "the house of Ann", which changes the order of words."""
+    return {one.owned.replace("’", "'"), other.owned.replace("’", "'")} == {"'s", "of"}
+
+
 def in_one_language(first: Statement, second: Statement) -> tuple[Statement, Statement]:
     """Return two statements read in the language of both together; a short text alone may show none."""
     if first.language == second.language or "zh" in {first.language, second.language}:
@@ -180,9 +189,14 @@ def in_one_language(first: Statement, second: Statement) -> tuple[Statement, Sta
 
 
 def _reread(statement: Statement, language: str) -> Statement:
-    other = read_text(statement.text, language)
+    return replace(said_as(statement, statement.text, language), slot=statement.slot)
+
+
+def said_as(statement: Statement, text: str, language: str) -> Statement:
+    """Return a text as a statement with the times of another one."""
+    other = read_text(text, language)
     window = other.window if statement.window.is_open else statement.window
-    return replace(other, window=window, asserted=statement.asserted, slot=statement.slot)
+    return replace(other, window=window, asserted=statement.asserted)
 
 
 def _holder(text: str) -> tuple[str, str]:

@@ -12,13 +12,12 @@ import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.checker import is_one_message
-from neurogated.conflict.clauses import clauses_in
-from neurogated.conflict.passages import is_compared, statements_in, voice_of
+from neurogated.conflict.clauses import clauses_in, keys_in, language_in
+from neurogated.conflict.passages import is_compared, owner_of, statements_in, voice_of
 from neurogated.conflict.statement import read_text
 from neurogated.core.conflicts import conflicts_about
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, Filter
-from neurogated.core.keywords import split_keywords
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
@@ -28,6 +27,8 @@ __all__ = ["PairFinder", "UncertainPair"]
 
 _LEAST = 2
 """Words that two clauses must share, unless one of them has a single word."""
+_ROUNDS = 4
+"""Rounds in which the nearest memories are read until enough of them are those of one speaker."""
 
 
 class UncertainPair(NamedTuple):
@@ -65,30 +66,39 @@ class PairFinder:
         if node.embedding is None or not is_compared(node) or node.found.statement is not None:
             return []
         known = {*self._linked(view, node.id), *without, node.id}
-        own = ScopeFilter(node.scope.user_id, alone=True)
+        user, agent, session = owner_of(node)
+        own = ScopeFilter(user, agent, session, alone=True)
         shown = self._store.view(filters=Filter(scope=own, except_kinds=NO_MEMORIES))
-        found = self._store.nearest(node.embedding, self._settings.conflict_candidates, shown)
+        found = self._store.nearest(node.embedding, _ROUNDS * self._settings.conflict_candidates, shown)
         cosines = {name: cosine for name, cosine in found if name not in known}
-        there = self._store.get_nodes(list(cosines), missing_ok=True)
-        alike = (one for one in there if is_compared(one) and one.found.statement is None)
+        alike = (one for one in self._read(list(cosines)) if is_compared(one) and one.found.statement is None)
         said = (one for one in alike if voice_of(one) == voice_of(node) and not is_one_message(one, node))
         return [(one, cosines[one.id]) for one in islice(said, self._settings.conflict_nearest)]
+
+    def _read(self, names: Sequence[str]) -> Iterator[MemoryNode]:
+        """Yield memories in order, read in rounds: those of other speakers, such as the assistant, may be near too."""
+        most = self._settings.conflict_candidates
+        for begin in range(0, len(names), most):
+            yield from self._store.get_nodes(names[begin : begin + most], missing_ok=True)
 
     def pairs(self, node: MemoryNode, candidates: Sequence[tuple[MemoryNode, float]]) -> list[UncertainPair]:
         """Return those of the candidates that the rules leave open, the most urgent first.
 
-        Rules decide a pair if no clause of one memory differs from a clause of the other that shares its words. Only
-        memories that are much alike stay open all the same.
+        Rules decide a pair if no clause of one memory differs from a clause of the other that shares its words. Only a
+        memory that is much more alike than the candidates are on average stays open all the same.
         """
         ours, theirs = _clauses(node), [_clauses(old) for old, _ in candidates]
         weights = _weights([ours, *theirs])
+        # Candidates that are missing count as 0, so in a small memory more pairs stay open.
+        average = sum(cosine for _, cosine in candidates) / max(1, self._settings.conflict_nearest)
+        likeness = max(self._settings.conflict_likeness, average + self._settings.conflict_contrast)
         open_pairs = []
         for (old, cosine), others in zip(candidates, theirs, strict=True):
             share, at, place = max(_rivals(ours, others, weights), default=(0.0, 0, 0))
-            if share >= self._settings.conflict_clauses or cosine >= self._settings.conflict_likeness:
+            if share >= self._settings.conflict_clauses or cosine >= likeness:
                 open_pairs.append((share + cosine / 2, UncertainPair(node, old, (at, place))))
         open_pairs.sort(key=lambda scored: -scored[0])
-        return [pair for _, pair in open_pairs[: self._settings.conflict_uncertain]]
+        return [pair for _, pair in open_pairs]
 
     def _linked(self, view: GraphView, name: str) -> Iterator[str]:
         """Yield the ids of the memories that say the same as one, or that are in conflict with it."""
@@ -109,7 +119,7 @@ def _clauses(node: MemoryNode) -> list[_Clause]:
         )
         for place, sentence in enumerate(statements_in(node))
         for clause in clauses_in(sentence)
-        if (keys := frozenset(key for key in split_keywords(clause) if not any(map(str.isdigit, key))))
+        if (keys := keys_in(clause, language_in(clause)))
         for read in (read_text(clause),)
     ]
 

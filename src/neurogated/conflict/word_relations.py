@@ -40,6 +40,7 @@ class WordRelations:
         self._antonyms = {word: set(others) for word, others in data["antonyms"].items()}
         self._irregular: dict[str, str] = data["irregular"]
         self._person = self._words["person n"][0]
+        self._group = self._words["organization n"][0]
         self.base = functools.lru_cache(_REMEMBERED)(self._base)
         self.forms = functools.lru_cache(_REMEMBERED)(self._all_forms)
         self.senses = functools.lru_cache(_REMEMBERED)(self._senses)
@@ -145,6 +146,11 @@ class WordRelations:
             } - found
             found |= layer
         return frozenset(found)
+
+    def is_group(self, word: str) -> bool:
+        """Return whether a noun names a group of persons first of all, as "team" does."""
+        senses = self._words.get(f"{self.base(word)} n")
+        return senses is not None and self._group in (senses[0], *self._all_above(senses[0]))
 
     def _is_person(self, sense: int) -> bool:
         layer = {sense}

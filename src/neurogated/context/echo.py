@@ -13,7 +13,7 @@ import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.context.layout import line_of
-from neurogated.context.retelling import in_one_person
+from neurogated.context.retelling import in_one_person, without_frame
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import RelationKind, StatementJudge, Verdict
@@ -135,6 +135,8 @@ class EchoFinder:
         said, told = in_one_person(text, of.text)
         if not self._same_spelling(said, told):
             return False
+        if said == told and _moment(message).date() == _moment(of.memory).date():
+            return True
         try:
             relation = self._judge.compare(_dated(message, said), _dated(of.memory, told))
         except InputError:
@@ -250,12 +252,16 @@ def _apart(view: GraphView, node_id: str) -> list[str]:
 
 def _sentences(text: str) -> list[_Sentence]:
     """Return the sentences with words that carry meaning; a text without such words is one sentence."""
-    parts = [_Sentence(part.strip(), frozenset(split_keywords(part))) for part in split_sentences(text)]
+    parts = [_Sentence(part.strip(), frozenset(split_keywords(without_frame(part)))) for part in split_sentences(text)]
     return [part for part in parts if part.words] or [_Sentence(text.strip(), frozenset(text.split()))]
 
 
 def _dated(node: MemoryNode, text: str) -> dict[str, object]:
-    return {"content": text, "timestamp": node.timestamp or node.created_at}
+    return {"content": text, "timestamp": _moment(node)}
+
+
+def _moment(node: MemoryNode) -> datetime:
+    return node.timestamp or node.created_at
 
 
 def _lines(node: MemoryNode) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from neurogated.core.keywords import fold
 from neurogated.core.language import FUNCTION_WORDS, Language
 
-__all__ = ["in_one_person"]
+__all__ = ["in_one_person", "without_frame"]
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _HAN = re.compile("[\u3400-\u9fff]")
@@ -76,14 +76,20 @@ _ENDINGS: Mapping[Language, tuple[tuple[str, str], ...]] = {
 def in_one_person(said: str, memory: str) -> tuple[str, str]:
     """Return the words of an assistant, and those of a memory, both in the first person singular.
 
-    Words such as "You mentioned that" and quotation marks are left out.
+    Quotation marks are left out, and so are words such as "You mentioned that", unless the memory begins with them too.
     """
-    said = _FRAME.sub("", said.strip(_QUOTES), count=1).strip(_QUOTES)
+    said, memory = said.strip(_QUOTES), memory.strip(_QUOTES)
+    said = without_frame(said) if without_frame(memory) == memory else said
     if _HAN.search(memory):
         return _HAN_PERSON.sub("我", said), _HAN_PERSON.sub("我", memory)
     language = _language_of(f"{memory} {said}")
     ours, theirs = (_in_first_person(text, language) for text in (said, memory))
     return _in_first_form(ours, theirs, language), theirs
+
+
+def without_frame(said: str) -> str:
+    """Return the words of an assistant without words such as "You mentioned that" and without quotation marks."""
+    return _FRAME.sub("", said.strip(_QUOTES), count=1).strip(_QUOTES)
 
 
 def _language_of(text: str) -> Language:
@@ -106,6 +112,8 @@ def _in_first_person(text: str, language: Language) -> str:
         return found[0].upper() + found[1:] if word[0].isupper() and not match.start() else found
 
     text = _WORD.sub(first, text)
+    if language == "fr":
+        text = re.sub(r"\b(j)e (?=[aeéèêiouhy])", r"\1'", text, flags=re.IGNORECASE)
     return text[:1].upper() + text[1:]
 
 

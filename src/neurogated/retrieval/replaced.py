@@ -58,7 +58,7 @@ def with_conflicts(
         conflicts, marks = _told(store, shown, recall)
         memories = recall.memories
         if conflicts and not past and not _PAST.search(fold(recall.query)):
-            changes = _changes(recall, conflicts, span_of(recall.query, present))
+            changes = _changes(recall, conflicts, span_of(recall.query, present, years=True))
             memories = _in_present_order(store, view, memories, changes, most)
         found.append(replace(recall, memories=memories, conflicts=conflicts, marks=marks))
     return found

@@ -69,7 +69,8 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     *(("w", place, name, f"{_HAN_DAY}{han}") for place, (name, han) in enumerate(zip(
         ("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"), (*"一二三四五六", "[日天]"),
         strict=True))),
-    (_DATED, "", "", r"(?<!\d)(?:1[0-9]|20)\d\d(?:年|(?!\d))"),
+    ("y", "", "", r"(?<!\d)(?:1[0-9]|20)\d\d年|(?:(?<=\b[ie]n )|(?<=since )|(?<=seit ))(?:1[0-9]|20)\d\d(?!\d)"),
+    (_DATED, "", "", r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)"),
     *((_MONTH, place, names, "") for place, names in enumerate((
         "january|januar|jänner|janvier|enero", "february|februar|février|febrero", "march|märz|mars|marzo",
         "april|avril|abril", "may|mai|mayo", "june|juni|juin|junio", "july|juli|juillet|julio", "august|août|agosto",
@@ -119,8 +120,9 @@ _RULES = {
         "ago": "NUG|VNU",
         "day": "D",
         "which": "[SA]U|UA|B(?=[wWe])|[SA](?=[Ee])|(?<=[Ee])A",
-        "dated": "[Mm]Y|Y[Mm]",
+        "dated": "[Mm][Yy]|[Yy][Mm]",
         "side": "[SA][WwMm]|[WwMm]A",
+        "year": "(?<=U)Y|y",
         "latest": "[OI][WwMmEe]|LE|(?<![CL])[wme]",
     }.items()
 }
@@ -133,14 +135,18 @@ class _Token(NamedTuple):
     value: int | str
 
 
-def span_of(question: str, now: datetime) -> Span | None:
-    """Return the days that a question names relative to `now`, None if it names none or an impossible date."""
+def span_of(question: str, now: datetime, *, years: bool = False) -> Span | None:
+    """Return the days that a question names relative to `now`, None if it names none or an impossible date.
+
+    A year alone counts only with `years`, because it is often part of a title, or of a fact of which no message tells
+    in that year.
+    """
     text = " ".join(question.lower().split())
     try:
         if found := _BETWEEN.search(text):
             first, last = sorted(map(date.fromisoformat, found.groups()))
             return Span(first, last)
-        return _span(_tokens(text), now.astimezone(UTC).date())
+        return _span(_tokens(text), now.astimezone(UTC).date(), years=years)
     except (ValueError, OverflowError):
         return None
 
@@ -159,9 +165,9 @@ def _tokens(text: str) -> list[_Token]:
     return tokens
 
 
-def _span(tokens: list[_Token], today: date) -> Span | None:
+def _span(tokens: list[_Token], today: date, *, years: bool) -> Span | None:
     kinds = "".join(token.kind for token in tokens)
-    matches = ((name, pattern.search(kinds)) for name, pattern in _RULES.items())
+    matches = ((name, pattern.search(kinds)) for name, pattern in _RULES.items() if years or name != "year")
     name, found = next(((name, found) for name, found in matches if found), ("", None))
     if found is None:
         return None
@@ -183,6 +189,10 @@ def _span(tokens: list[_Token], today: date) -> Span | None:
         elif name == "ago" and unit == "week":
             # "Two weeks ago" is said of the days around as well.
             span = Span(span.first - timedelta(_WEEK // 2), span.last + timedelta(_WEEK // 2))
+    elif name == "year":
+        span = _around(date(int(values[_DATED]), 1, 1), "year", 0, whole=True)
+        inner = _WITHIN_YEAR.search(kinds)
+        span = _part(span, tokens[inner.start()]) if inner else span
     else:
         named = next(token for token in tokens[found.start() : found.end()] if token.kind in "WwMmEe")
         year = int(values[_DATED]) if name == "dated" else None
