@@ -84,7 +84,7 @@ class MetabolismSettings:
         high=_MOST,
     )
     wake_share: float = setting(
-        0.9,
+        0.95,
         "a recall also finds dormant memories if without them its memories score less than this share in total; "
         "0: never",
         low=0.0,
