@@ -211,7 +211,8 @@ def test_demo_for_people_has_scores_paths_and_a_chart(flags: list[str], capsys: 
     assert main(["demo", *flags, "--TOP_K_ANCHORS", "1", "--ACTIVATION_WEIGHT", "9"]) == 0
     captured = capsys.readouterr()
     assert re.search(
-        r"^1\. score \d\.\d{3} = similarity \d\.\d{3} \+ activation \d\.\d{3} - held back \d\.\d{3}  id chunk-\w+\n"
+        r"^1\. score \d\.\d{3} = similarity \d\.\d{3} \+ activation \d\.\d{3}(?: \+ energy \d\.\d{3})?"
+        r" - held back \d\.\d{3}  id chunk-\w+\n"
         r"   similarity \d\.\d{3} from cosine \d\.\d{3}, keywords ",
         captured.out,
         re.MULTILINE,

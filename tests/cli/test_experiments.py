@@ -111,7 +111,8 @@ def test_learn_names_the_groups_that_got_worse(
 
 
 def test_learn_says_when_nothing_got_worse(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "learn", *flags, "--seeds", "1", "--ACTIVATION_WEIGHT", "0"]) == 0
+    unweighted = ["--ACTIVATION_WEIGHT", "0", "--set", "retrieval.energy_weight=0"]
+    assert main(["bench", "learn", *flags, "--seeds", "1", *unweighted]) == 0
     assert "Nothing got worse after feedback.\n" in capsys.readouterr().out
 
 

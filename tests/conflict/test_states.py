@@ -15,7 +15,6 @@ from neurogated.conflict.states import begun_in, states_in
 BEGUN = [
     ("Last month I moved from Leeds to York.", "I live in York now."),
     ("I've just moved to York for my new job!", "I live in York now."),
-    ("My sister has moved to Paris.", "My sister lives in Paris now."),
     ("I started a new job at Bosch.", "I work at Bosch now."),
     ("I quit my job at Siemens.", "I no longer work at Siemens."),
     ("We sold our boat, because nobody sailed.", "We no longer have the boat."),
@@ -36,6 +35,16 @@ NOT_BEGUN = [
     "Tom says he moved to York.",
     "Did you hear that I moved to York?",
     "I moved the meeting to Friday.",
+    "My sister has moved to Paris.",
+    "My son turned 5.",
+    "I turned 30 pages.",
+    "It is not true that I moved to York.",
+    "In my novel I moved to York.",
+    "At the age of five I moved to York.",
+    "Tom wrote to me, I moved to York.",
+    "我妈妈搬到了约克。",
+    "我没有搬到约克。",
+    "我想搬到约克。",
     "Als ich klein war, sind wir nach York gezogen.",
     "Me gustaría mudarme a York.",
     "我小时候搬到了约克。",
@@ -52,7 +61,11 @@ def test_stories_plans_and_denials_begin_no_state(sentence: str) -> None:
     assert begun_in(sentence) == ()
 
 
-@given(st.text(st.sampled_from("I moved to York, and ,.!? 我搬到了约克。é'")))
+@given(
+    st.lists(st.sampled_from(["I ", "moved ", "to ", "York", ", and ", ".", "!", "我搬到了", "约克", "When "])).map(
+        "".join
+    )
+)
 def test_any_text_has_states_that_differ_from_it(text: str) -> None:
     assert text not in states_in(text)
 
@@ -71,8 +84,7 @@ def test_any_text_has_states_that_differ_from_it(text: str) -> None:
     ],
 )
 def test_the_judge_compares_the_states_too(first: str, second: str, kind: str) -> None:
-    found = PairJudge().compare(first, second).kind.value
-    assert found == kind or (kind == "independent" and found in {"duplicate", "refinement"})
+    assert PairJudge().compare(first, second).kind.value == kind
 
 
 @pytest.mark.parametrize(
@@ -86,5 +98,6 @@ def test_a_memory_finds_what_an_event_replaces(memory: NeuroGraphMemory, old: st
         for day, text in enumerate(texts)
     ]
     (conflict,) = memory.conflicts(None, user_id="ana")
-    assert (conflict.sides, conflict.outcome) == ((names[0], names[-1]), "superseded")
+    # The state is an inference, so the user is asked.
+    assert (conflict.sides, conflict.kind.value, conflict.status) == ((names[0], names[-1]), "supersession", "open")
     assert memory.conflicts(None, user_id="ben") == []

@@ -104,10 +104,11 @@ def _changed(links: Links, old: Communities, known: Labels) -> tuple[NDArray[np.
     """Return which nodes have changed links, and which are in communities that lost links or have a new owner."""
     before = np.zeros(links.weight.size)
     before[: old.links.weight.size] = old.links.weight
-    differs = before != links.weight
+    moved = np.flatnonzero(old.links.owner != links.owner[: old.links.owner.size])
+    # With a new owner of one end, a link becomes valid or invalid.
+    differs = (before != links.weight) | np.isin(links.source, moved) | np.isin(links.target, moved)
     changed = np.zeros(links.owner.size, dtype=np.bool_)
     changed[links.source[differs]] = changed[links.target[differs]] = True
-    moved = np.flatnonzero(old.links.owner != links.owner[: old.links.owner.size])
     lost = links.source[before > links.weight]
     return changed, (known >= 0) & np.isin(known, known[np.concatenate((lost, moved))])
 

@@ -116,19 +116,21 @@ class ConflictBacklog:
             left = self._pairs(portion, nodes)
             if decided := [task for task in portion if not left[task]]:
                 yield _Step(decided, (), nodes)
-            for batch in self._batches(left):
+            for read in self._batches(left):
                 if number == calls or stopped():
                     return
                 stage(f"judging conflicts, {number} calls made")
-                number += 1
-                answers = self._answers(batch)
-                failed = 0 if answers else failed + 1
+                # The words of a memory that was deleted since it was read stay here; a changed one waits again.
+                batch = self._still_there(read)
+                answers = self._answers(batch) if batch else []
+                number += bool(batch)
+                failed = 0 if answers or not batch else failed + 1
                 if failed == failures:
                     return
-                for pair, _ in answers:
+                for pair in (*(one for one in read if one not in batch), *(pair for pair, _ in answers)):
                     left[_task(pair)].remove(pair)
-                if answers:
-                    done = [task for task in dict.fromkeys(map(_task, batch)) if not left[task]]
+                done = [task for task in dict.fromkeys(map(_task, read)) if not left[task]]
+                if done or answers:
                     yield _Step(done, answers, nodes)
 
     @contextmanager
@@ -180,6 +182,14 @@ class ConflictBacklog:
                     batch = []
                 batch = [*batch, *pairs]
             yield batch
+
+    def _still_there(self, batch: Sequence[UncertainPair]) -> list[UncertainPair]:
+        """Return the pairs of which both memories still have the texts that were read."""
+        names = {node.id for pair in batch for node in pair[:2]}
+        view = self._store.view()
+        there = [view.ids[row] for row in view.known_rows(names).tolist()]
+        now = {node.id: node for node in self._store.get_nodes(there, missing_ok=True)}
+        return [pair for pair in batch if all(_is_same(node, now.get(node.id)) for node in pair[:2])]
 
     def _answers(self, batch: Sequence[UncertainPair]) -> list[_Answer]:
         """Return the answers of the model; none if it failed, and then it rests."""

@@ -23,7 +23,7 @@ from neurogated.conflict.passages import (
 )
 from neurogated.conflict.settlement import Settlement
 from neurogated.conflict.statement import read_text
-from neurogated.conflict.states import begun_in, states_in
+from neurogated.conflict.states import begun_in
 from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, as_given, moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
@@ -279,8 +279,8 @@ def _is_certain(earlier: MemoryNode, later: MemoryNode, found: Found) -> bool:
     if earlier.found.statement is not None:
         return True
     texts = statements_in(earlier)
-    said = (*texts, *statements_in(later))
-    news = [read_text(text) for sentence in said for text in (sentence, *states_in(sentence))]
+    # A state that an event begins is an inference, so the user is asked.
+    news = [read_text(text) for text in (*texts, *statements_in(later))]
     return len(texts) == 1 and any(one.is_new or one.is_past for one in news)
 
 

@@ -7,17 +7,19 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import NamedTuple, Protocol, get_args
 
 import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.context.layout import line_of
-from neurogated.context.retelling import in_one_person, without_frame
+from neurogated.context.retelling import in_first_person, in_one_person, without_frame
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import RelationKind, StatementJudge, Verdict
-from neurogated.core.keywords import split_keywords
+from neurogated.core.keywords import fold, split_keywords
+from neurogated.core.language import NEGATIONS
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.quoting import CLOSING, OPENING, quoted_memory
@@ -66,6 +68,10 @@ class HandedOut:
         with self._lock:
             held = self._ids.get((namespace, user_id), OrderedDict[str, datetime]())
             return [name for name, at in reversed(held.items()) if abs(now - at) <= self._lasts]
+
+
+_DENIALS = frozenset(chain.from_iterable(NEGATIONS.values())) | {"nein", "non", "不", "不是"}
+"""Words of sentences that deny what was said before."""
 
 
 class Said(Protocol):
@@ -132,6 +138,8 @@ class EchoFinder:
         return 2 * shared >= min(len(ours), len(theirs)) and max(len(ours), len(theirs)) - shared <= self._most_words
 
     def _is_same(self, message: MemoryNode, text: str, of: _Told) -> bool:
+        if _are_two_persons(message, of.memory) and in_first_person(without_frame(text)) and in_first_person(of.text):
+            return False
         said, told = in_one_person(text, of.text)
         if not self._same_spelling(said, told):
             return False
@@ -251,9 +259,19 @@ def _apart(view: GraphView, node_id: str) -> list[str]:
 
 
 def _sentences(text: str) -> list[_Sentence]:
-    """Return the sentences with words that carry meaning; a text without such words is one sentence."""
-    parts = [_Sentence(part.strip(), frozenset(split_keywords(without_frame(part)))) for part in split_sentences(text)]
+    """Return the sentences with words that carry meaning, or that deny, as in "No."; else the text is one sentence."""
+    parts = [_Sentence(part.strip(), _words_of(part)) for part in split_sentences(text)]
     return [part for part in parts if part.words] or [_Sentence(text.strip(), frozenset(text.split()))]
+
+
+def _words_of(sentence: str) -> frozenset[str]:
+    words = frozenset(split_keywords(without_frame(sentence)))
+    return words or (_DENIALS & set(fold(sentence).replace("’", "'").strip(" .!,").replace(",", " ").split()))
+
+
+def _are_two_persons(one: MemoryNode, other: MemoryNode) -> bool:
+    """Return whether two messages have speakers with different names."""
+    return None not in {one.speaker, other.speaker} and one.speaker != other.speaker
 
 
 def _dated(node: MemoryNode, text: str) -> dict[str, object]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from neurogated.core.keywords import fold
 from neurogated.core.language import FUNCTION_WORDS, Language
 
-__all__ = ["in_one_person", "without_frame"]
+__all__ = ["in_first_person", "in_one_person", "without_frame"]
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _HAN = re.compile("[\u3400-\u9fff]")
@@ -71,6 +71,16 @@ _ENDINGS: Mapping[Language, tuple[tuple[str, str], ...]] = {
     "es": (("o", "as"), ("o", "es"), ("é", "aste"), ("í", "iste"), ("é", "ó"), ("í", "ió"), ("o", "a"), ("o", "e")),
 }
 """Endings of verbs in the first person, each with one in which the user is addressed."""
+
+
+_FIRST_WORDS = frozenset(word.lower() for words in _FIRST.values() for word in words.values())
+
+
+def in_first_person(text: str) -> bool:
+    """Return whether a text without quotation marks around it speaks of its speaker."""
+    if text.strip()[:1] in set(_QUOTES.strip()):
+        return False
+    return "我" in text or any(word.lower() in _FIRST_WORDS for word in _WORD.findall(text))
 
 
 def in_one_person(said: str, memory: str) -> tuple[str, str]:

@@ -132,7 +132,7 @@ class Conflict:
             values["loser"],
             values["status"],
             values["because"],
-            values["reason"],
+            values.get("reason", ""),
             instruction="restructure" if values["status"] == "resolved" and values["loser"] else "confirm",
             scope=node.scope,
             created_at=node.created_at,

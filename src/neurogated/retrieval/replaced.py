@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.conflicts import Conflict, conflicts_about, moment_of
+from neurogated.core.echoes import echoed_rows, has_echoes
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import Verdict
 from neurogated.core.keywords import fold
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import others_of
+from neurogated.core.sentences import split_sentences
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.time_spans import Span, span_of
@@ -55,21 +57,30 @@ def with_conflicts(
         return list(recalls)
     found = []
     for recall in recalls:
-        conflicts, marks = _told(store, shown, recall)
+        conflicts, marks = _conflicts_of(store, shown, recall)
         memories = recall.memories
         if conflicts and not past and not _PAST.search(fold(recall.query)):
-            changes = _changes(recall, conflicts, span_of(recall.query, present, years=True))
+            changes = _changes(recall, conflicts, span_of(_asked(recall.query), present, years=True))
             memories = _in_present_order(store, view, memories, changes, most)
         found.append(replace(recall, memories=memories, conflicts=conflicts, marks=marks))
     return found
 
 
-def _told(store: GraphStorePort, shown: GraphView, recall: Recall) -> tuple[tuple[Conflict, ...], dict[str, Verdict]]:
+def _asked(query: str) -> str:
+    """Return the last question of a text: the sentences before it may name other days."""
+    sentences = split_sentences(query)
+    return next((one for one in reversed(sentences) if one.rstrip()[-1:] in {"?", "？"}), query)
+
+
+def _conflicts_of(
+    store: GraphStorePort, shown: GraphView, recall: Recall
+) -> tuple[tuple[Conflict, ...], dict[str, Verdict]]:
     """Return the conflicts that a recall lists, and the marks of memories whose conflicts it does not list."""
     # A compaction may have erased a memory between the search and this view.
     rows = shown.known_rows(recall.ids)
+    echoed = {shown.ids[row]: _echoed(shown, row) for row in rows.tolist()} if has_echoes(shown) else {}
     others = dict(zip([shown.ids[row] for row in rows.tolist()], others_of(shown, rows, _anyone), strict=True))
-    groups = {name: others.get(name, ()) for name in recall.ids}
+    groups = {name: (*others.get(name, ()), *echoed.get(name, ())) for name in recall.ids}
     names = conflicts_about(shown, {*groups, *chain.from_iterable(groups.values())})
     known = list(map(Conflict.of, store.get_nodes(names, missing_ok=True))) if names else []
     if not known:
@@ -82,6 +93,11 @@ def _told(store: GraphStorePort, shown: GraphView, recall: Recall) -> tuple[tupl
     own = [one for one in counting if not groups.keys().isdisjoint(one.sides)]
     listed = tuple(one for one in own if _all_admitted(shown, one.sides))
     return listed, {**_of_duplicates(store, recall, groups, known), **_of_hidden(own, listed, groups)}
+
+
+def _echoed(view: GraphView, row: int) -> tuple[str, ...]:
+    """Return the memories that a message repeats."""
+    return tuple(view.ids[other] for other in echoed_rows(view, np.array([row])).tolist())
 
 
 def _anyone(rows: Rows) -> NDArray[np.bool_]:
@@ -102,7 +118,7 @@ def _of_hidden(own: Sequence[Conflict], listed: Collection[Conflict], recalled: 
 def _of_duplicates(
     store: GraphStorePort, recall: Recall, groups: Mapping[str, tuple[str, ...]], known: Sequence[Conflict]
 ) -> dict[str, Verdict]:
-    """Return the states of recalled memories that say the same as a memory that is superseded or wrong.
+    """Return the states of recalled memories that say the same as one that is superseded or wrong, or echo it.
 
     A memory that was said after the one that replaced it says that the old state is back. It has no mark then.
     """
