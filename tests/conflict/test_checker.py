@@ -158,3 +158,20 @@ def test_facts_have_no_evidence(memory: NeuroGraphMemory) -> None:
         memory.add_fact("Ana", "city", city, user_id="ana")
     said(memory, "Lyon is where Ana lives.")
     assert [one.evidence for one in memory.conflicts(user_id="ana")] == [()]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Hamburg.", "I live in Oslo now."),
+        ("I work at Siemens.", "Now I work at Bosch."),
+        ("Ich wohne in Hamburg.", "Ich wohne jetzt in Oslo."),
+        ("J'habite à Hambourg.", "J'habite maintenant à Oslo."),
+        ("Vivo en Hamburgo.", "Ahora vivo en Oslo."),
+    ],
+)
+def test_two_values_of_one_attribute_need_no_similar_vectors(memory: NeuroGraphMemory, old: str, new: str) -> None:
+    for text in (old, "I like tea.", new):
+        memory.add(text, user_id="ana")
+    (conflict,) = memory.conflicts(None, user_id="ana")
+    assert conflict.kind.value == "supersession"

@@ -20,6 +20,7 @@ from neurogated.conflict.passages import (
     owner_of,
     statements_in,
     voice_of,
+    without_now,
 )
 from neurogated.conflict.settlement import Settlement
 from neurogated.conflict.statement import read_text
@@ -171,7 +172,8 @@ class ConflictChecker:
     def _of_sentences(self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
         """Compare the short sentences of a text with those of the texts to which it has SIM edges.
 
-        Where a sentence tells of an event, the texts that have the words of the state that it begins are compared too.
+        Two values of one attribute may have little in common for a vector, such as two cities. So the texts that
+        have the words of a sentence are compared too, if it may state an attribute that has one value at a time.
         """
         near = [
             edge.target_id
@@ -180,9 +182,10 @@ class ConflictChecker:
             and edge.type is EdgeType.SIM
             and edge.weight >= self._settings.conflict_similarity
         ]
-        begun = [state for text in statements_in(node) for state in begun_in(text)]
-        near = list(dict.fromkeys((*near, *self._with_words(begun, node))))
-        ours = [one for one in self._short(node) if may_be_personal(one[1]) or begun_in(one[1])] if near else []
+        ours = [one for one in self._short(node) if may_be_personal(one[1]) or begun_in(one[1])]
+        told = (without_now(state) for _, text, _ in ours for state in begun_in(text) or (text,))
+        stated = list(filter(self._judge.has_one_value, told))
+        near = list(dict.fromkeys((*near, *self._with_words(stated, node))))
         if not ours:
             return
         earlier = {one.id: one for one in before}
@@ -203,9 +206,9 @@ class ConflictChecker:
 
     def _with_words(self, states: Sequence[str], node: MemoryNode) -> Iterator[str]:
         """Yield the ids of the memories of the same user that have words of states, the best first."""
+        scope = ScopeFilter(node.scope.user_id, alone=True)
+        view = self._store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES))
         for state in states:
-            scope = ScopeFilter(node.scope.user_id, alone=True)
-            view = self._store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES))
             rows, _ = self._store.keyword_rows(state, self._settings.conflict_candidates, view)
             yield from (view.ids[row] for row in rows.tolist())
 
@@ -213,7 +216,7 @@ class ConflictChecker:
         """Return place, text and stems of each short sentence; the stems include those of the states that it begins."""
         most = self._settings.conflict_words
         return [
-            (place, text, frozenset(split_keywords(" ".join((text, *begun_in(text))))))
+            (place, text, frozenset(split_keywords(" ".join(map(without_now, (text, *begun_in(text)))))))
             for place, text in enumerate(statements_in(node))
             if len(text.split()) <= most
         ]

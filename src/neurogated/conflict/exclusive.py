@@ -26,6 +26,7 @@ _DETERMINERS = words_of("""
         l une not mr mrs ms dr herr frau señor señora doctor doctora monsieur madame
     """)
 """Words before a value that belong to no attribute."""
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _HAN = re.compile("[\u3400-\u9fff]")
 _LIGHT_KEYS = {
     key_of(word, "en")
@@ -75,6 +76,14 @@ class Exclusiveness:
     def _han(self) -> list[tuple[str, bool]]:
         found = [(p, name == "one") for name, phrases in self._phrases.items() for p in phrases if _HAN.search(p)]
         return sorted(found, key=lambda each: -len(each[0]))
+
+    def names_one(self, text: str, language: str) -> bool:
+        """Return whether a text has the words of an example with one value at a time."""
+        if language == "zh":
+            return any(one and all(part in text for part in example.split("…")) for example, one in self._han)
+        keys = tuple(key for word in _WORD.findall(text.lower().replace("’", "'")) for key in _keys(word, language))
+        spans = ((n, n + size) for size in range(1, _MOST_WORDS + 1) for n in range(len(keys) - size + 1))
+        return any(self._keys.get(keys[begin:end]) for begin, end in spans)
 
     @functools.cached_property
     def _vectors(self) -> dict[str, NDArray[np.float32]]:

@@ -9,6 +9,7 @@ from itertools import islice, product
 from typing import Any
 
 from neurogated.conflict.alignment import Alignment, align
+from neurogated.conflict.clauses import language_in
 from neurogated.conflict.exclusive import Exclusiveness
 from neurogated.conflict.facts import compare_slots
 from neurogated.conflict.guards import Guards
@@ -85,6 +86,10 @@ class PairJudge:
         if strongest.is_conflict or strongest.kind is RelationKind.INDEPENDENT:
             return strongest
         return _of_whole(found)
+
+    def has_one_value(self, text: str) -> bool:
+        """Return whether a sentence may state an attribute that has one value at a time, such as a home."""
+        return self._exclusive.names_one(text, language_in(text))
 
     def clear(self) -> None:
         """Forget all texts and words; call it when a text is erased."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from neurogated.conflict.cues import PRONOUNS
+from neurogated.conflict.cues import NOW, PRONOUNS
 from neurogated.conflict.judge import Content
 from neurogated.conflict.slots import slot_of
 from neurogated.conflict.statement import read_text
@@ -85,7 +85,8 @@ def is_personal(text: str) -> bool:
     statement = read_text(text)
     if statement.mode or statement.holder or not statement.tokens:
         return False
-    first = text.split(maxsplit=1)[0]
+    text = without_now(text)
+    first = text.partition(" ")[0]
     if statement.language != "en" or PRONOUNS.get(first.lower()) in _SPEAKER:
         return _OWN.search(text) is not None
     return _is_name(first) and slot_of(statement) is not None
@@ -95,7 +96,13 @@ def may_be_personal(text: str) -> bool:
     """Return whether `is_personal` may hold, from a look at single words only."""
     if text[-1:] in _NO_STATEMENT or _MARKUP.search(text) or _FLEETING.search(text):
         return False
-    return _OWN.search(text) is not None or any(map(_is_name, text.split(maxsplit=1)[:1]))
+    text = without_now(text)
+    return _OWN.search(text) is not None or _is_name(text.partition(" ")[0])
+
+
+def without_now(text: str) -> str:
+    """Return a sentence without words such as "now"."""
+    return " ".join(NOW.sub(" ", text).split()) or text
 
 
 def _is_name(word: str) -> bool:
