@@ -115,5 +115,8 @@ class StatementJudge(Protocol):
     def compare(self, first: str | Mapping[str, Any], second: str | Mapping[str, Any]) -> Relation:
         """Return the relation of two texts, or of mappings with `content` and times."""
 
+    def has_one_value(self, text: str) -> bool:
+        """Return whether a sentence may state an attribute that has one value at a time, such as a home."""
+
     def clear(self) -> None:
         """Forget all texts."""
