@@ -123,31 +123,6 @@ def test_many_echoes_take_no_place_from_other_memories(memory: NeuroGraphMemory)
         assert set(memory.recall("bees behind the barn", top_n=most).ids) == {name, other}
 
 
-@pytest.mark.parametrize("answer", ["You keep bees behind the barn. No.", f"{BARN} Not so!"])
-def test_a_denial_is_news(memory: NeuroGraphMemory, answer: str) -> None:
-    hear(memory)
-    (said,) = memory.add({"role": "assistant", "content": answer}, session_id="one")
-    assert said in memory.recall("bees behind the barn").ids
-
-
-def test_another_person_in_the_same_words_is_no_echo(memory: NeuroGraphMemory) -> None:
-    memory.add({"role": "user", "name": "Ana", "content": "I am allergic to nuts."}, session_id="one")
-    memory.recall("nuts")
-    (said,) = memory.add({"role": "assistant", "name": "Ben", "content": "I am allergic to nuts."}, session_id="one")
-    assert said in memory.recall("nuts").ids
-
-
-def test_an_echo_of_a_wrong_memory_is_marked(memory: NeuroGraphMemory) -> None:
-    memory.add({"role": "user", "content": "I live in Leeds."}, user_id="ana")
-    memory.recall("Where do I live?", user_id="ana")
-    (echo,) = memory.add({"role": "assistant", "content": "You live in Leeds."}, user_id="ana")
-    (right,) = memory.add({"role": "user", "content": "I live in York."}, user_id="ana")
-    (conflict,) = memory.conflicts(user_id="ana")
-    memory.resolve(conflict.id, right)
-    recall = memory.recall("Where do I live?", user_id="ana", include_duplicates=True)
-    assert recall.states[echo] == "wrong"
-
-
 def test_an_echo_counts_as_a_use_and_callbacks_are_told(memory: NeuroGraphMemory) -> None:
     name = hear(memory)
     told: list[tuple[str, list[str]]] = []

@@ -23,6 +23,7 @@ __all__ = [
     "owner_of",
     "statements_in",
     "voice_of",
+    "without_now",
 ]
 
 Owner = tuple[str | None, ...]
