@@ -40,7 +40,8 @@ class WeighedStore(GraphStore):
 
 @pytest.fixture
 def config() -> MemoryConfig:
-    return MemoryConfig(storage="memory", embedding_name="hash", namespace="alice")
+    settings = {"conflict_uncertain": 0}  # The language model is not asked about conflicts.
+    return MemoryConfig(storage="memory", embedding_name="hash", namespace="alice", metabolism=settings)
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def test_a_reason_is_one_short_line_without_markup_or_control_characters(
         (conflict,) = found(memory)
         assert conflict.reason.startswith("<script>alert(1)</script> [2Jso it is")
         assert conflict.reason.isprintable()
-        assert len(conflict.reason) <= 200
+        assert len(conflict.reason) <= 120
         assert "<script>alert" not in explain_conflicts(memory, user_id="ana")
 
 

@@ -224,10 +224,10 @@ class MetabolismSettings:
         6,
         "most earlier memories about which the model is asked for a new one; 0: it judges no conflicts",
         low=0,
-        high=16,
+        high=12,
     )
     conflict_judged_together: int = setting(
-        8, "most pairs of memories that the model judges in one call, or all those of one new memory", low=1, high=16
+        8, "most pairs of memories that the model judges in one call, or all those of one new memory", low=1, high=12
     )
     conflict_calls: int = setting(
         2, "most calls of the model for conflicts after a write; other memories wait for the next one", low=0

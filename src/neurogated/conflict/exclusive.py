@@ -14,6 +14,7 @@ from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.tokens import key_of
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.packaged import packaged_json
+from neurogated.core.text_caches import remembered
 from neurogated.core.words import words_of
 
 __all__ = ["Exclusiveness", "examples", "is_membership"]
@@ -61,7 +62,7 @@ class Exclusiveness:
         """Take the meanings of phrases; the examples of `without` are left out, to measure on attributes not seen."""
         self._meanings = meanings
         self._phrases = {n: [p for p in phrases if p not in without] for n, phrases in examples().items()}
-        self.holds = functools.lru_cache(_REMEMBERED)(self._holds)
+        self.holds = remembered(_REMEMBERED)(self._holds)
 
     @functools.cached_property
     def _keys(self) -> dict[tuple[str, ...], bool]:

@@ -17,14 +17,13 @@ from neurogated.conflict.literals import same_literals
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.sameness import difference
 from neurogated.conflict.slots import same_subject, slot_of
-from neurogated.conflict.statement import Statement, in_one_language, read_statement, read_text, said_as
-from neurogated.conflict.states import begun_in, states_in
-from neurogated.conflict.tokens import key_of
+from neurogated.conflict.statement import Statement, in_one_language, read_statement, said_as
+from neurogated.conflict.states import states_in
 from neurogated.conflict.verdicts import INDEPENDENT, conflict, duplicate, independent
-from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
 from neurogated.core.text import checked_text
+from neurogated.core.text_caches import forget_texts
 from neurogated.errors import InputError
 
 __all__ = ["Content", "PairJudge"]
@@ -93,10 +92,7 @@ class PairJudge:
 
     def clear(self) -> None:
         """Forget all texts and words; call it when a text is erased."""
-        for cache in (read_text, slot_of, key_of, states_in, begun_in, self._exclusive.holds):
-            cache.cache_clear()
-        self._meanings.clear()
-        word_relations().clear()
+        forget_texts()
 
     def _judge(self, one: Statement, other: Statement) -> Relation:
         """Judge two sentences; where they are in no conflict, the simple statements that they make may be."""

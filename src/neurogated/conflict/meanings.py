@@ -14,6 +14,7 @@ from neurogated.conflict.word_relations import word_relations
 from neurogated.core.forking import ForkSafeLock
 from neurogated.core.packaged import packaged_json
 from neurogated.core.ports import Embedder
+from neurogated.core.text_caches import forgets
 
 __all__ = ["Meanings"]
 
@@ -53,8 +54,9 @@ class Meanings:
         self._embedder = embedder
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = ForkSafeLock()
+        forgets(self)
 
-    def clear(self) -> None:
+    def cache_clear(self) -> None:
         """Forget the vectors."""
         with self._lock:
             self._vectors.clear()

@@ -18,7 +18,7 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 
 __all__ = ["ModelJudge"]
 
-_LONGEST_REASON, _READ = 200, 2000
+_LONGEST_REASON, _READ = 120, 2000
 """Characters of a reason that are kept, and that are read."""
 _KINDS: dict[str, tuple[RelationKind, Verdict | None]] = {
     "contradiction": (RelationKind.CONTRADICTION, "contested"),

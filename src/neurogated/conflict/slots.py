@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Collection
 
@@ -11,6 +10,7 @@ from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.statement import Slot, Statement
 from neurogated.conflict.tokens import key_of
 from neurogated.conflict.word_relations import word_relations
+from neurogated.core.text_caches import remembered
 from neurogated.core.words import words_of
 
 __all__ = ["same_attribute", "same_subject", "slot_of"]
@@ -44,7 +44,7 @@ _MOST_SUBJECT = 5
 _REMEMBERED = 4_096
 
 
-@functools.lru_cache(_REMEMBERED)
+@remembered(_REMEMBERED)
 def slot_of(statement: Statement) -> Slot | None:
     """Return subject, attribute and value; None for a text that has none of the simple patterns."""
     if statement.slot is not None or statement.language != "en":

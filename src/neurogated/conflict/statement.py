@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters
 from neurogated.core.keywords import fold
 from neurogated.core.language import language_of
 from neurogated.core.text import checked_text
+from neurogated.core.text_caches import remembered
 from neurogated.core.words import words_of
 from neurogated.errors import InputError
 
@@ -129,7 +129,7 @@ def _day(moment: object) -> tuple[int, int, int] | None:
     return moment.year, moment.month, moment.day
 
 
-@functools.lru_cache(_REMEMBERED)
+@remembered(_REMEMBERED)
 def read_text(text: str, language: str | None = None) -> Statement:
     """Return the statement of a text, read in the given language or in its own."""
     text = plainer(_NO_ONE.sub("nobody", " ".join(text.split())))

@@ -12,6 +12,7 @@ from neurogated.conflict.clauses import clauses_in, language_in
 from neurogated.conflict.slots import slot_of
 from neurogated.conflict.statement import read_text
 from neurogated.core.packaged import packaged_json
+from neurogated.core.text_caches import remembered
 
 __all__ = ["begun_in", "states_in"]
 
@@ -50,7 +51,7 @@ def _changes(language: str) -> list[tuple[re.Pattern[str], str]]:
     ]
 
 
-@functools.lru_cache(_REMEMBERED)
+@remembered(_REMEMBERED)
 def states_in(sentence: str) -> tuple[str, ...]:
     """Return the simple statements that a sentence makes, without the sentence itself."""
     clause = _first_clause(sentence)
@@ -59,7 +60,7 @@ def states_in(sentence: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*begun_in(sentence), main)))
 
 
-@functools.lru_cache(_REMEMBERED)
+@remembered(_REMEMBERED)
 def begun_in(sentence: str) -> tuple[str, ...]:
     """Return the states of the speaker that the event of a sentence begins or ends, each as a sentence."""
     changes = _changes(language_in(sentence))

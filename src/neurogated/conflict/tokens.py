@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from neurogated.conflict.quantities import Quantity, number_of, ordinal_of, quan
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.keywords import fold
 from neurogated.core.language import FUNCTION_WORDS, NEGATIONS
+from neurogated.core.text_caches import remembered
 from neurogated.core.words import words_of
 
 __all__ = ["AUXILIARIES", "HAN", "STOP", "WORD", "Token", "characters_in", "key_of", "spaces", "words_in"]
@@ -144,7 +144,7 @@ def _is_stop(word: str, language: str) -> bool:
     return word in own and word not in _KEPT
 
 
-@functools.lru_cache(_REMEMBERED)
+@remembered(_REMEMBERED)
 def key_of(word: str, language: str) -> str:
     """Return the stem of a word; equal stems are equal words."""
     if language == "en":

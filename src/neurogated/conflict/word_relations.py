@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from neurogated.core.packaged import packaged_json
+from neurogated.core.text_caches import remembered
 
 __all__ = ["WordRelations", "word_relations"]
 
@@ -42,16 +43,11 @@ class WordRelations:
         self._irregular: dict[str, str] = data["irregular"]
         self._person = self._words["person n"][0]
         self._group = self._words["organization n"][0]
-        self.base = functools.lru_cache(_REMEMBERED)(self._base)
-        self.forms = functools.lru_cache(_REMEMBERED)(self._all_forms)
-        self.senses = functools.lru_cache(_REMEMBERED)(self._senses)
-        self.opposite = functools.lru_cache(_REMEMBERED)(self._opposite)
-        self._all_above = functools.lru_cache(_REMEMBERED)(self._find_above)
-
-    def clear(self) -> None:
-        """Forget the words that were asked for."""
-        for cache in (self.base, self.forms, self.senses, self.opposite):
-            cache.cache_clear()
+        self.base = remembered(_REMEMBERED)(self._base)
+        self.forms = remembered(_REMEMBERED)(self._all_forms)
+        self.senses = remembered(_REMEMBERED)(self._senses)
+        self.opposite = remembered(_REMEMBERED)(self._opposite)
+        self._all_above = remembered(_REMEMBERED)(self._find_above)
 
     def _base(self, word: str) -> str:
         """Return the form of a word that a dictionary lists: "run" for "running"."""

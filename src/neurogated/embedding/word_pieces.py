@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from neurogated.core.text_caches import remembered
 
 __all__ = ["Pieces", "WordPieceTokenizer"]
 
@@ -64,7 +65,7 @@ class WordPieceTokenizer:
         """Read a vocabulary with one piece on each line. Raises OSError."""
         pieces = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
         self._ids = {piece: number for number, piece in enumerate(pieces)}
-        self._word = functools.lru_cache(_REMEMBERED)(self._cut)
+        self._word = remembered(_REMEMBERED)(self._cut)
 
     def encode(self, texts: Sequence[str], max_tokens: int) -> list[Pieces]:
         """Return at most `max_tokens` tokens of each text, including the special tokens at both ends."""

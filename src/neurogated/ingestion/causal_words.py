@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+
+from neurogated.core.text_caches import remembered
 
 __all__ = ["Overlap", "Part", "Vocabulary", "has_han", "has_latin", "has_words"]
 
@@ -165,7 +166,7 @@ def has_words(text: str) -> bool:
     return any(_content_stem(word.lower()) for word in _LATIN.findall(text)) or bool(_runs(text))
 
 
-@lru_cache(_REMEMBERED)
+@remembered(_REMEMBERED)
 def _content_stem(word: str) -> str:
     """Return the stem of a lower-case word, "" for a stop word."""
     word = word.removesuffix("'s")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary, ref
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.text_caches import forget_texts
 from neurogated.storage.log.block import Blocks
 from neurogated.storage.log.log import Engine, SupportsErasure
 from neurogated.storage.open_graphs import OpenGraphs
@@ -84,6 +85,7 @@ class Family:
                     yield
             except BaseException:
                 self.renew()
+                forget_texts()
                 raise
 
     @contextmanager

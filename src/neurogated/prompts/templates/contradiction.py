@@ -25,7 +25,7 @@ For each pair, say how the later quotation relates to the earlier one:
 - "none": both can be true. Different things, times or persons do not conflict, and neither do questions, plans, \
 wishes, suppositions, jokes or other people's opinions.
 
-Say how certain you are: "weak", "medium" or "strong". Give the reason in one short sentence, in the language of the \
+Say how certain you are: "weak", "medium" or "strong". Give the reason in at most 15 words, in the language of the \
 quotations.
 
 Answer with one JSON object and nothing else, with one entry for each pair:
@@ -41,7 +41,7 @@ SCHEMA: Mapping[str, Any] = {
     "properties": {
         "pairs": {
             "type": "array",
-            "maxItems": 16,
+            "maxItems": 12,
             "items": {
                 "type": "object",
                 "properties": {
@@ -51,7 +51,7 @@ SCHEMA: Mapping[str, Any] = {
                         "enum": ["contradiction", "correction", "change", "detail", "same", "none"],
                     },
                     "certainty": {"type": "string", "enum": list(STRENGTHS)},
-                    "reason": {"type": "string", "maxLength": 200},
+                    "reason": {"type": "string", "maxLength": 120},
                 },
                 "required": ["pair", "relation", "certainty", "reason"],
                 "additionalProperties": False,
