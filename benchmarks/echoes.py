@@ -2,7 +2,7 @@
 
 The user says the first text of each pair. Recalls hand these memories out, fifty pairs at a time. Then the assistant
 says the second text, or the first one again. The pairs of `tests/conflict` are paraphrases, or other facts that differ
-by a word or two. Those of `tests/context/echoes.tsv` are what an assistant says; rules were tuned on its first half,
+by a word or two. Those of `tests/context/echoes.tsv` are messages of an assistant; rules were tuned on its first half,
 every other line. The turns of a data set are said likewise. Turns that were not handed out are other facts.
 
 python -m benchmarks.echoes --turns locomo_conv0-4.json

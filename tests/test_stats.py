@@ -11,6 +11,7 @@ import pytest
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import Parts, build
+from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.ports import Message
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.hash_embedder import HashEmbedder
@@ -40,7 +41,7 @@ class WeighedStore(GraphStore):
 
 @pytest.fixture
 def config() -> MemoryConfig:
-    settings = {"conflict_uncertain": 0}  # The language model is not asked about conflicts.
+    settings = MetabolismSettings(conflict_uncertain=0)  # The language model is not asked about conflicts.
     return MemoryConfig(storage="memory", embedding_name="hash", namespace="alice", metabolism=settings)
 
 

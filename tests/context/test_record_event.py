@@ -1,4 +1,4 @@
-"""`record_event`: an event, its links to the memories it used, and what is learned from its outcome, in one change."""
+"""`record_event`: an event, its links to the memories it used, and the effects of its outcome, in one change."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Caches of what was read in texts: all are emptied together."""
+"""Caches of values that derive from texts: all are emptied together."""
 
 import gc
 import weakref

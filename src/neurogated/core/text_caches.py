@@ -1,4 +1,4 @@
-"""Caches of what was read in texts. All of the process forget together, when a text is erased."""
+"""Caches of values that derive from texts. All caches of the process are emptied together when a text is erased."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _R = TypeVar("_R")
 
 
 class SupportsCacheClear(Protocol):
-    """Something that keeps texts, words, or what was derived from them."""
+    """Something that keeps texts, words, or values that derive from them."""
 
     def cache_clear(self) -> None:
         """Forget them all."""
