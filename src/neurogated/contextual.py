@@ -7,14 +7,16 @@ from dataclasses import replace
 from typing import NamedTuple, Unpack, cast
 from uuid import uuid4
 
+from neurogated.context.blocks import without_blocks
 from neurogated.context.builder import ContextBuilder, token_counter
-from neurogated.context.echo import EchoFinder, EchoLinks, without_blocks
-from neurogated.context.events import EVENT, joined, links
+from neurogated.context.echo import EchoFinder, EchoLinks
+from neurogated.context.events import joined, links
 from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.arguments import names_arguments
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.model import MemoryNode, checked_count
-from neurogated.core.quoting import OPENING, TokenCounter
+from neurogated.core.node_kind import EVENT
+from neurogated.core.quoting import OPENING, OUTCOME, TokenCounter
 from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.scope import Scope
 from neurogated.core.trace import RecalledMemory
@@ -27,9 +29,6 @@ from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.wired import Wired
 
 __all__ = ["Contextual"]
-
-_OUTCOME = "outcome"
-"""The metadata key of the outcome of an event."""
 
 
 class _Heard(NamedTuple):
@@ -127,7 +126,7 @@ class Contextual(Wired):
         details.setdefault("id", f"{EVENT}-{uuid4().hex}")
         details.setdefault("kind", EVENT)
         if strength is not None:
-            details["metadata"] = {**(details.get("metadata") or {}), _OUTCOME: strength}
+            details["metadata"] = {**(details.get("metadata") or {}), OUTCOME: strength}
         given = list(listed(used))
         ids = list(dict.fromkeys(map(id_of, given)))
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}

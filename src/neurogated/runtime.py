@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, get_args
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.context.echo import HandedOut
+from neurogated.context.handed_out import HandedOut
 from neurogated.core.abilities import SupportsFreezing
 from neurogated.core.clock import Clock
 from neurogated.core.forking import bind_to_process

@@ -128,6 +128,20 @@ def test_a_recall_ranks_the_present_first_unless_the_past_is_asked_for() -> None
         assert all(sum(one.contributions.values()) == pytest.approx(one.score) for one in recall)
 
 
+def test_what_replaced_a_memory_holds_from_then_on(memory: NeuroGraphMemory) -> None:
+    old, new = said(memory, "I live in Leeds."), said(memory, "I live in York now.", 30)
+    (conflict,) = found(memory)
+    assert conflict.outcome == "superseded"
+    for day, ids in ((1, {old}), (29, {old}), (31, {new})):
+        assert set(memory.recall("Where do I live?", user_id="ana", valid_at=START + day * DAY).ids) == ids
+    memory.resolve(conflict.id, "both")
+    assert set(memory.recall("Where do I live?", user_id="ana", valid_at=START + DAY).ids) == {old, new}
+    memory.resolve(conflict.id, "supersede")
+    assert memory.get(new).valid_from == START + 30 * DAY
+    memory.delete(old)
+    assert memory.get(new).valid_from is None
+
+
 def test_a_recall_says_what_is_contested(memory: NeuroGraphMemory) -> None:
     sides = said(memory, "I live in Leeds."), said(memory, "I live in York.")
     recall = memory.recall("Where do I live? Leeds?", user_id="ana", top_n=1)

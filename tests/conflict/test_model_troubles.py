@@ -109,6 +109,21 @@ def test_a_write_returns_though_the_memory_is_closed_while_the_model_answers(
         assert [one.second for one in found(memory)] == ids
 
 
+def test_a_write_waits_for_a_slow_model_no_longer_than_the_deadline(config: MemoryConfig, model: ModelServer) -> None:
+    answered = threading.Event()
+    model.during = lambda: answered.wait(60)
+    with NeuroGraphMemory(
+        config.replace(metabolism={"conflict_deadline": 0.05, "conflict_rest_seconds": 600.0})
+    ) as memory:
+        sides = said(memory, EARLIER), said(memory, LATER, 3)
+        # The next write does not wait at all, because the model rests.
+        said(memory, OTHERS[0], 4)
+        assert (found(memory), waiting(memory), len(model.asked)) == ([], 2, 1)
+        answered.set()
+        memory.resume(progress=False)
+        assert [one.sides for one in found(memory)] == [sides]
+
+
 def test_closing_ends_the_background_work_after_the_present_call(config: MemoryConfig, model: ModelServer) -> None:
     queued(config, model)
     config = config.replace(metabolism={"conflict_calls": 0, "conflict_judged_together": 1})

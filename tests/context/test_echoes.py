@@ -13,7 +13,9 @@ from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphM
 from neurogated.compose import build
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.judge import PairJudge
-from neurogated.context.echo import EchoFinder, HandedOut, without_blocks
+from neurogated.context.blocks import without_blocks
+from neurogated.context.echo import EchoFinder
+from neurogated.context.handed_out import HandedOut
 from neurogated.context.layout import line_of, text_of
 from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, quoted_memories
 from neurogated.errors import NeurogatedError

@@ -6,6 +6,7 @@ import pytest
 
 from neurogated import EdgeKey, EdgeType, NeuroGraphMemory
 from neurogated.errors import InputError, UnknownIdError
+from neurogated.plasticity.plasticity_engine import Outcome
 
 
 @pytest.fixture
@@ -117,6 +118,27 @@ def test_a_context_can_be_what_was_used(memory: NeuroGraphMemory, used: list[str
     memory.delete(used[0])
     (event,) = memory.record_event("I oiled the pump.", outcome="success", used=context, user_id="ana")
     assert used[1] in {name for name, _ in memory.store.get_neighbors(event)}
+
+
+@pytest.mark.parametrize(("outcome", "shown"), [("success", "success"), ("fail", "fail"), (-0.5, "-0.5"), (None, None)])
+def test_texts_for_prompts_show_the_outcome(memory: NeuroGraphMemory, outcome: Outcome, shown: str | None) -> None:
+    memory.record_event("I oiled the pump.", outcome=outcome, user_id="ana")
+    text = memory.recall("How was the pump oiled?", user_id="ana").as_text()
+    context = memory.get_context("Oil the pump", user_id="ana").text
+    assert (f'outcome="{shown}"' in text, f"pump. (outcome: {shown})" in context) == (shown is not None,) * 2
+    assert ("outcome" in text + context) == (shown is not None)
+
+
+def test_only_the_number_of_an_event_is_an_outcome(memory: NeuroGraphMemory) -> None:
+    for kind, outcome in (("event", "\n# facts"), ("event", True), ("turn", 1.0)):
+        memory.add_document("I oiled the pump.", kind=kind, metadata={"outcome": outcome}, user_id="ana")
+    assert "outcome" not in memory.get_context("Oil the pump", user_id="ana").text
+
+
+def test_an_event_contradicts_nothing_that_the_user_said(memory: NeuroGraphMemory) -> None:
+    memory.add({"role": "user", "content": "I live in Leeds."}, user_id="ana", session_id="one")
+    memory.record_event({"role": "user", "content": "I live in York."}, user_id="ana")
+    assert memory.conflicts(None, user_id="ana") == []
 
 
 def test_an_unknown_id_stores_nothing(memory: NeuroGraphMemory) -> None:

@@ -249,6 +249,17 @@ def test_values_of_a_killed_process_are_cleared_too(left_behind: dict[str, bytes
         assert kept(cache) == {}
 
 
+def test_values_computed_before_a_clearing_are_not_stored_after_it(cache: CacheFile, path: Path) -> None:
+    since = cache.clearings()
+    with closing(CacheFile(path, ROOM)) as other:
+        other.clear()
+    cache.put(VALUES, since)
+    assert kept(cache) == {}
+    assert SECRET not in _bytes_of(path.parent)
+    cache.put(VALUES, cache.clearings())
+    assert kept(cache) == VALUES
+
+
 def test_a_damaged_file_is_cleared_whole(cache: CacheFile, path: Path) -> None:
     cache.put(VALUES)
     _spoil(cache)

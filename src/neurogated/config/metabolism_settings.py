@@ -191,6 +191,7 @@ class MetabolismSettings:
         64, "latest facts about the same subject with which a new fact is compared", low=0, high=10_000
     )
 
+    conflict_most: int = setting(16, "most earlier memories with which a new one is found in conflict", low=1)
     conflict_answers: int = setting(
         8, "messages of the session after the later side of a conflict that may be evidence for it", low=0, high=1000
     )
@@ -231,6 +232,9 @@ class MetabolismSettings:
     )
     conflict_calls: int = setting(
         2, "most calls of the model for conflicts after a write; other memories wait for the next one", low=0
+    )
+    conflict_deadline: float = setting(
+        10.0, "seconds that a write waits for the model about conflicts; `consolidate` waits for `llm.timeout`", low=0.0
     )
     conflict_confidence: float = setting(
         0.5, "least confidence of the model from which a conflict is recorded", low=0.0, high=1.0

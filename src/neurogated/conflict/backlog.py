@@ -89,7 +89,7 @@ class ConflictBacklog:
         Args:
             clock: gives the time of each delta.
             calls: the most calls of the model; no limit when None.
-            patient: whether to ask a model that failed lately.
+            patient: whether to ask a model that failed lately, and to wait for an answer as long as it takes.
             stopped: whether to end before the next call.
 
         Returns:
@@ -100,16 +100,17 @@ class ConflictBacklog:
         settled, made = 0, list[str]()
         most = None if calls is None else calls * self._settings.conflict_judged_together
         with self._taking(most) as tasks:
-            for step in self._steps(tasks, calls, _FAILURES if patient else 1, stopped):
+            for step in self._steps(tasks, calls, stopped, patient=patient):
                 made += self._commit(step, clock())
                 settled += len(step.done)
         return settled, made
 
     def _steps(
-        self, tasks: Sequence[PendingTask], calls: int | None, failures: int, stopped: Callable[[], bool]
+        self, tasks: Sequence[PendingTask], calls: int | None, stopped: Callable[[], bool], *, patient: bool
     ) -> Iterator[_Step]:
         """Yield the memories that the rules decide, and the answers of each call, until so many calls in a row fail."""
         number = failed = 0
+        failures, seconds = (_FAILURES, None) if patient else (1, self._settings.conflict_deadline)
         for begin in range(0, len(tasks), _READ):
             portion = tasks[begin : begin + _READ]
             nodes = {one.id: one for one in self._store.get_nodes([one.nodes[0] for one in portion], missing_ok=True)}
@@ -122,7 +123,7 @@ class ConflictBacklog:
                 stage(f"judging conflicts, {number} calls made")
                 # The words of a memory that was deleted since it was read stay here; a changed one waits again.
                 batch = self._still_there(read)
-                answers = self._answers(batch) if batch else []
+                answers = self._answers(batch, seconds) if batch else []
                 number += bool(batch)
                 failed = 0 if answers or not batch else failed + 1
                 if failed == failures:
@@ -191,10 +192,10 @@ class ConflictBacklog:
         now = {node.id: node for node in self._store.get_nodes(there, missing_ok=True)}
         return [pair for pair in batch if all(_is_same(node, now.get(node.id)) for node in pair[:2])]
 
-    def _answers(self, batch: Sequence[UncertainPair]) -> list[_Answer]:
+    def _answers(self, batch: Sequence[UncertainPair], seconds: float | None) -> list[_Answer]:
         """Return the answers of the model; none if it failed, and then it rests."""
         try:
-            relations = self._judge.judge(batch)
+            relations = self._judge.judge(batch, seconds)
         except LLMError as error:
             _log.warning("the conflicts of %d pairs of memories wait for the language model: %s", len(batch), error)
             self._failures.update(set(map(_task, batch)))

@@ -82,7 +82,8 @@ class ConflictChecker:
         if self._settings.check_conflicts:
             gone, before = frozenset(delta.removed_nodes), list[MemoryNode]()
             for node in filter(is_compared, fresh):
-                for found in self._found(delta, node, before):
+                # Older memories are in conflict with the latest ones already, so a long dispute grows no faster.
+                for found in islice(self._found(delta, node, before), self._settings.conflict_most):
                     if found.old.id not in gone and not settlement.is_wrong(found.old.id):
                         self._record(settlement, node, found)
                 before.append(node)
@@ -124,9 +125,9 @@ class ConflictChecker:
 
     def _of_fact(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
         """Compare a stated fact with the facts about its subject."""
+        ours = content_of(as_given(node), node.content)
         for old in self._facts_like(node, before):
-            ours, theirs = (content_of(as_given(one), one.content) for one in (node, old))
-            relation = self._judge.compare(theirs, ours)
+            relation = self._judge.compare(content_of(as_given(old), old.content), ours)
             if relation.is_conflict:
                 yield Found(old, relation)
 
@@ -244,7 +245,7 @@ class ConflictChecker:
             rule=found.rule,
         )
         earlier = old if moment_of(old) < moment_of(new) else new if moment_of(new) < moment_of(old) else None
-        if earlier is not None and _is_certain(earlier, old if earlier is new else new, found):
+        if earlier is not None and _is_certain(earlier, new, found):
             if known is None or known.loser != earlier.id:
                 settlement.settle(conflict, "superseded", earlier.id)
         elif known is None:
@@ -272,19 +273,21 @@ def _source(node: MemoryNode) -> tuple[object, ...]:
     return node.scope, node.role, node.speaker, node.found.document_id, node.timestamp or node.created_at
 
 
-def _is_certain(earlier: MemoryNode, later: MemoryNode, found: Found) -> bool:
+def _is_certain(earlier: MemoryNode, new: MemoryNode, found: Found) -> bool:
     """Return whether a supersession needs no answer of the user.
 
-    Of texts, one must say that something changed, and the earlier one must say nothing else.
+    Of texts, one of the sentences must say that something changed, and the earlier text must say nothing else.
     """
     if found.relation.kind is not RelationKind.SUPERSESSION or found.relation.confidence < _CERTAIN:
         return False
     if earlier.found.statement is not None:
         return True
-    texts = statements_in(earlier)
+    if len(statements_in(earlier)) != 1:
+        return False
     # A state that an event begins is an inference, so the user is asked.
-    news = [read_text(text) for text in (*texts, *statements_in(later))]
-    return len(texts) == 1 and any(one.is_new or one.is_past for one in news)
+    pairs = zip((found.old, new), found.sentences, strict=True)
+    news = [read_text(statements_in(node)[place]) for node, place in pairs]
+    return any(one.is_new or one.is_past for one in news)
 
 
 def _nearness(claim: Claim, node: MemoryNode, place: int) -> tuple[float, float]:

@@ -19,6 +19,7 @@ _SHORT = 4
 """Words of a value that a denied value is compared with."""
 _NOT = re.compile(r"\b(?:not|no|never)\b\s*", re.IGNORECASE)
 _ACTIVITY = re.compile(r"\b(?:is|are|was|were|be|been|am)\b.*\b\w{2,}ing\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
 _PLACED = re.compile(r"(?:in|on|at|under|near|behind|with|from)\s", re.IGNORECASE)
 _BARE = re.compile(r"(?:is|are|was|were|has|have|had|does|do|did|can|will|\s)*", re.IGNORECASE)
 _INDEFINITE = re.compile(r"(?:a|an|some|two|three|several|many|there|it|this|that)\b", re.IGNORECASE)
@@ -33,6 +34,8 @@ def compare_slots(  # noqa: PLR0911 - rules in order
         return None
     if not _is_fact(one) and any(_is_activity(slot) for slot in (ours, theirs)):
         return None
+    if _is_fact(one) and _numbers_apart(ours.attribute, theirs.attribute):
+        return independent(f"“{ours.attribute}” and “{theirs.attribute}” are different attributes.")
     is_plain = _BARE.fullmatch(_NOT.sub("", ours.attribute)) or _BARE.fullmatch(_NOT.sub("", theirs.attribute))
     if (
         ours.attribute != theirs.attribute
@@ -116,6 +119,12 @@ def _is_activity(slot: Slot) -> bool:
 def _is_fact(statement: Statement) -> bool:
     """Return whether a statement was given as subject, attribute and value, and not as a text."""
     return statement.is_fact
+
+
+def _numbers_apart(ours: str, theirs: str) -> bool:
+    """Return whether two attributes have different numbers, such as "phone 1" and "phone 2"."""
+    numbers = [_NUMBER.findall(attribute) for attribute in (ours, theirs)]
+    return all(numbers) and numbers[0] != numbers[1]
 
 
 def _unrelated(ours: Slot, theirs: Slot) -> Relation | None:

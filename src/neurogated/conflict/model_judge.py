@@ -11,9 +11,11 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.conflict.passages import statements_in
 from neurogated.conflict.uncertain import UncertainPair
 from neurogated.core.conflicts import moment_of
+from neurogated.core.deadline import answer_within
 from neurogated.core.judgements import Relation, RelationKind, Verdict
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import LanguageModel
+from neurogated.core.ports import LanguageModel, Message
+from neurogated.errors import LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 
 __all__ = ["ModelJudge"]
@@ -38,19 +40,37 @@ class ModelJudge:
         self._prompts = prompts
         self._config = config
 
-    def judge(self, pairs: Sequence[UncertainPair]) -> list[Relation | None]:
+    def judge(self, pairs: Sequence[UncertainPair], seconds: float | None = None) -> list[Relation | None]:
         """Return the relation of each pair; None for a pair that the answer leaves out.
 
+        Args:
+            pairs: the pairs.
+            seconds: how long to wait for the answer; None: as long as the model takes. The cache keeps a late answer.
+
         Raises:
-            LLMError: the model failed.
+            LLMError: the model failed, or took longer.
         """
         lines = [json.dumps(self._shown(number, pair), ensure_ascii=False) for number, pair in enumerate(pairs, 1)]
         messages = self._prompts.render("contradiction", pairs="\n".join(lines))
-        answer = self._model.infer_json(messages, self._prompts.schema("contradiction"))
+        answer = self._asked(messages, seconds)
         # A number that occurs twice is no clear answer.
         times = Counter(entry["pair"] for entry in answer["pairs"])
         found = {entry["pair"]: entry for entry in answer["pairs"] if times[entry["pair"]] == 1}
         return [self._relation(found[number]) if number in found else None for number in range(1, len(pairs) + 1)]
+
+    def _asked(self, messages: Sequence[Message], seconds: float | None) -> Any:  # noqa: ANN401 - JSON
+        def ask() -> Any:  # noqa: ANN401 - JSON
+            return self._model.infer_json(messages, self._prompts.schema("contradiction"))
+
+        if seconds is None:
+            return ask()
+        try:
+            return answer_within(seconds, ask, "conflicts")
+        except TimeoutError:
+            raise LLMError(
+                f"the language model did not judge the conflicts within {seconds:g} seconds; raise "
+                "metabolism.conflict_deadline or choose a faster model"
+            ) from None
 
     def _relation(self, entry: dict[str, Any]) -> Relation:
         kind, outcome = _KINDS[entry["relation"]]

@@ -11,6 +11,7 @@ from neurogated.conflict.statement import read_text
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import EVENT
 from neurogated.core.sentences import split_sentences
 from neurogated.core.words import words_of
 
@@ -48,6 +49,8 @@ _FLEETING = re.compile(
     re.IGNORECASE,
 )
 """Moods and turns of phrase that a conversation repeats without contradiction."""
+_KINDS = frozenset({CONFLICT, EVENT})
+"""Kinds of memories that the user did not state; an agent records events."""
 _OTHERS = frozenset({"assistant", "system", "tool", "function"})
 """Roles whose messages are not evidence about the user."""
 
@@ -65,7 +68,7 @@ def voice_of(node: MemoryNode) -> Owner:
 
 def is_compared(node: MemoryNode) -> bool:
     """Return whether a memory states things that others may contradict."""
-    return node.kind != CONFLICT and node.role not in _OTHERS and bool(node.content.strip())
+    return node.kind not in _KINDS and node.role not in _OTHERS and bool(node.content.strip())
 
 
 def statements_in(node: MemoryNode) -> list[str]:

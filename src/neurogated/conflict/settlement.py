@@ -33,9 +33,9 @@ def times_of(node: MemoryNode) -> Validity:
 class Settlement:
     """Applies outcomes to memories. It computes a delta and writes nothing.
 
-    An outcome shortens the valid time of the loser: a superseded memory holds until the other begins, and a wrong one
-    holds at no time. Its valid time follows from the given one and from all its outcomes, so any outcome can be taken
-    back without the others.
+    An outcome shortens valid times: a superseded memory holds until the other begins, the other holds from then on,
+    and a wrong memory holds at no time. A valid time follows from the given one and from all outcomes, so any outcome
+    can be taken back without the others.
     """
 
     def __init__(self, store: GraphStorePort, nodes: Iterable[MemoryNode] = ()) -> None:
@@ -44,6 +44,7 @@ class Settlement:
         self._view = store.view()
         self._nodes = {node.id: node for node in nodes}
         self._conflicts: dict[str, Conflict] = {}
+        self._stored: dict[str, Conflict | None] = {}
         self._gone: set[str] = set()
         self._ended: dict[str, None] = {}
 
@@ -58,17 +59,26 @@ class Settlement:
         if conflict_id in self._gone:
             return None
         if conflict_id not in self._conflicts:
-            found = self._store.get_nodes([conflict_id], missing_ok=True)
-            return next((Conflict.of(node) for node in found if node.kind == CONFLICT), None)
+            self._read([conflict_id])
+            return self._stored[conflict_id]
         return self._conflicts[conflict_id]
 
     def about(self, node_id: str) -> Iterator[Conflict]:
         """Yield the latest versions of the conflicts of a memory."""
         own = [name for name, one in self._conflicts.items() if node_id in one.sides]
-        for name in dict.fromkeys((*conflicts_about(self._view, [node_id]), *own)):
+        stored = conflicts_about(self._view, [node_id])
+        self._read(stored)
+        for name in dict.fromkeys((*stored, *own)):
             conflict = self.conflict(name)
             if conflict is not None:
                 yield conflict
+
+    def _read(self, conflict_ids: Iterable[str]) -> None:
+        """Read the stored versions of conflicts together; a memory may have many."""
+        missing = [name for name in conflict_ids if name not in self._stored]
+        if missing:
+            found = {node.id: node for node in self._store.get_nodes(missing, missing_ok=True) if node.kind == CONFLICT}
+            self._stored.update((name, Conflict.of(found[name]) if name in found else None) for name in missing)
 
     def put(self, conflict: Conflict) -> None:
         """Record a conflict."""
@@ -111,12 +121,12 @@ class Settlement:
             self._refresh([node.id])
 
     def _refresh(self, node_ids: Iterable[str]) -> None:
-        """Compute the valid times of memories, and of those that lost against them."""
+        """Compute the valid times of memories, and of those that replaced them or were replaced by them."""
         for node_id in node_ids:
             self._narrow(node_id)
             for one in list(self.about(node_id)):
-                if one.loser == one.other(node_id):
-                    self._narrow(one.loser)
+                if one.loser is not None:
+                    self._narrow(one.other(node_id))
 
     def _narrow(self, node_id: str) -> None:
         """Give a memory the valid time that follows from its outcomes. A memory that is wrong ends no other."""
@@ -125,7 +135,10 @@ class Settlement:
             return
         given = begin, end = given_times(node)
         moment = moment_of(as_given(node))
-        lost = [one for one in self.about(node_id) if one.loser == node_id]
+        about = list(self.about(node_id))
+        lost = [one for one in about if one.loser == node_id]
+        if begin is None and any(self._replaces(node_id, one) for one in about):
+            begin = moment
         if any(one.outcome == "wrong" for one in lost):
             begin = end = moment
         for winner in (self.node(one.other(node_id)) for one in lost if one.outcome != "wrong"):
@@ -135,6 +148,13 @@ class Settlement:
         if (*times_of(node), node.found.given) != (begin, end, known):
             self._nodes[node_id] = replace(node, valid_from=begin, valid_to=end, found=replace(node.found, given=known))
             self._ended[node_id] = None
+
+    def _replaces(self, node_id: str, conflict: Conflict) -> bool:
+        """Return whether a memory replaced the other side, which it did if it says what is true since it was told."""
+        if conflict.outcome != "superseded" or conflict.loser in (None, node_id):
+            return False
+        loser, winner = self.node(conflict.other(node_id)), self.node(node_id)
+        return loser is not None and winner is not None and moment_of(loser) < moment_of(winner)
 
     def added_to(self, delta: GraphDelta) -> GraphDelta:
         """Return a delta with these changes."""

@@ -2,74 +2,35 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
-from typing import NamedTuple, Protocol, get_args
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.context.layout import line_of
 from neurogated.context.retelling import in_first_person, in_one_person, without_frame
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.judgements import RelationKind, StatementJudge, Verdict
+from neurogated.core.judgements import RelationKind, StatementJudge
 from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.language import NEGATIONS
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.quoting import CLOSING, OPENING, quoted_memory
 from neurogated.core.scope import Scope
 from neurogated.core.sentences import split_sentences
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 
-__all__ = ["EchoFinder", "EchoLinks", "HandedOut", "Said", "SameSpelling", "separated", "without_blocks"]
+__all__ = ["EchoFinder", "EchoLinks", "Said", "SameSpelling", "separated"]
 
 SameSpelling = Callable[[str, str], bool]
 """Returns whether two texts agree in the spelling of the words that they share."""
 _ASSISTANT = "assistant"
 """The role whose messages are compared with memories; memories of this role are not."""
-_ELEMENT, _END = "<memory", "</memory>"
-_LATER_LINE, _JOINT = "\n  ", "\0"
-
-
-class HandedOut:
-    """The memories that recalls have handed out lately, by owner. Several threads may use it. It holds ids only."""
-
-    def __init__(self, settings: MetabolismSettings) -> None:
-        self._is_on = settings.find_echoes or settings.skip_echoes
-        self._most, self._owners = settings.echo_memories, settings.canvas_count
-        self._lasts = timedelta(minutes=settings.echo_minutes)
-        self._lock = threading.Lock()
-        self._ids: OrderedDict[tuple[str, str | None], OrderedDict[str, datetime]] = OrderedDict()
-
-    def add(self, namespace: str, user_id: str | None, ids: Sequence[str], now: datetime) -> None:
-        """Note the memories of a recall, best first."""
-        if not self._is_on:
-            return
-        with self._lock:
-            held = self._ids.setdefault((namespace, user_id), OrderedDict())
-            self._ids.move_to_end((namespace, user_id))
-            for name in reversed(ids[: self._most]):
-                held[name] = now
-                held.move_to_end(name)
-            while len(held) > self._most:
-                held.popitem(last=False)
-            while len(self._ids) > self._owners:
-                self._ids.popitem(last=False)
-
-    def ids(self, namespace: str, user_id: str | None, now: datetime) -> list[str]:
-        """Return the memories that were handed out lately, the latest first."""
-        with self._lock:
-            held = self._ids.get((namespace, user_id), OrderedDict[str, datetime]())
-            return [name for name, at in reversed(held.items()) if abs(now - at) <= self._lasts]
-
-
 _DENIALS = frozenset(chain.from_iterable(NEGATIONS.values())) | {"nein", "non", "不", "不是"}
 """Words of sentences that deny what was said before."""
 
@@ -226,25 +187,6 @@ def separated(view: GraphView, node_id: str, at: datetime) -> tuple[MemoryEdge, 
     return tuple(MemoryEdge(node_id, target, EdgeType.ECHO, 0.0, at) for target in targets)
 
 
-def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[str]]:
-    """Return a text without the blocks that consist of lines of memories, and the ids of these memories.
-
-    A block is made by `Recall.as_text` or `get_context`. It is kept if anything in it was changed or added.
-    """
-    before, *parts = text.split(f"{OPENING}\n")
-    names = dict(line for node in nodes for line in _lines(node)) if parts else {}
-    kept, found = [before], list[str]()
-    for part in parts:
-        block, closing, rest = part.partition(f"\n{CLOSING}")
-        lines = _divided(block) if closing else []
-        if lines and all(line in names for line in lines):
-            found += [names[line] for line in lines]
-            kept.append(rest)
-        else:
-            kept.append(f"{OPENING}\n{part}")
-    return ("".join(kept).strip(), list(dict.fromkeys(found))) if found else (text, [])
-
-
 def _is_part(node: MemoryNode, owner: Scope, said: Said) -> bool:
     """Return whether a memory is a message, or a piece of it."""
     is_whole = node.content == said.text.strip()
@@ -280,27 +222,3 @@ def _dated(node: MemoryNode, text: str) -> dict[str, object]:
 
 def _moment(node: MemoryNode) -> datetime:
     return node.timestamp or node.created_at
-
-
-def _lines(node: MemoryNode) -> Iterator[tuple[str, str]]:
-    """Yield the elements and lines of a memory in all states, each with the id of the memory."""
-    for state in (None, *get_args(Verdict)):
-        line = line_of(node, 0, state=state)
-        yield f"{line.heading}\n{line.text}", node.id
-        yield quoted_memory(node, state), node.id
-
-
-def _divided(block: str) -> list[str]:
-    """Return the elements of `Recall.as_text`, or else the lines of `get_context`, each with its heading.
-
-    Later lines of a memory are indented there, so they stay with the first.
-    """
-    if block.startswith(_ELEMENT):
-        *elements, last = f"{block}\n".split(f"{_END}\n")
-        return [*(f"{element}{_END}" for element in elements), *([last] if last else [])]
-    before, *groups = f"\n{block}".replace(_LATER_LINE, _JOINT).split("\n# ")
-    divided = [before] if before else []
-    for group in groups:
-        heading, *lines = group.split("\n")
-        divided += [f"# {heading}\n{line}".replace(_JOINT, _LATER_LINE) for line in lines or [""]]
-    return divided

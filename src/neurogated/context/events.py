@@ -9,10 +9,8 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 
-__all__ = ["EVENT", "USED", "joined", "links"]
+__all__ = ["USED", "joined", "links"]
 
-EVENT = "event"
-"""The kind of the memories that are events."""
 USED = "used"
 """The relation of the edges from an event to the memories that it used."""
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from neurogated.core.facts import FACT
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
-from neurogated.core.quoting import CLOSING, OPENING, escaped
+from neurogated.core.quoting import CLOSING, OPENING, escaped, outcome_of
 
 __all__ = ["EMPTY", "Line", "line_of", "text_of"]
 
@@ -56,6 +56,8 @@ def line_of(node: MemoryNode, place: int, content: str | None = None, state: Ver
     mark = f"[{state}] " if state else ""
     text = f"- {mark}{_word(by)}: {said}" if by else f"- {mark}{said}"
     heading = _FACTS if is_fact else "# " + ", ".join(_about(node))
+    if outcome := outcome_of(node):
+        text += f" (outcome: {outcome})"
     if is_fact:
         text += "".join(f" ({about})" for about in [", ".join((*_about(node), *_held(node)))] if about)
     position = -1 if node.position is None else node.position

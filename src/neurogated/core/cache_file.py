@@ -34,6 +34,8 @@ _MOVE_TO_END = "UPDATE entries SET place = (SELECT max(place) FROM entries) + 1 
 _EVICT = "DELETE FROM entries WHERE place IN (SELECT place FROM entries ORDER BY place LIMIT ?)"
 # Eviction runs in short transactions, so that other processes wait little and the write-ahead log stays small.
 _EVICTED_AT_ONCE = 500
+# The number of clearings is a signed integer of 32 bits.
+_CLEARINGS = 2**31
 _OPENED = "opened"
 _STEP = 10
 
@@ -135,12 +137,27 @@ class CacheFile:
                 self._run("written", lambda file: self._move_to_end(file, places))
         return found
 
-    def put(self, values: Mapping[bytes, bytes]) -> None:
-        """Store values, replacing those with the same keys. Evict other values if the file exceeds its bound."""
+    def clearings(self) -> int | None:
+        """Return how often the file was cleared, by any process; None if it cannot be read now."""
+        with self._lock:
+            return self._run("read", _clearings)
+
+    def put(self, values: Mapping[bytes, bytes], since: int | None = None) -> None:
+        """Store values, replacing those with the same keys. Evict other values if the file exceeds its bound.
+
+        Args:
+            values: the values.
+            since: the number of clearings before they were computed. If it has grown, nothing is stored: the values
+                may derive from a text that was erased meanwhile. None: they are stored in any case.
+        """
         rows = [(key, value, _checksum(key, value)) for key, value in values.items()]
 
         def work(file: sqlite3.Connection) -> bool:
             file.executemany(_INSERT, rows)
+            # The insertion locks the file, so nobody clears it between this look and the commit.
+            if since is not None and _clearings(file) != since:
+                file.rollback()
+                return False
             return self._evict(file)
 
         with self._lock:
@@ -356,6 +373,7 @@ def _used_bytes(connection: sqlite3.Connection) -> int:
 def _erase(connection: sqlite3.Connection) -> None:
     with connection:
         connection.execute("DELETE FROM entries")
+        connection.execute(f"PRAGMA application_id = {(_clearings(connection) + 1) % _CLEARINGS}")
     connection.execute("VACUUM")
     # The write-ahead log holds the old pages until a checkpoint truncates it.
     (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -363,6 +381,11 @@ def _erase(connection: sqlite3.Connection) -> None:
         error = sqlite3.OperationalError("another process is reading it")
         error.sqlite_errorcode = sqlite3.SQLITE_BUSY
         raise error
+
+
+def _clearings(connection: sqlite3.Connection) -> int:
+    # SQLite keeps this number for the application and does not use it.
+    return int(connection.execute("PRAGMA application_id").fetchone()[0])
 
 
 def _checksum(key: bytes, value: bytes) -> int:

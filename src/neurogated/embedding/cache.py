@@ -93,10 +93,11 @@ class CachedEmbedder:
         found = self._file.get(wanted, self._vector)
         missing = {key: text for key, text in wanted.items() if key not in found}
         if missing:
+            since = self._file.clearings()
             begin = time.perf_counter()
             computed = self._embedder.embed_documents(list(missing.values())).astype(_NUMBER, copy=False)
             _log.debug("embedded %d texts in %.3f s", len(missing), time.perf_counter() - begin)
-            self._file.put({key: vector.tobytes() for key, vector in zip(missing, computed, strict=True)})
+            self._file.put({key: vector.tobytes() for key, vector in zip(missing, computed, strict=True)}, since)
             found.update(zip(missing, computed, strict=True))
         return found
 

@@ -57,9 +57,10 @@ class CachedLLM(BaseLLM):
         if kept is not None:
             text, meta = kept
             return text, {**meta, "cached": True}
+        since = self._file.clearings()
         text, meta = ask(self._llm, messages, schema)
         if text.strip():
-            self._file.put({key: json.dumps([text, meta]).encode()})
+            self._file.put({key: json.dumps([text, meta]).encode()}, since)
         return text, meta
 
     def forget(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> None:

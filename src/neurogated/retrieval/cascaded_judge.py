@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import Future
-
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.deadline import answer_within
 from neurogated.core.judgements import QuestionJudgement
 from neurogated.core.ports import QuestionJudge
 from neurogated.errors import LLMError
@@ -41,19 +39,10 @@ class CascadedJudge:
         judgement = self._offline.judge(query, vector)
         if judgement.strength >= self._sure:
             return judgement
-        answer: Future[QuestionJudgement] = Future()
-        # A slow server does not delay the end of the process, because the thread is a daemon.
-        threading.Thread(target=self._ask, args=(query, vector, answer), name="kernel", daemon=True).start()
         try:
-            return answer.result(self._deadline)
+            return answer_within(self._deadline, lambda: self._model.judge(query, vector), "kernel")
         except TimeoutError:
             raise LLMError(
                 f"the language model did not judge the question within {self._deadline:g} seconds; "
                 "raise llm.kernel_deadline or choose a faster model"
             ) from None
-
-    def _ask(self, query: str, vector: NDArray[np.float32] | None, answer: Future[QuestionJudgement]) -> None:
-        try:
-            answer.set_result(self._model.judge(query, vector))
-        except LLMError as error:
-            answer.set_exception(error)

@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.conflicts import Conflict, conflicts_about, moment_of
+from neurogated.core.conflicts import Conflict, conflicts_about, given_times, moment_of
 from neurogated.core.echoes import echoed_rows, has_echoes
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import Verdict
@@ -87,7 +87,7 @@ def _conflicts_of(
         return (), {}
     losers = store.get_nodes([one.loser for one in known if one.loser is not None], missing_ok=True)
     # An outcome has no effect if the memory that won is wrong itself.
-    ended = {node.id for node in losers if node.found.given is not None}
+    ended = {node.id for node in losers if node.valid_to != given_times(node)[1]}
     known = [one for one in known if one.loser is None or one.loser in ended]
     counting = [one for one in known if one.status == "open" or one.loser is not None]
     own = [one for one in counting if not groups.keys().isdisjoint(one.sides)]
