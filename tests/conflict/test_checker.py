@@ -142,6 +142,26 @@ def test_what_replaced_a_memory_holds_from_then_on(memory: NeuroGraphMemory) -> 
     assert memory.get(new).valid_from is None
 
 
+@pytest.mark.parametrize("keep", ["both", "supersede", "the new one"])
+def test_a_dispute_that_was_answered_is_not_asked_again(memory: NeuroGraphMemory, keep: str) -> None:
+    said(memory, "I live in Leeds.")
+    new = said(memory, "I live in York.", 3)
+    (conflict,) = found(memory)
+    memory.resolve(conflict.id, new if keep == "the new one" else keep)
+    again = said(memory, "I live in York.", 6)
+    assert memory.same_as(again)
+    assert len(found(memory)) == 1
+    # A side that lost and is said again is news.
+    said(memory, "I live in Leeds.", 9)
+    assert (len(memory.conflicts("open", user_id="ana")) > 0) == (keep != "both")
+
+
+def test_what_replaced_a_memory_may_be_said_again(memory: NeuroGraphMemory) -> None:
+    old, _, again = (said(memory, f"I live in {city}.", day) for day, city in enumerate(("Leeds", "York now", "York")))
+    (conflict,) = found(memory)
+    assert (conflict.loser, bool(memory.same_as(again))) == (old, True)
+
+
 def test_a_recall_says_what_is_contested(memory: NeuroGraphMemory) -> None:
     sides = said(memory, "I live in Leeds."), said(memory, "I live in York.")
     recall = memory.recall("Where do I live? Leeds?", user_id="ana", top_n=1)

@@ -32,9 +32,10 @@ from neurogated.core.facts import FACT
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.judgements import Relation, RelationKind, StatementJudge
 from neurogated.core.keywords import fold, split_keywords
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
+from neurogated.core.same_as import others_of
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.words import split_words
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -85,7 +86,7 @@ class ConflictChecker:
                 # Older memories are in conflict with the latest ones already, so a long dispute grows no faster.
                 for found in islice(self._found(delta, node, before), self._settings.conflict_most):
                     if found.old.id not in gone and not settlement.is_wrong(found.old.id):
-                        self._record(settlement, node, found)
+                        self._record(settlement, node, found, delta.edges)
                 before.append(node)
             delta = self._queued(delta, fresh) if self._queues else delta
         return settlement.added_to(delta)
@@ -224,7 +225,7 @@ class ConflictChecker:
 
     # Outcomes
 
-    def _record(self, settlement: Settlement, new: MemoryNode, found: Found) -> None:
+    def _record(self, settlement: Settlement, new: MemoryNode, found: Found, edges: Sequence[MemoryEdge] = ()) -> None:
         """Record a conflict. The earlier memory is superseded if it says nothing else and the judge is certain."""
         old, relation = found.old, found.relation
         if _are_apart(as_given(old), as_given(new)):
@@ -232,6 +233,8 @@ class ConflictChecker:
         name = compute_mdhash_id("\n".join(sorted((old.id, new.id))), prefix=f"{CONFLICT}-")
         known = settlement.conflict(name)
         if known is not None and known.by_user:
+            return
+        if known is None and self._is_answered(settlement, new.id, old.id, edges):
             return
         conflict = known or Conflict(
             name,
@@ -250,6 +253,24 @@ class ConflictChecker:
                 settlement.settle(conflict, "superseded", earlier.id)
         elif known is None:
             settlement.put(conflict)
+
+    def _is_answered(self, settlement: Settlement, new: str, old: str, edges: Sequence[MemoryEdge]) -> bool:
+        """Return whether a conflict of memories that say the same is resolved, and the new one did not lose."""
+        ours, theirs = self._group(new, edges), self._group(old, edges)
+        return any(
+            one.status == "resolved" and one.loser not in ours and one.other(name) in theirs
+            for name in ours
+            for one in settlement.about(name)
+        )
+
+    def _group(self, name: str, edges: Sequence[MemoryEdge]) -> set[str]:
+        """Return a memory and those that say the same, in the graph or by new edges."""
+        same = (edge for edge in edges if edge.type is EdgeType.SAME_AS and edge.weight > 0)
+        ends = ((edge.source_id, edge.target_id) for edge in same)
+        names = {name, *chain.from_iterable(pair for pair in ends if name in pair)}
+        view = self._store.view()
+        found = others_of(view, view.known_rows(names), lambda rows: np.ones(rows.size, dtype=np.bool_))
+        return names.union(*found)
 
 
 def _precedes(old: MemoryNode, new: MemoryNode) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.conflicts import given_times
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import RelationKind, StatementJudge
@@ -170,7 +171,7 @@ def _frame(node: MemoryNode) -> object:
     voice = node.speaker and fold(node.speaker), node.role or "user"
     owner = node.scope.user_id, node.scope.agent_id
     kind = "" if node.kind in _TOLD else node.kind
-    return owner, kind, voice, node.title and fold(node.title), unnamed, node.valid_from, node.valid_to
+    return owner, kind, voice, node.title and fold(node.title), unnamed, given_times(node)[0], node.valid_to
 
 
 def _words(text: str) -> frozenset[str]:
