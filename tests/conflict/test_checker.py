@@ -202,6 +202,7 @@ def test_facts_have_no_evidence(memory: NeuroGraphMemory) -> None:
         ("Ich wohne in Hamburg.", "Ich wohne jetzt in Oslo."),
         ("J'habite à Hambourg.", "J'habite maintenant à Oslo."),
         ("Vivo en Hamburgo.", "Ahora vivo en Oslo."),
+        ("我住在汉堡。", "我现在住在奥斯陆。"),
     ],
 )
 def test_two_values_of_one_attribute_need_no_similar_vectors(memory: NeuroGraphMemory, old: str, new: str) -> None:

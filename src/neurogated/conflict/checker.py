@@ -35,7 +35,7 @@ from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
-from neurogated.core.same_as import others_of
+from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.words import split_words
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -269,7 +269,7 @@ class ConflictChecker:
         ends = ((edge.source_id, edge.target_id) for edge in same)
         names = {name, *chain.from_iterable(pair for pair in ends if name in pair)}
         view = self._store.view()
-        found = others_of(view, view.known_rows(names), lambda rows: np.ones(rows.size, dtype=np.bool_))
+        found = others_of(view, view.known_rows(names), anyone)
         return names.union(*found)
 
 

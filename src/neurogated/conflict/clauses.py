@@ -46,7 +46,13 @@ _EMPTY = words_of("""
         gesamt anzahl alguna algun alguno numero cantidad aucun aucune nombre
     """)
 """Words that name no thing."""
-_LIGHT_VERBS = words_of("get have make do take go be come try use mach geh hac ir fair all")
+_LIGHT_VERBS = {
+    "en": words_of("get have make do take go be come try use"),
+    "de": words_of("mach geh"),
+    "es": words_of("hac ir"),
+    "fr": words_of("fair all"),
+}
+"""The stems of verbs that need a noun to say what is done."""
 _HAN_SPEECH = re.compile("[了着过過的]")
 
 
@@ -91,7 +97,8 @@ def ordered_keys(text: str, language: str, *, without_past: bool = False) -> lis
     kept = (word for word in words if word not in light)
     if language == "en":
         kept = (word for word in kept if not (relations.is_adverb(word) or (without_past and relations.is_past(word))))
-    return [key for key in (key_of(word, language) for word in kept if word) if key not in _LIGHT_VERBS]
+    verbs = _LIGHT_VERBS.get(language, frozenset())
+    return [key for key in (key_of(word, language) for word in kept if word) if key not in verbs]
 
 
 def is_own(clause: str, sentence: str) -> bool:

@@ -33,6 +33,8 @@ Owner = tuple[str | None, ...]
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _MARKUP = re.compile(r"[<>{}=|\\#]")
 _NO_STATEMENT = ("?", "？", "!", "！", "…", ":")
+_JOINT = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
+"""A gap where a word was taken out of Chinese text, which has no gaps between words."""
 _SPEAKER = frozenset({"@i", "@we"})
 _OWN = re.compile(
     r"\b(?:i|we|my|our|i['’]\w+|we['’]\w+|ich|wir|mein\w*|unser\w*|yo|mi|mis|nuestr[oa]s?|je|nous|j['’]\w+|mon|ma|mes|notre|nos)\b"
@@ -106,7 +108,7 @@ def may_be_personal(text: str) -> bool:
 
 def without_now(text: str) -> str:
     """Return a sentence without words such as "now"."""
-    return " ".join(NOW.sub(" ", text).split()) or text
+    return _JOINT.sub("", " ".join(NOW.sub(" ", text).split())) or text
 
 
 def _is_name(word: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView
 
@@ -103,9 +104,7 @@ class PairFinder:
     def _linked(self, view: GraphView, name: str) -> Iterator[str]:
         """Yield the ids of the memories that say the same as one, or that are in conflict with it."""
         rows = view.known_rows([name])
-        if EdgeType.SAME_AS in view.edge_types:
-            arcs = view.arcs(rows, EdgeType.SAME_AS, both_ways=True)
-            yield from (view.ids[row] for row in arcs.target.tolist())
+        yield from chain.from_iterable(others_of(view, rows, anyone))
         about = conflicts_about(view, [name])
         if about:
             arcs = view.arcs(view.known_rows(about), EdgeType.CONFLICT)

@@ -13,9 +13,14 @@ from numpy.typing import NDArray
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import Arcs, GraphView, Rows
 
-__all__ = ["fronts", "has_groups", "is_said", "is_shown", "others_of"]
+__all__ = ["anyone", "fronts", "has_groups", "is_said", "is_shown", "others_of"]
 
 Admits = Callable[[Rows], NDArray[np.bool_]]
+
+
+def anyone(rows: Rows) -> NDArray[np.bool_]:
+    """Admit all nodes, also those that searches may not find."""
+    return np.ones(rows.size, dtype=np.bool_)
 
 
 def has_groups(view: GraphView) -> bool:

@@ -9,7 +9,6 @@ from datetime import datetime
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from neurogated.core.conflicts import Conflict, conflicts_about, given_times, moment_of
 from neurogated.core.echoes import echoed_rows, has_echoes
@@ -17,10 +16,10 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import Verdict
 from neurogated.core.keywords import fold
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.same_as import others_of
+from neurogated.core.same_as import anyone, others_of
 from neurogated.core.sentences import split_sentences
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import GraphView
 from neurogated.retrieval.time_spans import Span, span_of
 
 __all__ = ["with_conflicts"]
@@ -79,7 +78,7 @@ def _conflicts_of(
     # A compaction may have erased a memory between the search and this view.
     rows = shown.known_rows(recall.ids)
     echoed = {shown.ids[row]: _echoed(shown, row) for row in rows.tolist()} if has_echoes(shown) else {}
-    others = dict(zip([shown.ids[row] for row in rows.tolist()], others_of(shown, rows, _anyone), strict=True))
+    others = dict(zip([shown.ids[row] for row in rows.tolist()], others_of(shown, rows, anyone), strict=True))
     groups = {name: (*others.get(name, ()), *echoed.get(name, ())) for name in recall.ids}
     names = conflicts_about(shown, {*groups, *chain.from_iterable(groups.values())})
     known = list(map(Conflict.of, store.get_nodes(names, missing_ok=True))) if names else []
@@ -98,10 +97,6 @@ def _conflicts_of(
 def _echoed(view: GraphView, row: int) -> tuple[str, ...]:
     """Return the memories that a message repeats."""
     return tuple(view.ids[other] for other in echoed_rows(view, np.array([row])).tolist())
-
-
-def _anyone(rows: Rows) -> NDArray[np.bool_]:
-    return np.ones(rows.size, dtype=np.bool_)
 
 
 def _all_admitted(view: GraphView, names: Collection[str]) -> bool:
