@@ -18,7 +18,9 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +31,7 @@ from neurogated import Context, Kernel, MemoryConfig, MemoryEdge, NeuroGraphMemo
 from neurogated.context.builder import ContextBuilder, token_counter
 from neurogated.core.filters import Filter
 from neurogated.core.keywords import split_keywords
+from neurogated.core.quoting import TokenCounter
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.sentences import split_sentences
 from neurogated.evaluation.uncertainty import paired_bootstrap
@@ -204,7 +207,9 @@ def report(
     """Ask each question with each budget; print the figures."""
     embedder = memory._parts.embedder  # noqa: SLF001 - the same embedder
     plain = ContextBuilder(
-        memory.config.replace(metabolism={"context_repetition": 0.0}).metabolism, embedder, token_counter(embedder)
+        memory.config.replace(metabolism={"context_repetition": 0.0, "context_novelty": 0.0}).metabolism,
+        embedder,
+        token_counter(embedder),
     )
     ranked = [hybrid(memory, one) for one in asked]
     view = memory.store.view()
@@ -219,15 +224,28 @@ def report(
         print(f"  difference {100 * better.mean:+.1f} [{100 * better.low:+.1f}, {100 * better.high:+.1f}]")
         if counts_statements:
             recalls = [memory.recall(one.text, user_id=one.user, top_n=100) for one in asked]
-            raw = [_raw(recall, budget, token_counter(embedder)) for recall in recalls]
-            counts = [measure.statements([one.content for one in context]) for context in ours]
-            before = [measure.statements(texts) for texts in raw]
-            print(f"  statements: {np.mean(counts):.2f}, Recall.as_text {np.mean(before):.2f}")
+            turns = [replace(one, memories=tuple(each for each in one if each.node.kind != "fact")) for one in recalls]
+            said, raw, bare = (
+                np.mean([measure.statements(texts) for texts in each])
+                for each in (
+                    [[one.content for one in context] for context in ours],
+                    [_raw(recall, budget, embedder.count_tokens) for recall in turns],
+                    [_bare(recall, budget, embedder.count_tokens) for recall in turns],
+                )
+            )
+            print(f"  statements: {said:.2f}; turns by Recall.as_text {raw:.2f} (ratio {said / raw:.3f}); ", end="")
+            print(f"turns with names, without dates and quotation {bare:.2f} (ratio {said / bare:.3f})")
 
 
-def _raw(recall: Recall, budget: int, count: Callable[[Sequence[str]], list[int]]) -> list[str]:
+def _raw(recall: Recall, budget: int, count: TokenCounter) -> list[str]:
     """Return the texts that `Recall.as_text` has within a budget."""
     return [html.unescape(text) for text in _ELEMENT.findall(recall.as_text(budget, count))]
+
+
+def _bare(recall: Recall, budget: int, count: TokenCounter) -> list[str]:
+    """Return the texts of the best memories whose lines "name: text" fit into a budget."""
+    sizes = count([f"{one.node.speaker or one.node.role}: {one.content}\n" for one in recall])
+    return [one.content for one, total in zip(recall, accumulate(sizes), strict=True) if total <= budget]
 
 
 def _shares(

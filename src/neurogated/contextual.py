@@ -97,7 +97,7 @@ class Contextual(Wired):
         path: Sequence[str] = (),
         **details: Unpack[Details],
     ) -> list[str]:
-        """Store a decision or an action of the agent, and its outcome for the memories that it used, in one change.
+        """Store a decision or an action of the agent with its outcome, in one change.
 
         The memory has the kind `event` and, as metadata, the `outcome`. ASSOC edges with the relation `used` lead from
         it to the memories of the same user that it used. The outcome strengthens or weakens these, and those without an

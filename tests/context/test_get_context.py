@@ -120,6 +120,30 @@ def test_repetition_gives_way_to_news(config: MemoryConfig) -> None:
     assert sorted({one.content for one in context}) == ["The barn needs paint.", "The bees of the barn are well."]
 
 
+def test_new_words_weigh_more_than_many_words(config: MemoryConfig) -> None:
+    told = ["The bees of the barn are the bees of the barn, and the barn is the barn.", "The bees sting Tom."]
+    for gain, expected in ((0.0, told[0]), (10.0, told[1])):
+        with NeuroGraphMemory(
+            config.replace(storage="memory", metabolism={"context_novelty": gain, "context_repetition": 0.0})
+        ) as memory:
+            memory.add([{"role": "user", "content": text} for text in told], session_id="one", timestamp=MAY)
+            assert memory.recall("bees of the barn").memories[0].content == told[0]
+            assert [one.content for one in memory.get_context("bees of the barn", 70)] == [expected]
+
+
+def test_a_contested_memory_brings_the_other_side(config: MemoryConfig) -> None:
+    sides = ["I keep bees behind the barn.", "I do not keep bees behind the barn."]
+    with NeuroGraphMemory(config.replace(metabolism={"context_repetition": 1.0})) as memory:
+        names = [memory.add({"role": "user", "content": text}, user_id="ana", session_id="one") for text in sides]
+        for number in range(9):
+            text = f"The bees behind the barn number {number} were loud."
+            memory.add({"role": "user", "content": text}, user_id="ana", session_id=f"{number}")
+        assert memory.conflicts(user_id="ana")
+        context = memory.get_context("Do I keep bees behind the barn?", 120, user_id="ana")
+        assert {name for ids in names for name in ids} <= set(context.ids)
+        assert context.text.count("[contested]") == 2
+
+
 def test_explain_says_why_each_memory_is_there(memory: NeuroGraphMemory) -> None:
     turns(memory)
     context = memory.get_context("How are the bees?", 500, user_id="ana", explain=True)
@@ -127,7 +151,8 @@ def test_explain_says_why_each_memory_is_there(memory: NeuroGraphMemory) -> None
     best = min(context.choices.values(), key=lambda choice: choice.rank)
     assert best.rank == 1
     assert sum(best.contributions.values()) == pytest.approx(best.score)
-    assert best.repeats is None
+    first = max(context.choices.values(), key=lambda choice: choice.value)
+    assert (first.repeats, first.repetition) == (None, 0.0)
     assert f"score {best.score:.3f}" in str(best)
     assert sum(choice.tokens for choice in context.choices.values()) < context.tokens
     assert not memory.get_context("How are the bees?", 500, user_id="ana").choices

@@ -248,6 +248,12 @@ class MetabolismSettings:
     context_repetition: float = setting(
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
+    context_novelty: float = setting(
+        2.5,
+        "gain of the score of a memory for new words in its tokens, if every token is a new word",
+        low=0.0,
+        high=100.0,
+    )
     context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
 
     # Echoes

@@ -52,7 +52,7 @@ _LIGHT_VERBS = {
     "es": words_of("hac ir"),
     "fr": words_of("fair all"),
 }
-"""The stems of verbs that need a noun to say what is done."""
+"""The stems of verbs that mean little without a noun."""
 _HAN_SPEECH = re.compile("[了着过過的]")
 
 

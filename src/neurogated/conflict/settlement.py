@@ -150,7 +150,7 @@ class Settlement:
             self._ended[node_id] = None
 
     def _replaces(self, node_id: str, conflict: Conflict) -> bool:
-        """Return whether a memory replaced the other side, which it did if it says what is true since it was told."""
+        """Return whether a memory superseded the other side, which was told before it."""
         if conflict.outcome != "superseded" or conflict.loser in (None, node_id):
             return False
         loser, winner = self.node(conflict.other(node_id)), self.node(node_id)

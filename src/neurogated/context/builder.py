@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.context.layout import EMPTY, Line, line_of, text_of
 from neurogated.context.model import Choice, Context
 from neurogated.context.packing import Candidates, Picked, pack
+from neurogated.core.keywords import split_keywords
 from neurogated.core.ports import Embedder
 from neurogated.core.quoting import TokenCounter, estimated_tokens
 from neurogated.core.sentences import split_sentences
@@ -53,7 +55,7 @@ class ContextBuilder:
         lines = [
             line_of(one.node, place, state=state) for one, place, state in zip(memories, places, states, strict=True)
         ]
-        picked = self._pack(memories, lines, budget)
+        picked = self._pack(recall, lines, budget)
         excerpts: list[int] = []
         if not picked and (excerpt := self._excerpt(recall, lines, budget)):
             place, line = excerpt
@@ -74,20 +76,22 @@ class ContextBuilder:
             notes=recall.notes,
         )
 
-    def _pack(self, memories: Sequence[RecalledMemory], lines: Sequence[Line], budget: int) -> list[Picked]:
+    def _pack(self, recall: Recall, lines: Sequence[Line], budget: int) -> list[Picked]:
         numbers: dict[tuple[str, str], int] = {}
         groups = [numbers.setdefault(line.group, len(numbers)) for line in lines]
         texts = (EMPTY, *(line.text for line in lines), *(heading for heading, _ in numbers))
         frame, *sizes = self._count([f"{text}\n" for text in texts])
-        scores = np.array([memory.score for memory in memories])
+        scores = np.array([memory.score for memory in recall])
         candidates = Candidates(
             np.maximum(0.0, scores / (scores.max(initial=0.0) or 1.0)),
             np.array(sizes[: len(lines)], dtype=np.int64),
             np.array(groups, dtype=np.int64),
             np.array(sizes[len(lines) :], dtype=np.int64),
-            _likeness(memories),
+            _likeness(recall.memories),
+            [frozenset(split_keywords(memory.content)) for memory in recall],
+            _opposed(recall),
         )
-        picked = pack(candidates, budget - frame, self._settings.context_repetition)
+        picked = pack(candidates, budget - frame, self._settings.context_repetition, self._settings.context_novelty)
         while picked and self._tokens([lines[one.place] for one in picked]) > budget:
             # A text can have more tokens than its lines together.
             picked.pop()
@@ -124,6 +128,18 @@ def _joined(sentences: Sequence[str], places: Sequence[int]) -> str:
             text += " " if place == before + 1 else _GAP
         text += sentences[place]
     return text if places[-1] == len(sentences) - 1 else text + _GAP.rstrip()
+
+
+def _opposed(recall: Recall) -> Mapping[int, Sequence[int]]:
+    """Return the places of the memories that contest a memory, by its place."""
+    places = {one.id: place for place, one in enumerate(recall)}
+    found = defaultdict[int, list[int]](list)
+    for conflict in recall.conflicts:
+        if conflict.outcome == "contested" and places.keys() >= set(conflict.sides):
+            first, second = (places[side] for side in conflict.sides)
+            found[first].append(second)
+            found[second].append(first)
+    return found
 
 
 def _likeness(memories: Sequence[RecalledMemory]) -> NDArray[np.float64]:

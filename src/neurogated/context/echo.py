@@ -1,4 +1,4 @@
-"""Finds echoes: messages that say what memories say which a recall handed out lately. Echoes are stored, with links."""
+"""Finds echoes: messages that repeat memories which a recall handed out lately. Echoes are stored, with links."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SameSpelling = Callable[[str, str], bool]
 _ASSISTANT = "assistant"
 """The role whose messages are compared with memories; memories of this role are not."""
 _DENIALS = frozenset(chain.from_iterable(NEGATIONS.values())) | {"nein", "non", "不", "不是"}
-"""Words of sentences that deny what was said before."""
+"""Words of sentences that only deny."""
 
 
 class Said(Protocol):

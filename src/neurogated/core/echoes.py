@@ -1,4 +1,4 @@
-"""Echoes: messages of an assistant that say what memories say. ECHO edges lead from them to these memories.
+"""Echoes: messages of an assistant that repeat memories. ECHO edges lead from them to these memories.
 
 The weight of an edge is the share of the message that the memory says. The weights of an echo add up to 1, so a message
 is an echo no more when one of its memories is gone. The weight 0 says that the user has separated the two.

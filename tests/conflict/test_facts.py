@@ -1,0 +1,24 @@
+"""Stated facts about one subject: which of them are in conflict."""
+
+from __future__ import annotations
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+
+
+def opened(**changes: object) -> NeuroGraphMemory:
+    return NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash").replace(**changes))
+
+
+def test_attributes_with_different_numbers_are_different_attributes() -> None:
+    with opened() as memory:
+        for number in range(3):
+            memory.add_fact("Ana", f"phone {number}", "0113 496", user_id="ana")
+        assert memory.conflicts(None, user_id="ana") == []
+
+
+def test_a_new_memory_is_in_conflict_with_the_latest_ones_only() -> None:
+    with opened(metabolism={"conflict_most": 2}) as memory:
+        names = [memory.add_fact("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome", "Leeds")]
+        sides = {frozenset(one.sides) for one in memory.conflicts(None, user_id="ana")}
+    expected = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
+    assert sides == {frozenset((names[one], names[other])) for one, other in expected}
