@@ -193,7 +193,7 @@ class MetabolismSettings:
 
     conflict_most: int = setting(16, "most earlier memories with which a new one is found in conflict", low=1)
     conflict_answers: int = setting(
-        8, "messages of the session after the later side of a conflict that may be evidence for it", low=0, high=1000
+        8, "next messages of a speaker in the session that may be evidence for a conflict", low=0, high=1000
     )
 
     # A language model judges the pairs of memories that the rules leave open.
@@ -249,7 +249,7 @@ class MetabolismSettings:
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
     context_novelty: float = setting(
-        2.5,
+        2.0,
         "gain of the score of a memory for new words in its tokens, if every token is a new word",
         low=0.0,
         high=100.0,

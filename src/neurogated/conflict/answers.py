@@ -22,7 +22,7 @@ _ENOUGH = 2
 def answers_to(store: GraphStorePort, conflict: Conflict, most: int) -> tuple[str, ...]:
     """Return the ids of the messages that may answer a conflict, in order.
 
-    They are among the next `most` messages of the session of the later side, from the same speaker, user and agent, and
+    They are among the next `most` messages of the same speaker, user and agent in the session of the later side, and
     were not stored before it. Each has a word in which both sides differ, or two words of the sides.
     """
     sides = store.get_nodes(conflict.sides, missing_ok=True)
@@ -31,11 +31,12 @@ def answers_to(store: GraphStorePort, conflict: Conflict, most: int) -> tuple[st
     later = sides[1]
     one, other = (_words(node, place) for node, place in zip(sides, conflict.sentences, strict=True))
     found = []
-    for node in islice((node for node in _following(store, later, most) if not is_one_message(node, later)), most):
+    theirs = (node for node in _following(store, later, most) if _voice(node) == _voice(later))
+    for node in islice((node for node in theirs if not is_one_message(node, later)), most):
         words = frozenset(split_keywords(node.content))
         is_about = words & (one ^ other) or len(words & (one | other)) >= _ENOUGH
-        is_theirs = _voice(node) == _voice(later) and node.created_at >= later.created_at
-        if is_about and is_theirs and is_compared(node) and node.id != sides[0].id:
+        is_later = node.created_at >= later.created_at
+        if is_about and is_later and is_compared(node) and node.id != sides[0].id:
             found.append(node.id)
     return tuple(found)
 
