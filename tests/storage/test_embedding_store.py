@@ -36,9 +36,14 @@ def test_while_there_are_few_all_that_tie_are_found(
     asked = np.array(query, dtype=np.float32)
     keys, scores = store.search(query, k, rows(without))
     truth = brute_force(vectors, asked, len(vectors))
-    expected = [pair for pair in truth if k and pair[0] >= truth[min(k, len(truth)) - 1][0] - 1e-12]
-    assert sorted(keys.tolist()) == sorted(key for _, key in expected)
-    assert np.allclose(scores, [score for score, _ in expected], rtol=0, atol=1e-12)
+    least = truth[min(k, len(truth)) - 1][0] if k and truth else np.inf
+    # Cosines of parallel vectors may differ by a rounding, so these may tie or not. Equal vectors always tie.
+    got = set(keys.tolist())
+    assert {key for score, key in truth if score > least + 1e-12} <= got
+    assert got <= {key for score, key in truth if score >= least - 1e-12}
+    assert len(got) == keys.size >= min(k, len(truth))
+    assert all(other in got for key in got for other in vectors if entries[key] == entries[other])
+    assert np.allclose(scores, [score for score, _ in truth[: keys.size]], rtol=0, atol=1e-12)
 
 
 def test_both_searches_give_the_same_cosine_to_the_last_bit() -> None:

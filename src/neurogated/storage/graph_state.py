@@ -53,20 +53,20 @@ class GraphState:
         return [
             MemoryNode.restored(
                 id=view.ids[row],
-                embedding=self.form.vectors.get(row),
+                embedding=vector,
                 base_energy=energy,
-                energy_at=from_micros(energy_at),
+                energy_at=from_micros(since),
                 importance=importance,
                 uses=uses,
                 charge=charge,
                 charged_at=from_micros(charged_at),
-                last_accessed=from_micros(accessed),
+                last_accessed=from_micros(last),
                 kind=view.kinds[kind],
                 scope=view.scopes[scope],
                 **record.fields(),
             )
-            for row, record, energy, energy_at, importance, uses, charge, charged_at, accessed, kind, scope, _ in zip(
-                rows.tolist(), self.records.nodes(rows), *columns, strict=True
+            for row, record, vector, energy, since, importance, uses, charge, charged_at, last, kind, scope, _ in zip(
+                rows.tolist(), self.records.nodes(rows), self.form.vectors.get_all(rows), *columns, strict=True
             )
         ]
 

@@ -146,13 +146,21 @@ class EmbeddingStore:
 
     def get(self, key: int) -> NDArray[np.float32] | None:
         """Return the vector of `key`, None if it has none; quantisation may have rounded it."""
+        return self.get_all(np.array([key]))[0]
+
+    def get_all(self, keys: Rows) -> list[NDArray[np.float32] | None]:
+        """Return the vector of each key, None for a key without one; see `get`."""
+        found: list[NDArray[np.float32] | None] = [None] * keys.size
         state = self._state
-        slot = -1 if state is None else int(state.slots.of(np.array([key]))[0])
-        if state is None or slot < 0:
-            return None
-        vector = state.matrix.vector(slot)
-        vector.setflags(write=False)
-        return vector
+        if state is None:
+            return found
+        slots = state.slots.of(keys)
+        (there,) = (slots >= 0).nonzero()
+        for place, vector in zip(there.tolist(), state.matrix.vectors(slots[there]), strict=True):
+            # A copy, so that whoever keeps one vector does not keep all.
+            found[place] = vector.copy()
+            found[place].setflags(write=False)  # type: ignore[union-attr]
+        return found
 
     def mean(self, keys: Rows) -> NDArray[np.float32]:
         """Return the mean of the vectors of `keys`, each scaled to length 1; empty if none of them has one."""
@@ -293,9 +301,10 @@ class OverlaidEmbeddingStore(EmbeddingStore):
         """Length of every vector; None before the first vector."""
         return self._base.dimension or super().dimension
 
-    def get(self, key: int) -> NDArray[np.float32] | None:
-        """Return the vector of `key`; None if it has none."""
-        return super().get(key) if key in self._is_changed else self._base.get(key)
+    def get_all(self, keys: Rows) -> list[NDArray[np.float32] | None]:
+        """Return the vector of each key, None for a key without one; see `get`."""
+        pairs = zip(keys.tolist(), super().get_all(keys), self._base.get_all(keys), strict=True)
+        return [own if key in self._is_changed else below for key, own, below in pairs]
 
     def matches(self, key: int, vector: Vector) -> bool:
         """Return whether `put` of `vector` under `key` would change nothing."""

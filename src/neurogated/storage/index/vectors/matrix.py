@@ -168,11 +168,11 @@ class VectorMatrix(NamedTuple):
                 column[here] = source.take(slots[here] - block.begin, axis=0)
         return found
 
-    def vector(self, slot: int) -> Floats:
-        """Return one vector, dequantised."""
-        found = self.rows(np.array([slot]))
-        vector: Floats = found.rows[0].astype(np.float32) * _spread(found.scales, self.dimension)[0]
-        return vector
+    def vectors(self, slots: Rows) -> Floats:
+        """Return the vectors of `slots` (n, dimension), dequantised."""
+        found = self.rows(slots)
+        vectors: Floats = found.rows.astype(np.float32) * _spread(found.scales, self.dimension)
+        return vectors
 
     def unit_vectors(self, slots: Rows) -> Floats:
         """Return the vectors of `slots`, scaled to length one."""
