@@ -67,9 +67,9 @@ class Wired(ABC):
                 if name != self.config.namespace:
                     yield self.in_namespace(name)
 
-    def _judge_conflicts(self, calls: int | None, *, patient: bool = True) -> int:  # noqa: ARG002 - see `Dissonance`
+    @abstractmethod
+    def _judge_conflicts(self, calls: int | None, *, patient: bool = True) -> int:
         """Ask the language model about the memories that wait, by at most `calls` calls; return how many it settled."""
-        return 0
 
     def _moment(self, now: datetime | None) -> datetime:
         """Return the time that counts as present."""

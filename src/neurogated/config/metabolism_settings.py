@@ -178,7 +178,7 @@ class MetabolismSettings:
         low=0.1,
         high=1.0,
     )
-    conflict_candidates: int = setting(64, "latest earlier texts that each claim is compared with", low=0, high=1000)
+    conflict_candidates: int = setting(64, "latest earlier texts that each claim is compared with", low=1, high=1000)
     conflict_common: int = setting(
         1000, "a claim finds earlier texts by those of its words that at most this many texts have", low=1
     )
