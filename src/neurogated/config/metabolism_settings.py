@@ -249,8 +249,9 @@ class MetabolismSettings:
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
     context_novelty: float = setting(
-        2.0,
-        "gain of the score of a memory for new words in its tokens, if every token is a new word",
+        0.5,
+        "gain of the score of a memory in a context of 2000 tokens, if each of its tokens is a new word; twice as much "
+        "in one of 1000 tokens",
         low=0.0,
         high=100.0,
     )

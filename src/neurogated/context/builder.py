@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.context.layout import EMPTY, Line, line_of, text_of
-from neurogated.context.model import Choice, Context
+from neurogated.context.model import CONTEXT_TOKENS, Choice, Context
 from neurogated.context.packing import Candidates, Picked, pack
 from neurogated.core.keywords import split_keywords
 from neurogated.core.ports import Embedder
@@ -91,7 +91,9 @@ class ContextBuilder:
             [frozenset(split_keywords(memory.content)) for memory in recall],
             _opposed(recall),
         )
-        picked = pack(candidates, budget - frame, self._settings.context_repetition, self._settings.context_novelty)
+        # A small budget is best spent on many things; in a large one there is room for all of them.
+        novelty = self._settings.context_novelty * CONTEXT_TOKENS / max(1, budget)
+        picked = pack(candidates, budget - frame, self._settings.context_repetition, novelty)
         while picked and self._tokens([lines[one.place] for one in picked]) > budget:
             # A text can have more tokens than its lines together.
             picked.pop()
