@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from neurogated.errors import MemoryClosedError
 from neurogated.evaluation.datasets import dataset_folder, load_dataset
 from neurogated.evaluation.runner import run
 from neurogated.ingestion.document import Document, Passage
+from tests.chat_handler import ChatHandler
 
 ASKED_AT_ONCE = 20
 # Long enough for the slowest machine. The test waits this long only if it fails.
@@ -25,27 +26,21 @@ ALWAYS_ASKED = {"llm.kernel_sure": 2.0, "llm.kernel_deadline": PATIENCE}
 STORY = Document((Passage("The dam broke at dawn."), Passage("The fields lay under water.")), "Flood")
 
 
-class _Answers(BaseHTTPRequestHandler):
+class _Answers(ChatHandler):
     """Plays a model that recognises four tasks by the words of their prompts, or a model that is down."""
 
     server: "Model"
 
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def answer(self, request: dict[str, Any]) -> None:
         self.server.requests.append(request)
         if self.server.together is not None:
             self.server.together.wait()
         if self.server.down:
-            self._reply(500, {"error": {"message": "out of order"}})
+            self.send(500, {"error": {"message": "out of order"}})
             return
         answer = self._answer(request["messages"][-1]["content"])
         text = f"<think>Let me see.</think>\n```json\n{json.dumps(answer)}\n```"
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-        usage = {"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60}
-        self._reply(
-            200,
-            {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage},
-        )
+        self.say(text, usage={"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60})
 
     def _answer(self, asked: str) -> dict[str, Any]:
         if asked.startswith("Question: "):
@@ -56,18 +51,6 @@ class _Answers(BaseHTTPRequestHandler):
         if "Text:" in asked:
             return {"entities": ["dam", "not in the text"]}
         return {"thought": "It is in the first passage.", "answer": "the dam"}
-
-    def _reply(self, status: int, body: dict[str, Any]) -> None:
-        payload = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(payload)))
-        self.send_header("retry-after-ms", "1")
-        self.end_headers()
-        self.wfile.write(payload)
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
 
 
 class Model(ThreadingHTTPServer):

@@ -7,10 +7,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 from neurogated import Conflict, NeuroGraphMemory
+from tests.chat_handler import ChatHandler
 
 __all__ = ["EARLIER", "LATER", "ModelServer", "Pair", "entry", "found", "said", "serving", "waiting"]
 
@@ -38,19 +39,18 @@ def entry(pair: Pair, relation: str, certainty: str = "strong", reason: str = "A
     return {"pair": pair["pair"], "relation": relation, "certainty": certainty, "reason": reason}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(ChatHandler):
     server: ModelServer
 
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def answer(self, request: dict[str, Any]) -> None:
         texts = [message["content"] for message in request["messages"]]
         try:
             if any(text.startswith("Pairs:") for text in texts):
                 self._judge(request["messages"])
             elif any(text.startswith("Text A:") for text in texts):
-                self._say(json.dumps({"causal": False, "strength": "weak", "reason": "No cause."}))
+                self.say(json.dumps({"causal": False, "strength": "weak", "reason": "No cause."}))
             else:
-                self._say(json.dumps({"entities": []}))
+                self.say(json.dumps({"entities": []}))
         except (BrokenPipeError, ConnectionResetError):
             pass
 
@@ -62,28 +62,12 @@ class _Handler(BaseHTTPRequestHandler):
         if self.server.during is not None:
             self.server.during()
         if self.server.down:
-            self._send(500, {"error": {"message": "out of order"}})
+            self.send(500, {"error": {"message": "out of order"}})
         elif self.server.text is not None:
-            self._say(self.server.text)
+            self.say(self.server.text)
         else:
             entries = [found for pair in pairs if (found := self.server.judge(pair)) is not None]
-            self._say(json.dumps({"pairs": entries}))
-
-    def _say(self, text: str) -> None:
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-        self._send(200, {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
-
-    def _send(self, status: int, body: dict[str, Any]) -> None:
-        payload = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(payload)))
-        self.send_header("retry-after-ms", "1")
-        self.end_headers()
-        self.wfile.write(payload)
-
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
+            self.say(json.dumps({"pairs": entries}))
 
 
 class ModelServer(ThreadingHTTPServer):

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
-from neurogated import MemoryConfig, MetabolismSettings, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 ANSWER = "York, I moved there in May."
-
-
-@pytest.fixture
-def memory() -> Iterator[NeuroGraphMemory]:
-    config = MemoryConfig(
-        storage="memory", embedding_name="hash", metabolism=MetabolismSettings(conflict_similarity=0.1)
-    )
-    with NeuroGraphMemory(config) as memory:
-        yield memory
 
 
 def said(

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from neurogated import ANY_USER, Conflict, MemoryConfig, MetabolismSettings, NeuroGraphMemory
+from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
 from neurogated.conflict.claims import claims_in, contradicted, repeats
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def memory() -> Iterator[NeuroGraphMemory]:
-    config = MemoryConfig(
-        storage="memory", embedding_name="hash", metabolism=MetabolismSettings(conflict_similarity=0.1)
-    )
-    with NeuroGraphMemory(config) as memory:
-        yield memory
 
 
 def said(memory: NeuroGraphMemory, text: str, day: int = 0, **message: str) -> str:
