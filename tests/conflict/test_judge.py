@@ -78,6 +78,7 @@ INDEPENDENT = [
     ("开玩笑的，我有100只猫！", "我有两只猫。"),
 ]
 DUPLICATES = [
+    ("Das Auto kostet 12.000 Euro.", "Das Auto kostet 12000 €."),
     ("Our flat is on the third floor.", "Our flat is on the 3rd floor."),
     ("Yo trabajo en Cádiz.", "Trabajo en Cádiz."),
     ("The trip is 5 km long.", "The trip is 5000 m long."),
@@ -176,6 +177,7 @@ def test_a_conflict_in_one_sentence_of_many_is_found(judge: PairJudge) -> None:
         ("My PIN is 0042.", "My PIN is 42."),
         ("It was -5 degrees.", "It was 5 degrees."),
         ("We use v1.10.", "We use v1.1."),
+        ("The version is 1.100.", "The version is 1.1."),
         (fact("Ann", "code", "0042"), fact("Ann", "code", "42")),
     ],
 )
