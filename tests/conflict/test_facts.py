@@ -22,3 +22,12 @@ def test_a_new_memory_is_in_conflict_with_the_latest_ones_only() -> None:
         sides = {frozenset(one.sides) for one in memory.conflicts(None, user_id="ana")}
     expected = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
     assert sides == {frozenset((names[one], names[other])) for one, other in expected}
+
+
+def test_a_fact_meets_those_of_its_attribute_however_many_others_came_since() -> None:
+    with opened(metabolism={"conflict_facts": 2}) as memory:
+        old = memory.add_fact("Ana", "city", "Lyon", user_id="ana")
+        for hobby in ("chess", "tennis", "go"):
+            memory.add_fact("Ana", "hobby", hobby, user_id="ana")
+        new = memory.add_fact("Ana", "city", "Paris", user_id="ana")
+        assert [one.sides for one in memory.conflicts(None, user_id="ana")] == [(old, new)]

@@ -133,11 +133,17 @@ class ConflictChecker:
                 yield Found(old, relation)
 
     def _facts_like(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[MemoryNode]:
-        """Yield the stated facts of the same owner about the subject of a fact, the latest first."""
+        """Yield the stated facts of the same owner about the subject of a fact.
+
+        Those that share most words with the attribute come first, and of these the latest.
+        """
         subject, known = _subject(node), {one.id for one in before}
         view = self._store.view(filters=Filter(kinds=(FACT,), scope=ScopeFilter(node.scope.user_id, alone=True)))
-        names = [name for name in self._store.nodes_with([subject_tag(subject)], None, view) if name not in known]
-        stored = self._store.get_nodes(names[::-1][: self._settings.conflict_facts], missing_ok=True)
+        rows = view.known_rows(set(self._store.nodes_with([subject_tag(subject)], None, view)) - known)
+        stems = split_keywords(node.found.statement.attribute) if node.found.statement else []
+        shared = self._store.has_tags(stems, view, rows).sum(axis=0) if stems and rows.size else np.zeros(rows.size)
+        first = rows[np.lexsort((rows, shared))[::-1][: self._settings.conflict_facts]]
+        stored = self._store.get_nodes([view.ids[row] for row in first.tolist()], missing_ok=True)
         for other in chain(reversed(before), stored):
             if other.id != node.id and owner_of(other) == owner_of(node) and _subject(other) == subject:
                 yield other
