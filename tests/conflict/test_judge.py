@@ -21,7 +21,17 @@ CONTRADICTIONS = [
     ("Alle kamen zur Feier.", "Niemand kam zur Feier."),
     ("El museo abre los lunes.", "El museo no abre los lunes."),
     ("我吃肉。", "我不吃肉。"),
+    (
+        "Nobody is jumping off the pier.",
+        "A boy is jumping off the pier, and two girls are watching him from the beach.",
+    ),
+    ("There is no courier carrying a parcel up the stairs.", "A courier is hauling a big parcel up the stairs."),
+    (
+        "The barefoot man with a shirt is not near a shirtless boy.",
+        "The barefoot man with a shirt is near a shirtless boy.",
+    ),
     # opposites
+    ("The cabin is near a lake.", "The cabin is far from a lake."),
     ("The soup is hot.", "The soup is cold."),
     ("Die Suppe ist heiß.", "Die Suppe ist kalt."),
     ("La tienda está abierta.", "La tienda está cerrada."),
@@ -55,6 +65,12 @@ INDEPENDENT = [
     ("We are not painting the bedroom this summer.", "We are painting the kitchen this summer."),
     ("我吃肉。", "我不吃鱼。"),
     # unknown persons and things
+    ("The man is not eating a banana by a tree.", "A man is eating a banana."),
+    ("The waiter isn't wearing a silk tie.", "A waiter is wearing a tie."),
+    ("There are no direct flights to Oslo.", "There are direct trains to Oslo."),
+    ("There is no dog in our house.", "There is a cat in our house."),
+    ("None of my friends play tennis.", "One of my friends plays golf."),
+    ("There is no parking at the office.", "There is a bakery at the office."),
     ("A man is sitting on a bench.", "A man is standing on a bench."),
     ("A group of tourists is in a museum.", "A group of tourists is in a harbour."),
     # several groups, and a wording whose likeness names another attribute

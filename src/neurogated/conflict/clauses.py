@@ -19,8 +19,8 @@ __all__ = ["clauses_in", "has_happened", "is_own", "keys_in", "language_in", "or
 _CASE = re.IGNORECASE
 _CLAUSE = re.compile(
     r"[;:!?](?:\s+|$)|[。！？；，]\s*|\s[-–—]+\s"
-    r"|,?\s(?:so|but|because|since|which|considering|due to|thanks to|by|using|after|as|that|when|while|before"
-    r"|though|although|aber|weil|denn|dass|wenn|obwohl|während|bevor|nachdem|deshalb|pero|porque|aunque"
+    r"|,?\s(?:so|but|because|since|which|considering|due to|thanks to|by(?=\s\w+ing\b)|using|after|as|that|when|while"
+    r"|before|though|although|aber|weil|denn|dass|wenn|obwohl|während|bevor|nachdem|deshalb|pero|porque|aunque"
     r"|cuando|mientras|así que|mais|car|parce que|quand|lorsque|alors)\s"
     r"|,\s+(?=(?:and|but|so|or|because|since|which|who|when|while|especially|although|though|can|could|should|would|do|how|what"
     r"|i|i['’]\w+|we|he|she|they|it|und|aber|denn|weil|wie|ich|wir|kannst|y|pero|porque|cómo|puedes|et|mais|car|je|nous|peux)\b)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 from neurogated.conflict.exclusive import Exclusiveness, is_membership
 from neurogated.conflict.meanings import Meanings
@@ -10,6 +11,7 @@ from neurogated.conflict.slots import same_attribute
 from neurogated.conflict.specificity import detail, same_value, value_kind
 from neurogated.conflict.statement import Slot, Statement, read_statement
 from neurogated.conflict.verdicts import conflict, duplicate, independent, refinement
+from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation
 
 __all__ = ["compare_slots"]
@@ -37,12 +39,7 @@ def compare_slots(  # noqa: PLR0911 - rules in order
     if _is_fact(one) and _numbers_apart(ours.attribute, theirs.attribute):
         return independent(f"“{ours.attribute}” and “{theirs.attribute}” are different attributes.")
     is_plain = _BARE.fullmatch(_NOT.sub("", ours.attribute)) or _BARE.fullmatch(_NOT.sub("", theirs.attribute))
-    if (
-        ours.attribute != theirs.attribute
-        and not _is_fact(one)
-        and _PLACED.match(ours.value)
-        and _PLACED.match(theirs.value)
-    ):
+    if ours.attribute != theirs.attribute and not _is_fact(one) and _need_words(ours, theirs):
         return None
     values = [_NOT.sub("", slot.value) for slot in (ours, theirs)]
     is_equal = same_value(*values)
@@ -114,6 +111,14 @@ def _is_activity(slot: Slot) -> bool:
     """Return whether a slot was read from a verb in its progressive form: "is sitting", and not "status is pending"."""
     has_noun = " " in slot.attribute and slot.attribute.endswith(" is")
     return not has_noun and bool(_ACTIVITY.search(f"{slot.attribute} {slot.value}"))
+
+
+def _need_words(one: Slot, other: Slot) -> bool:
+    """Return whether two slots name places, or attributes that exclude each other, which the words tell apart."""
+    words = (slot.attribute.lower().split() for slot in (one, other))
+    relations = word_relations()
+    are_opposite = any(relations.opposite(*pair) for pair in product(*words))
+    return are_opposite or all(_PLACED.match(slot.value) for slot in (one, other))
 
 
 def _is_fact(statement: Statement) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import product
 
 from neurogated.conflict import cues
 from neurogated.conflict.alignment import Alignment, is_inflected, is_swapped
@@ -19,18 +20,20 @@ from neurogated.core.judgements import Relation
 __all__ = ["Guards"]
 
 _DETAILED = 0.4
-_MISSING = 0.2
-"""Share of the words of a denial that the other statement may lack."""
+_MISSING, _MOST_MISSING, _ALIKE = 0.2, 0.5, 0.55
+"""Share of the words of a denial that the other statement may lack, and the share for texts of at least this cosine."""
+_SAME_WORDS, _SAME_THINGS, _WHOLE = 0.45, 0.65, 0.9
+"""Cosine of "there is no …" and of what it excludes: in other words, with other things, where the denial says more."""
 _LEAST_PREFIX = 3
 _CLOSE = 0.5
 _NEAR_WORDS, _NEAR_TEXTS = 0.55, 0.86
-
-_MOST_MISSING, _ALIKE = 0.5, 0.55
-"""The same for texts of at least this cosine."""
 _BESIDES = 2.0
 """Words of a statement for each word that its denial shares with it."""
 _SOME = re.compile(
     r"\W*(?:an?|some|few|several|two|three|four|five|many|ein|eine|einige|un|una|unos|unas|une|des|一)\b", re.IGNORECASE
+)
+_NOTHING = re.compile(
+    r"\W*(?:(?P<thing>(?:there (?:is|are|was|were) )?(?:no|not an?|not any)\b)|nobody\b|none\b)", re.IGNORECASE
 )
 _INDEFINITE = re.compile(r"\b(?:an?|some|ein|eine[mnr]?|una?|une)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 _WORD_AFTER = re.compile(r"\s+(?:and\s+)?(?!(?:in|on|at|and|or|to|from|with|by|the|of|is)\b)\w")
@@ -62,7 +65,7 @@ class Guards:
             return None
         left, right = found.rest()
         denied, rest = (left, right) if one.is_negated else (right, left)
-        if _lacks(one, other) or _lacks(other, one):
+        if _lacks(left, right) or _lacks(right, left):
             return independent("Both deny the same, one by the ending “-less”.")
         opposed = self._opposed(denied, rest, one.language)
         if opposed is not None:
@@ -71,20 +74,19 @@ class Guards:
             return independent("One denies the opposite of the other.")
         if any(t.moment for t in left) and any(t.moment for t in right):
             return independent("They speak of different times.")
-        missing = [token for token in denied if not any(is_inflected(token, each, one.language) for each in rest)]
+        denial, said = (one, other) if one.is_negated else (other, one)
+        missing = [t for t in denied if not any(self._is_form(t, each, one.language) for each in rest)]
         narrower = "broader" if other.is_negated else "narrower"
-        missing = [token for token in missing if not any(self._is_close(token, each, one.language) for each in rest)]
         missing += [pair.second if other.is_negated else pair.first for pair in found.pairs if pair.how == narrower]
-        size = _size(t for t in (one if one.is_negated else other).tokens if not t.is_person_word)
         has_swapped = one.is_passive == other.is_passive and is_swapped(found)
         if (
             has_swapped
             or any(not t.is_plain or t.is_name for t in missing)
-            or _names_another(missing, rest)
-            or not self._covers(one, other, missing, size)
+            or not self._covers(denial, said, missing, rest)
         ):
             return independent("The denied statement says something else.")
-        if _size(rest) > _BESIDES * max(1, found.matched) + len(denied):
+        denies_all = _NOTHING.match(denial.frame) and not missing
+        if not denies_all and _size(rest) > _BESIDES * max(1, found.matched) + len(denied):
             return independent("The denied statement is only a small part of the other.")
         return conflict(one, other, "One denies the other.", sure=not missing)
 
@@ -260,17 +262,36 @@ class Guards:
             return duplicate("Both say the same in other words.")
         return None
 
-    def _covers(self, one: Statement, other: Statement, missing: list[Token], size: int) -> bool:
-        """Return whether a statement holds enough of the words of its denial."""
-        if _size(missing) <= _MISSING * size:
+    def _covers(self, denial: Statement, said: Statement, missing: list[Token], rest: list[Token]) -> bool:
+        """Return whether a denial excludes a statement that lacks some of its words."""
+        if not missing:
             return True
-        is_near = one.language == "en" and _size(missing) <= _MOST_MISSING * size
-        return is_near and self._meanings.cosine(one.text, other.text) >= _ALIKE
+        nothing = _NOTHING.match(denial.frame)
+        likeness = self._meanings.cosine(*(" ".join(t.word for t in each.tokens) for each in (denial, said)))
+        if nothing is None and _SOME.match(said.frame) and likeness < _WHOLE:
+            return False
+        if nothing is not None and likeness and denial.language == "en":
+            return self._excludes_all(denial, said, (missing, rest), likeness, of_thing=bool(nothing["thing"]))
+        share = _size(missing) / _size(t for t in denial.tokens if not t.is_person_word)
+        is_alike = denial.language == "en" and self._meanings.cosine(denial.text, said.text) >= _ALIKE
+        return share <= (_MOST_MISSING if is_alike else _MISSING) and not _names_another(missing, rest)
 
-    def _is_close(self, one: Token, other: Token, language: str) -> bool:
-        """Return whether two words are near in meaning, of which a denial may use either."""
+    @staticmethod
+    def _excludes_all(
+        denial: Statement, said: Statement, differ: tuple[list[Token], list[Token]], likeness: float, *, of_thing: bool
+    ) -> bool:
+        """Return whether "there is no …" or "nobody …" excludes a statement, given the words that differ."""
+        missing, rest = differ
+        if of_thing and denial.tokens[0] in missing and said.tokens[0] in rest:
+            return False
+        if not _names_another(missing, rest):
+            return likeness >= (_SAME_WORDS if rest else _WHOLE)
+        return len(missing) > 1 and likeness >= _SAME_THINGS and not _names_another(missing, rest, of_one_class=True)
+
+    def _is_form(self, one: Token, other: Token, language: str) -> bool:
+        """Return whether two words are forms of one or near in meaning, of which a denial may use either."""
         is_word = language == "en" and one.is_plain and other.is_plain and not (one.is_name or other.is_name)
-        return is_word and self._are_near(one, other, _CLOSE)
+        return is_inflected(one, other, language) or (is_word and self._are_near(one, other, _CLOSE))
 
     def _are_near(self, one: Token, other: Token, least: float) -> bool:
         """Return whether two words can stand for each other; nouns that are no synonyms name different things."""
@@ -280,17 +301,16 @@ class Guards:
         return (are_verbs or not are_nouns) and self._meanings.cosine(one.word, other.word) >= least
 
 
-def _lacks(one: Statement, other: Statement) -> bool:
+def _lacks(words: Iterable[Token], things: Iterable[Token]) -> bool:
     """Return whether a word says the lack of a thing of the other statement, as "shirtless" does."""
     return any(
-        len(thing.word) >= _LEAST_PREFIX and token.word.startswith(f"{thing.word}less")
-        for token in one.tokens
-        for thing in other.tokens
+        len(thing.word) >= _LEAST_PREFIX and word.word.startswith(f"{thing.word}less")
+        for word, thing in product(words, things)
     )
 
 
-def _names_another(missing: Iterable[Token], rest: Iterable[Token]) -> bool:
-    """Return whether a denial names a thing in the place where the other statement names another one."""
+def _names_another(missing: Iterable[Token], rest: Iterable[Token], *, of_one_class: bool = False) -> bool:
+    """Return whether a denial names a thing where the other statement names another one, or one of its class."""
     relations = word_relations()
 
     def is_action(token: Token) -> bool:
@@ -298,7 +318,10 @@ def _names_another(missing: Iterable[Token], rest: Iterable[Token]) -> bool:
         return token.is_verb or (is_form and relations.is_verb(token.word))
 
     things = [[t for t in tokens if not is_action(t)] for tokens in (missing, rest)]
-    return any(t.role == u.role and t.after_verb == u.after_verb for t in things[0] for u in things[1])
+    pairs = [
+        pair for pair in product(*things) if pair[0].role == pair[1].role and pair[0].after_verb == pair[1].after_verb
+    ]
+    return any(not of_one_class or relations.are_siblings(t.word, u.word) for t, u in pairs)
 
 
 def _is_known(statement: Statement) -> bool:
