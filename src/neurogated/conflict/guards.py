@@ -268,13 +268,15 @@ class Guards:
             return True
         nothing = _NOTHING.match(denial.frame)
         likeness = self._meanings.cosine(*(" ".join(t.word for t in each.tokens) for each in (denial, said)))
-        if nothing is None and _SOME.match(said.frame) and likeness < _WHOLE:
-            return False
         if nothing is not None and likeness and denial.language == "en":
             return self._excludes_all(denial, said, (missing, rest), likeness, of_thing=bool(nothing["thing"]))
+        if _names_another(missing, rest):
+            return False
         share = _size(missing) / _size(t for t in denial.tokens if not t.is_person_word)
+        if nothing is None and _SOME.match(said.frame):
+            return share <= _MISSING and likeness >= _WHOLE
         is_alike = denial.language == "en" and self._meanings.cosine(denial.text, said.text) >= _ALIKE
-        return share <= (_MOST_MISSING if is_alike else _MISSING) and not _names_another(missing, rest)
+        return share <= (_MOST_MISSING if is_alike else _MISSING)
 
     @staticmethod
     def _excludes_all(
