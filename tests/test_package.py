@@ -76,7 +76,7 @@ FIXED_CONSTANTS = {
     "conflict/facts.py": {"_DETAILED", "_SHORT"},
     "conflict/guards.py": {
         "_DETAILED", "_MISSING", "_MOST_MISSING", "_ALIKE", "_BESIDES", "_CLOSE", "_LEAST_PREFIX", "_NEAR_WORDS",
-        "_NEAR_TEXTS", "_SAME_WORDS", "_SAME_THINGS", "_WHOLE",
+        "_NEAR_TEXTS", "_NEAR_THINGS", "_SAME_WORDS", "_SAME_THINGS", "_WHOLE",
     },
     "conflict/judge.py": {"_MOST_SENTENCES", "_MOST_CHARACTERS", "_WHOLE"},
     "conflict/answers.py": {"_ENOUGH"},

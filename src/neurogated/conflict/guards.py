@@ -25,7 +25,7 @@ _MISSING, _MOST_MISSING, _ALIKE = 0.2, 0.5, 0.55
 _SAME_WORDS, _SAME_THINGS, _WHOLE = 0.45, 0.65, 0.9
 """Cosine of "there is no …" and of what it excludes: in other words, with other things, where the denial says more."""
 _LEAST_PREFIX = 3
-_CLOSE = 0.5
+_CLOSE, _NEAR_THINGS = 0.5, 0.75
 _NEAR_WORDS, _NEAR_TEXTS = 0.55, 0.86
 _BESIDES = 2.0
 """Words of a statement for each word that its denial shares with it."""
@@ -293,7 +293,14 @@ class Guards:
     def _is_form(self, one: Token, other: Token, language: str) -> bool:
         """Return whether two words are forms of one or near in meaning, of which a denial may use either."""
         is_word = language == "en" and one.is_plain and other.is_plain and not (one.is_name or other.is_name)
-        return is_inflected(one, other, language) or (is_word and self._are_near(one, other, _CLOSE))
+        return is_inflected(one, other, language) or (
+            is_word and (self._are_near(one, other, _CLOSE) or self._are_near_things(one, other))
+        )
+
+    def _are_near_things(self, one: Token, other: Token) -> bool:
+        """Return whether two words name almost the same, as "lawn" and "grass" do, unlike "tea" and "coffee"."""
+        is_near = self._meanings.cosine(one.word, other.word) >= _NEAR_THINGS
+        return is_near and not word_relations().are_siblings(one.word, other.word)
 
     def _are_near(self, one: Token, other: Token, least: float) -> bool:
         """Return whether two words can stand for each other; nouns that are no synonyms name different things."""
