@@ -5,7 +5,7 @@ A question that names none of them has no dimension, and its recall does not cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -19,8 +19,8 @@ from neurogated.core.kernel import CANVAS, CAUSE, EFFECT, PLACE, SENTIMENT, SPAN
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import GraphView, Rows
+from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.feelings import feeling_of
-from neurogated.retrieval.local_spread import local_spread
 from neurogated.retrieval.ranking import best_places
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.time_spans import span_of
@@ -61,9 +61,12 @@ class Dimensions:
         kernel: Kernel,
         present: int,
         scale: SentimentScale | None,
-        canvas: Mapping[str, float],
+        lit: Scored,
     ) -> None:
-        """Propose candidates to `likeness`; `present` is in microseconds since 1970 UTC."""
+        """Propose candidates to `likeness`.
+
+        `present` is in microseconds since 1970 UTC. `lit` has the memories that the first phase lights up.
+        """
         self._store = store
         self._view = view
         self._config = config
@@ -72,7 +75,7 @@ class Dimensions:
         self._vector = vector
         self._present = present
         self._scale = scale
-        self._canvas = canvas
+        self._lit = lit
         weights = {
             CANVAS: (config.retrieval.canvas_weight, self._local),
             SPAN: (config.retrieval.time_span_weight, self._time),
@@ -104,10 +107,8 @@ class Dimensions:
             yield int(known.rows[place]), float(scores[place])
 
     def _local(self) -> Callable[[Rows], Values] | None:
-        """Match memories that the first phase lights up, and propose them; see `local_spread`."""
-        if not self._canvas:
-            return None
-        rows, values = local_spread(self._store, self._view, self._config, self._query, self._canvas)
+        """Match memories that the first phase lights up, and propose them."""
+        rows, values = self._lit
         self._likeness.of(rows)
         return _looked_up(rows, values) if rows.size else None
 

@@ -14,9 +14,11 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.same_as import fronts, has_groups, is_said, is_shown
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["Admission"]
+__all__ = ["NOTHING", "Admission", "Scored"]
 
-_Scored = tuple[Rows, NDArray[np.float64]]
+Scored = tuple[Rows, NDArray[np.float64]]
+"""Rows and their scores, both (n,)."""
+NOTHING: Scored = (np.empty(0, dtype=np.int64), np.empty(0))
 
 _DEEPER = 1.25
 """How much deeper a repeated search goes than the share of refused nodes in the last one suggests."""
@@ -49,7 +51,7 @@ class Admission:
             admitted[admitted] = self._is_shown(rows[admitted])
         return admitted
 
-    def admitted(self, rows: Rows, values: NDArray[np.float64]) -> _Scored:
+    def admitted(self, rows: Rows, values: NDArray[np.float64]) -> Scored:
         """Return the nodes that the recall may return, with their values."""
         may = self.admits(rows)
         return rows[may], values[may]
@@ -88,7 +90,7 @@ class Admission:
         """Return how many results to search for, so that about `count` of them are admitted."""
         return math.ceil(count * self.deeper)
 
-    def best(self, count: int, search: Callable[[int], _Scored], found: _Scored | None = None) -> _Scored:
+    def best(self, count: int, search: Callable[[int], Scored], found: Scored | None = None) -> Scored:
         """Return the `count` best admitted results, best first.
 
         Args:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import repeat
 from types import MappingProxyType
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +35,12 @@ from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
+from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.local_spread import OnCanvas
-from neurogated.retrieval.queries import checked_queries, checked_score
+from neurogated.retrieval.queries import Asked, checked_queries, checked_score
 from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import with_conflicts
-from neurogated.retrieval.similarity import QuestionSimilarity, Scored
+from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
@@ -77,22 +79,6 @@ class RecallOptions(FilterOptions, total=False):
     """Whether to find all memories that say the same, and not only the clearest; see `metabolism.find_duplicates`."""
     now: datetime | None
     """The present, for recency and for time spans such as "last week"; default: the clock's time."""
-
-
-class _Asked(NamedTuple):
-    """A question with its vector, its kernel and its nearest neighbours."""
-
-    given: str
-    query: str
-    """The part of `given` that counts."""
-    vector: NDArray[np.float32]
-    kernel: Kernel
-    nearest: Scored
-    """The rows that vector search found, and their cosines."""
-    present: int
-    """The present, in microseconds since 1970 UTC."""
-    canvas: Mapping[str, float]
-    """Scores of the memories on the working canvas; empty if it has no weight."""
 
 
 @names_arguments
@@ -193,24 +179,20 @@ class NeuroRetriever:
         given, queries = queries, [ends_of(query, self._config.retrieval.max_query_chars) for query in queries]
         store = self._store if as_of is None else self._store.as_of(as_of)
         canvas = self._canvas(filters, present) if as_of is None else {}
+        view = store.view(valid_at=valid_at, filters=wanted_nodes)
+        law = self._law if as_of is None and not include_dormant else None
+        is_short = as_of is None and not include_duplicates
+        groups = is_short and self._config.metabolism.find_duplicates
+        admissions = [Admission(view, law, present, self._deeper, groups, is_short) for _ in queries]
+        depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
         shared = Stopwatch()
-        stage("embedding the question")
-        vectors = self._embedder.embed_queries(list(queries))
-        shared.lap("embed")
-        stage("choosing a kernel")
-        kernels = self._generate(queries, vectors)
-        shared.lap("kernel")
+        search = partial(first_phase, store, view, self._similarity_config, queries, depth=depth, canvas=canvas)
+        vectors, kernels, first = self._read(queries, search, shared)
         with self._in_turn():
             shared.skip()
             stage("searching")
-            view = store.view(valid_at=valid_at, filters=wanted_nodes)
-            law = self._law if as_of is None and not include_dormant else None
-            is_short = as_of is None and not include_duplicates
-            groups = is_short and self._config.metabolism.find_duplicates
-            admissions = [Admission(view, law, present, self._deeper, groups, is_short) for _ in queries]
-            depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
             nearest = store.nearest_rows(list(vectors), depth, view)
-            asked = list(map(_Asked, given, queries, vectors, kernels, nearest, repeat(present), repeat(canvas)))
+            asked = list(map(Asked, given, queries, vectors, kernels, nearest, repeat(present), first))
             shared.lap("search")
             stage("spreading activation")
             found = [self._find_awake(store, *each, wanted) for each in zip(asked, admissions, strict=True)]
@@ -243,12 +225,26 @@ class NeuroRetriever:
             if taken:
                 self._turns.release()
 
+    def _read(
+        self, queries: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
+    ) -> tuple[NDArray[np.float32], list[Kernel], list[FirstPhase]]:
+        """Embed the questions and choose their kernels, while a thread runs the first phase."""
+        with ThreadPoolExecutor(1, thread_name_prefix="first-phase") as beside:
+            first = beside.submit(search)
+            stage("embedding the question")
+            vectors = self._embedder.embed_queries(list(queries))
+            watch.lap("embed")
+            stage("choosing a kernel")
+            kernels = self._generate(queries, vectors)
+            watch.lap("kernel")
+        return vectors, kernels, first.result()
+
     def _generate(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]:
         if isinstance(self._kernels, SupportsKernelBatch):
             return self._kernels.generate_batch(queries, vectors)
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
-    def _find_awake(self, store: GraphStorePort, asked: _Asked, admission: Admission, wanted: int) -> Found:
+    def _find_awake(self, store: GraphStorePort, asked: Asked, admission: Admission, wanted: int) -> Found:
         """Leave dormant nodes out, unless the others fit the question too little; see `metabolism.wake_factor`."""
         law, settings = admission.law, self._config.metabolism
         every = replace(admission, law=None, deeper=1.0, sleep=law)
@@ -268,14 +264,14 @@ class NeuroRetriever:
         others = awake.ranking.fit
         return awake if others.size and (best.size or others.max() >= least) else woken
 
-    def _find(self, store: GraphStorePort, asked: _Asked, wanted: int, admission: Admission) -> Found:
+    def _find(self, store: GraphStorePort, asked: Asked, wanted: int, admission: Admission) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
-        _, query, vector, kernel, nearest, *_ = asked
+        _, query, vector, kernel, nearest, present, first = asked
         view, own = admission.view, Stopwatch()
         likeness = QuestionSimilarity(
             store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
         )
-        likeness.propose(max(wanted, self._config.retrieval.candidates), nearest)
+        likeness.propose(max(wanted, self._config.retrieval.candidates), nearest, first.keywords)
         dimensions = Dimensions(
             store,
             view,
@@ -284,9 +280,9 @@ class NeuroRetriever:
             query=query,
             vector=vector,
             kernel=kernel,
-            present=asked.present,
+            present=present,
             scale=SentimentScale.of_embedder(self._embedder.name),
-            canvas=asked.canvas,
+            lit=first.lit,
         )
         anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
@@ -301,7 +297,7 @@ class NeuroRetriever:
         return Found(tuple(anchors), activation, ranking, own.seconds)
 
     def _recall(
-        self, asked: _Asked, found: Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
+        self, asked: Asked, found: Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())

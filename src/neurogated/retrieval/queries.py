@@ -1,15 +1,35 @@
-"""Checks the arguments of a recall."""
+"""The questions of a recall, and the checks of its arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from neurogated.core.kernel import Kernel
 from neurogated.core.text import checked_text
 from neurogated.errors import InputError
+from neurogated.retrieval.dormancy import Scored
+from neurogated.retrieval.first_phase import FirstPhase
 
-__all__ = ["checked_queries", "checked_score"]
+__all__ = ["Asked", "checked_queries", "checked_score"]
+
+
+class Asked(NamedTuple):
+    """A question with its vector, its kernel and its nearest neighbours."""
+
+    given: str
+    query: str
+    """The part of `given` that counts."""
+    vector: NDArray[np.float32]
+    kernel: Kernel
+    nearest: Scored
+    """The rows that vector search found, and their cosines."""
+    present: int
+    """The present, in microseconds since 1970 UTC."""
+    first: FirstPhase
 
 
 def checked_queries(queries: Sequence[str]) -> None:

@@ -19,16 +19,14 @@ from neurogated.core.rendering import names_in, place_tag, places_among, subject
 from neurogated.core.view import GraphView, Rows
 from neurogated.core.words import split_words
 from neurogated.retrieval.derived import shares_of_sources
-from neurogated.retrieval.dormancy import Admission
+from neurogated.retrieval.dormancy import NOTHING, Admission, Scored
 from neurogated.retrieval.turns import Turns
 
-__all__ = ["PARTS", "QuestionSimilarity", "Scored", "Similarities"]
+__all__ = ["PARTS", "QuestionSimilarity", "Similarities"]
 
 PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """The parts of the similarity of a memory."""
 Values = NDArray[np.float64]
-Scored = tuple[Rows, Values]
-"""Rows and their scores, both (n,)."""
 
 
 class Similarities(NamedTuple):
@@ -101,9 +99,6 @@ class Similarities(NamedTuple):
         return Similarities(rows[order], np.concatenate((self.columns, others.columns), axis=1)[:, order])
 
 
-_NOTHING: Scored = (np.empty(0, dtype=np.int64), np.empty(0))
-
-
 class QuestionSimilarity:
     """Similarity of one question to the nodes of a view.
 
@@ -148,18 +143,19 @@ class QuestionSimilarity:
         )
         self.known = Similarities(np.empty(0, dtype=np.int64), np.empty((1 + len(PARTS), 0)))
 
-    def propose(self, count: int, nearest: Scored | None = None) -> Similarities:
+    def propose(self, count: int, nearest: Scored | None = None, by_keywords: Scored | None = None) -> Similarities:
         """Return the nodes that vector search and keyword search find, up to `count` each.
 
-        `nearest` is the result of the vector search, if the caller has it: rows and cosines.
+        `nearest` and `by_keywords` are the results of these searches, if the caller has them.
         """
         nearest = self._admission.best(count, self._nearest, nearest)
-        by_keywords: Scored = _NOTHING
         if self._config.retrieval.keyword_weight:
-            by_keywords = self._admission.best(count, self._with_keywords)
+            by_keywords = self._admission.best(count, self._with_keywords, by_keywords)
             # A fact has the words of several memories, so its BM25 is no measure for theirs.
             originals = ~is_derived(self._view, by_keywords[0])
             self._best_keywords = float(by_keywords[1].max(initial=0.0, where=originals))
+        else:
+            by_keywords = NOTHING
         rows = _distinct(np.concatenate((nearest[0], by_keywords[0], self._admission.replaced)))
         self.known = self._measure(rows, nearest, by_keywords)
         self._scale()
@@ -217,7 +213,7 @@ class QuestionSimilarity:
             np.minimum(measured.columns[0], 1.0, out=measured.columns[0])
             self.known = self.known.joined(measured)
 
-    def _measure(self, rows: Rows, nearest: Scored = _NOTHING, by_keywords: Scored = _NOTHING) -> Similarities:
+    def _measure(self, rows: Rows, nearest: Scored = NOTHING, by_keywords: Scored = NOTHING) -> Similarities:
         """Measure nodes, but take the scores that the searches returned."""
         config, none = self._config, np.zeros(rows.size)
         cosine = _completed(rows, nearest, self._cosines)

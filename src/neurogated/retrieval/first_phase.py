@@ -1,0 +1,67 @@
+"""The first phase of a recall: keyword search, and activation from the working canvas and from keywords.
+
+It needs no vector of the question, so it runs while the question is embedded. The second phase, vector search, then
+measures the memories that it found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.kernel import Kernel
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView
+from neurogated.retrieval.dormancy import NOTHING, Scored
+from neurogated.retrieval.spreading_activation import SpreadingActivation
+
+__all__ = ["FirstPhase", "OnCanvas", "first_phase"]
+
+OnCanvas = Callable[[str | None, str | None, int], Mapping[str, float]]
+"""Returns the scores of the memories on the canvas of a user and a session at a time, microseconds since 1970 UTC."""
+
+
+class FirstPhase(NamedTuple):
+    """What a recall finds without the vector of its question."""
+
+    keywords: Scored
+    """Rows with their BM25, best first."""
+    lit: Scored
+    """Rows that light up, ascending, with their activation as a share of the highest, 0–1; empty without a canvas."""
+
+
+def first_phase(
+    store: GraphStorePort,
+    view: GraphView,
+    config: MemoryConfig,
+    queries: Sequence[str],
+    *,
+    depth: int,
+    canvas: Mapping[str, float],
+) -> list[FirstPhase]:
+    """For each query, find up to `depth` memories by keywords, and spread from the best of them and from `canvas`."""
+    if not (config.retrieval.keyword_weight or canvas):
+        return [FirstPhase(NOTHING, NOTHING)] * len(queries)
+    found = [store.keyword_rows(query, depth, view) for query in queries]
+    return [FirstPhase(each, _spread(view, config, each, canvas) if canvas else NOTHING) for each in found]
+
+
+def _spread(view: GraphView, config: MemoryConfig, found: Scored, canvas: Mapping[str, float]) -> Scored:
+    """Spread over all types of edges alike.
+
+    The start of a memory is its share of the best score on the canvas, or of the best keyword score if that is more.
+    """
+    rows, scores = (column[: config.TOP_K_ANCHORS] for column in found)
+    best = float(scores.max(initial=0.0)) or 1.0
+    starts = {view.ids[row]: score / best for row, score in zip(rows.tolist(), scores.tolist(), strict=True)}
+    most = max(canvas.values()) or 1.0
+    for row in view.known_rows(canvas).tolist():
+        name = view.ids[row]
+        starts[name] = max(starts.get(name, 0.0), canvas[name] / most)
+    lit, values = SpreadingActivation(config).spread(view, starts, Kernel()).total
+    shown = view.admitted(lit) & ~np.isin(lit, view.hidden)
+    lit, values = lit[shown], values[shown]
+    return lit, values / (float(values.max(initial=0.0)) or 1.0)
