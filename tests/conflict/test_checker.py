@@ -76,6 +76,22 @@ def test_a_change_supersedes_a_memory_that_says_nothing_else(memory: NeuroGraphM
     assert memory.get(lone).valid_to == START + 40 * DAY
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Leeds and I work as a nurse.", "I no longer work as a nurse."),
+        ("I live in Leeds and work as a nurse.", "I no longer work as a nurse."),
+        ("Ich wohne in Ulm und arbeite als Lehrer.", "Ich arbeite nicht mehr als Lehrer."),
+        ("Vivo en Lima y trabajo de médico.", "Ya no trabajo de médico."),
+    ],
+)
+def test_a_change_of_one_part_of_a_sentence_ends_nothing(memory: NeuroGraphMemory, old: str, new: str) -> None:
+    first = said(memory, old)
+    said(memory, new, 40)
+    assert memory.get(first).valid_to is None
+    assert all(one.status == "open" for one in found(memory))
+
+
 def test_messages_of_one_call_are_compared(memory: NeuroGraphMemory) -> None:
     texts = ["I live in Leeds.", "It rains.", "I live in York."]
     ids = memory.add([{"role": "user", "content": text} for text in texts], user_id="ana", session_id="s")

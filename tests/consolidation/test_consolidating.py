@@ -151,6 +151,21 @@ def test_memories_of_different_validity_and_agents_are_in_no_common_fact(memory:
         assert memory.get(fact).valid_to == sources[0].valid_to
 
 
+def test_contested_memories_are_in_no_fact_until_the_conflict_is_resolved(memory: NeuroGraphMemory) -> None:
+    ids = add_cluster(memory, (*TEXTS, "I live in Leeds."), user_id="ana")
+    (fact,) = memory.consolidate()
+    assert sources_of(memory, fact) == set(ids)
+    memory.add("I live in York.", user_id="ana")
+    (conflict,) = memory.conflicts(user_id="ana")
+    assert not memory.store.has_node(fact)
+    (fact,) = memory.consolidate()
+    assert sources_of(memory, fact) == set(ids) - set(conflict.sides)
+    memory.delete(fact)
+    memory.resolve(conflict.id, "both")
+    (fact,) = memory.consolidate()
+    assert sources_of(memory, fact) == set(ids)
+
+
 def test_a_fact_expires_with_the_first_of_its_sources(memory: NeuroGraphMemory) -> None:
     lifetimes = [timedelta(days=9), timedelta(days=5), timedelta(days=7), None]
     ids = [memory.add_document(text, ttl=ttl)[0] for text, ttl in zip(TEXTS, lifetimes, strict=True)]

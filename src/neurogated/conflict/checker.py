@@ -12,6 +12,7 @@ import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.claims import Claim, claims_in, contradicted, repeats
+from neurogated.conflict.clauses import is_simple
 from neurogated.conflict.passages import (
     content_of,
     is_compared,
@@ -309,7 +310,8 @@ def _is_certain(earlier: MemoryNode, new: MemoryNode, found: Found) -> bool:
         return False
     if earlier.found.statement is not None:
         return True
-    if len(statements_in(earlier)) != 1:
+    sentences = statements_in(earlier)
+    if len(sentences) != 1 or not is_simple(sentences[0]):
         return False
     # A state that an event begins is an inference, so the user is asked.
     pairs = zip((found.old, new), found.sentences, strict=True)

@@ -14,7 +14,16 @@ from neurogated.core.language import FUNCTION_WORDS, NEGATIONS, language_of
 from neurogated.core.packaged import packaged_json
 from neurogated.core.words import words_of
 
-__all__ = ["clauses_in", "has_happened", "is_own", "keys_in", "language_in", "ordered_keys", "relatives_in"]
+__all__ = [
+    "clauses_in",
+    "has_happened",
+    "is_own",
+    "is_simple",
+    "keys_in",
+    "language_in",
+    "ordered_keys",
+    "relatives_in",
+]
 
 _CASE = re.IGNORECASE
 _CLAUSE = re.compile(
@@ -26,6 +35,8 @@ _CLAUSE = re.compile(
     r"|i|i['’]\w+|we|he|she|they|it|und|aber|denn|weil|wie|ich|wir|kannst|y|pero|porque|cómo|puedes|et|mais|car|je|nous|peux)\b)",
     _CASE,
 )
+_JOINT = re.compile(r"[,;:&—–，；：、]|(?<!\w)(?:and|und|y|e|et)(?!\w)|和|而且|并且", _CASE)
+"""Signs and words that may join two statements, or two things."""
 _SUBJECT = re.compile(r"(?<![\w'’])(?:i|we|ich|wir|je|nous|yo|nosotr[oa]s)(?![\w-])|(?<!\w)j['’](?=\w)", _CASE)
 _OTHER_SUBJECT = re.compile(
     r"(?<![\w'’])(?:he|she|it|they|you|er|es|ihr|él|ella|ellos|ellas|il|elle|ils|elles|tu)(?![\w-])", _CASE
@@ -69,6 +80,13 @@ def _words() -> dict[str, re.Pattern[str]]:
 def clauses_in(sentence: str) -> list[str]:
     """Return the clauses of a sentence."""
     return [clause for clause in _CLAUSE.split(sentence) if clause and clause.strip()]
+
+
+def is_simple(sentence: str) -> bool:
+    """Return whether a sentence says one thing only. "As" joins a verb and a trade: "I work as a nurse"."""
+    text = sentence.rstrip(" .!?。！？…")
+    parts = (match[0].strip().lower() for match in _CLAUSE.finditer(text))
+    return not _JOINT.search(text) and all(part in {"as", "als"} for part in parts)
 
 
 def language_in(text: str) -> str:

@@ -69,8 +69,9 @@ def voice_of(node: MemoryNode) -> Owner:
 
 
 def is_compared(node: MemoryNode) -> bool:
-    """Return whether a memory states things that others may contradict."""
-    return node.kind not in _KINDS and node.role not in _OTHERS and bool(node.content.strip())
+    """Return whether a memory states things that others may contradict. A derived fact repeats its sources."""
+    is_derived = node.kind == FACT and node.found.statement is None
+    return not (is_derived or node.kind in _KINDS or node.role in _OTHERS) and bool(node.content.strip())
 
 
 def statements_in(node: MemoryNode) -> list[str]:

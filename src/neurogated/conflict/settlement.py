@@ -159,7 +159,8 @@ class Settlement:
     def added_to(self, delta: GraphDelta) -> GraphDelta:
         """Return a delta with these changes."""
         gone = dict.fromkeys(delta.removed_nodes)
-        outdated = [name for name in derived_from(self._view, self._ended) if name not in gone]
+        disputed = (side for one in self._conflicts.values() if one.status == "open" for side in one.sides)
+        outdated = [name for name in derived_from(self._view, {*self._ended, *disputed}) if name not in gone]
         outdated += [name for name in conflicts_about(self._view, outdated) if name not in gone]
         written = {node.id: node for node in delta.nodes}
         changed = [name for name in (*written, *self._ended) if name not in gone or name in written]

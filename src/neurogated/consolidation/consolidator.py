@@ -20,6 +20,7 @@ from neurogated.consolidation.sentence_cover import cover_with_rivals, sentences
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.clock import to_micros
 from neurogated.core.communities import CommunityFinder
+from neurogated.core.conflicts import undisputed
 from neurogated.core.delta import GraphDelta, NodeChange
 from neurogated.core.derivation import same_source, source_rows
 from neurogated.core.energy import EnergyLaw
@@ -72,7 +73,7 @@ class Consolidator:
                 break
             stage(f"consolidating, {made} facts made")
             nodes = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
-            sources = sorted(agreeing(nodes), key=_in_time) if nodes else []
+            sources = sorted(agreeing(undisputed(self._store, view, nodes)), key=_in_time)
             if len(sources) < self._config.consolidation_least or self._store.has_node(fact_id(sources)):
                 continue
             text, called = self._text(sources, allowed=calls > 0)
@@ -123,7 +124,8 @@ class Consolidator:
             ids = [node.id for node in sources]
             now = self._store.get_nodes(ids, missing_ok=True)
             rows = view.known_rows(ids)
-            same = rows.size == len(ids) and all(map(same_source, sources, now))
+            same = rows.size == len(ids) == len(undisputed(self._store, view, now))
+            same = same and all(map(same_source, sources, now))
             new = not self._store.has_node(fact.id) and not is_known(rows, known, self._config.consolidation_known)
             if same and new:
                 yield Prepared(fact, now)

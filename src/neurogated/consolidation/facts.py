@@ -42,7 +42,7 @@ def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
     groups: dict[tuple[object, ...], list[MemoryNode]] = {}
     for node in nodes:
         groups.setdefault(period(node), []).append(node)
-    return max(groups.values(), key=len)
+    return max(groups.values(), key=len, default=[])
 
 
 def quoted(sources: Sequence[MemoryNode], sentences: Iterable[Sentence]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import RelationKind, Verdict
 from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 
@@ -27,6 +28,7 @@ __all__ = [
     "edges_of",
     "given_times",
     "moment_of",
+    "undisputed",
 ]
 
 CONFLICT = "conflict"
@@ -170,6 +172,17 @@ def conflicts_about(view: GraphView, node_ids: Iterable[str]) -> list[str]:
         return []
     arcs = view.arcs(view.known_rows(node_ids), EdgeType.CONFLICT, inwards=True)
     return [view.ids[row] for row in np.unique(arcs.target).tolist()]
+
+
+def undisputed(store: GraphStorePort, view: GraphView, nodes: Iterable[MemoryNode]) -> list[MemoryNode]:
+    """Return the memories that are no side of an open conflict, and that no conflict calls superseded or wrong."""
+    kept = {node.id: node for node in nodes}
+    for found in store.get_nodes(conflicts_about(view, kept), missing_ok=True):
+        conflict = Conflict.of(found)
+        for side in conflict.sides:
+            if conflict.status == "open" or side == conflict.loser:
+                kept.pop(side, None)
+    return list(kept.values())
 
 
 def given_times(node: MemoryNode) -> Validity:
