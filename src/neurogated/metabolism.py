@@ -133,7 +133,10 @@ class Metabolism(Wired):
             StorageError: the database is away or refuses.
         """
         if self._runtime.facts is None or self.config.read_only:
-            raise ConfigError("this memory writes no facts into SQL; set metabolism.facts_url, and open it for writing")
+            raise ConfigError(
+                "this memory writes no facts into SQL; pip install 'neurogated[facts]', set metabolism.facts_url to "
+                "a database or leave it out, and open a memory in a folder for writing"
+            )
         return self._runtime.facts.catch_up(self.store, self.config.namespace)
 
     # Duplicates

@@ -21,9 +21,27 @@ def test_facts_are_made_and_shown(config: MemoryConfig, capsys: pytest.CaptureFi
     assert fact["id"].startswith("fact-")
     assert main(["consolidate", *flags]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("1 facts made\n")
+    assert shown.startswith("facts made: 1\n")
     assert {*fact["content"].splitlines(), *shown.splitlines()} & set(TEXTS)
     assert main(["consolidate", *flags]) == 0
-    assert capsys.readouterr().out == "0 facts made\n"
+    assert capsys.readouterr().out.startswith("facts made: 0\na fact needs linked memories")
     assert main(["consolidate", *flags, "--now", "2030-01-01T00:00:00+00:00", "--max_clusters", "0"]) != 0
     assert "max_clusters is 0" in capsys.readouterr().err
+
+
+def test_every_namespace_is_consolidated_and_an_unknown_one_refused(
+    config: MemoryConfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with NeuroGraphMemory(config) as memory:
+        add_cluster(memory.in_namespace("acme"))
+    flags = ["--save_dir", config.save_dir, "--embedding_name", "hash"]
+    assert main(["consolidate", *flags, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"facts": []}
+    assert main(["consolidate", *flags, "--all_namespaces", "--json"]) == 0
+    (fact,) = json.loads(capsys.readouterr().out)["facts"]
+    assert fact["namespace"] == "acme"
+    assert main(["maintain", *flags, "--all_namespaces"]) == 0
+    assert main(["consolidate", *flags, "--namespace", "acne"]) == 1
+    assert "no namespace 'acne' in" in capsys.readouterr().err
+    assert main(["namespaces", *flags]) == 0
+    assert capsys.readouterr().out.split()[-2:] == ["default", "acme"]

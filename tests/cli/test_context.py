@@ -15,6 +15,9 @@ def test_a_context_is_printed_with_its_reasons(run: Run) -> None:
     found = json.loads(run("context", "Where is the pump?", "--user", "ana", "--explain", "--json"))
     assert found["memories"] == list(found["choices"]) == [name]
     assert "nothing found" in run("context", "Where is the pump?")
+    assert "no memory fits into 9 tokens; the best one needs " in run(
+        "context", "pump", "--user", "ana", "--tokens", "9"
+    )
     assert "--tokens takes a whole number" in run("context", "pump", "--tokens", "many", code=2)
 
 

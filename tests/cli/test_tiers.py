@@ -30,6 +30,12 @@ def test_tiers_counts_memories_and_shows_those_with_the_most_energy(
     assert json.loads(_run(capsys, tmp_path, "tiers", "--json", "--top", "0"))["most_energy"] == []
 
 
+def test_tiers_tell_where_the_memories_of_a_user_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _run(capsys, tmp_path, "add", "The pump failed on Monday.", "--user", "ana")
+    assert "--user NAME" in _run(capsys, tmp_path, "tiers")
+    assert "--user NAME" not in _run(capsys, tmp_path, "tiers", "--user", "ana")
+
+
 def test_tiers_writes_a_page_of_its_past_and_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _run(capsys, tmp_path / "agent", "add", "The pump failed on Monday.")
     page = tmp_path / "tiers.html"

@@ -41,6 +41,11 @@ def add_dataset(parser: argparse.ArgumentParser, *, required: bool = False) -> N
     parser.add_argument("--dataset", metavar="NAME", required=required, help="the data set, or its memory")
 
 
+def add_all_namespaces(parser: argparse.ArgumentParser) -> None:
+    """Add the flag for a command that can do its work in every graph of a memory."""
+    parser.add_argument("--all_namespaces", action="store_true", help="in every graph of the memory, not only one")
+
+
 def add_dataset_folder(parser: argparse.ArgumentParser) -> None:
     """Add the flag for the folder of data sets."""
     parser.add_argument(

@@ -53,7 +53,7 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _text(context: Context) -> str:
     if not context:
-        return NOTHING_FOUND
+        return "\n".join(context.notes) or NOTHING_FOUND
     reasons = [f"{name}\n    {choice}" for name, choice in context.choices.items()]
     told = questions(context.conflicts)
     return "\n".join((context.text, f"{context.tokens} of {context.budget} tokens", *told, *reasons))

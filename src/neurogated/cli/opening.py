@@ -13,9 +13,9 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of
 from neurogated.errors import ConfigError, StorageError
 from neurogated.memory import NeuroGraphMemory
-from neurogated.storage.registry import memory_exists
+from neurogated.storage.registry import memory_exists, namespaces_in
 
-__all__ = ["config_of", "memory_config", "open_memory", "say_how_it_judges"]
+__all__ = ["config_of", "graphs_of", "memory_config", "open_memory", "say_how_it_judges"]
 
 
 def config_of(arguments: argparse.Namespace) -> MemoryConfig:
@@ -47,7 +47,7 @@ def open_memory(
     Only a command with `from_scratch` obeys `force_index_from_scratch`; no other command may delete the memory.
 
     Raises:
-        StorageError: there is no memory, and `create` is not set.
+        StorageError: there is no memory or no such namespace, and `create` is not set.
     """
     config = memory_config(arguments)
     if not from_scratch:
@@ -56,8 +56,20 @@ def open_memory(
         raise StorageError(
             f"there is no memory in {config.save_dir}; create one with 'index' or 'add', or check --save_dir"
         )
+    if not create and config.namespace != MemoryConfig().namespace:
+        known = namespaces_in(config)
+        if config.namespace not in known:
+            raise StorageError(
+                f"there is no namespace {config.namespace!r} in {config.save_dir}; there are: {', '.join(known)}"
+            )
     with NeuroGraphMemory(config) as memory:
         yield memory
+
+
+def graphs_of(memory: NeuroGraphMemory, arguments: argparse.Namespace) -> Iterator[tuple[str, NeuroGraphMemory]]:
+    """Yield the graph of a command with its name, or with `--all_namespaces` all graphs of the memory."""
+    for name in memory.namespaces() if arguments.all_namespaces else [memory.config.namespace]:
+        yield name, memory if name == memory.config.namespace else memory.in_namespace(name)
 
 
 def say_how_it_judges(memory: NeuroGraphMemory) -> None:

@@ -6,14 +6,14 @@ import argparse
 
 from neurogated.cli.arguments import add_dataset, add_owner, checked_days, owner_of
 from neurogated.cli.opening import open_memory
-from neurogated.cli.output import emit
+from neurogated.cli.output import NOTHING_FOUND, emit
 from neurogated.viewer import render_tiers, write_page
 
 __all__ = ["EXAMPLES", "add_arguments", "command"]
 
 EXAMPLES = """\
   neurogated tiers --save_dir my_agent
-  neurogated tiers --save_dir my_agent --user_id ana --top 20
+  neurogated tiers --save_dir my_agent --user ana --top 20
   neurogated tiers --save_dir my_agent --page tiers.html --days 90
 """
 _TOP, _DAYS, _STEPS = 5, 180.0, 12
@@ -49,6 +49,7 @@ def command(arguments: argparse.Namespace) -> int:
     width = max(map(len, (*tiers.counts, *tiers.layers)))
     lines = [f"{name:<{width}}  {count}" for counts in (tiers.counts, tiers.layers) for name, count in counts.items()]
     lines.insert(len(tiers.counts), "")
+    lines += [] if any(tiers.counts.values()) else ["", NOTHING_FOUND]
     lines += [
         "",
         f"{tiers.energy:.3f}  mean energy",

@@ -73,8 +73,14 @@ class ContextBuilder:
             excerpts=tuple(memories[place].id for place in excerpts),
             choices={memories[one.place].id: _choice(one, memories) for one in chosen} if explain else {},
             conflicts=tuple(one for one in recall.conflicts if not shown.isdisjoint(one.sides)),
-            notes=recall.notes,
+            notes=recall.notes + self._too_little(lines, budget) * (not picked),
         )
+
+    def _too_little(self, lines: Sequence[Line], budget: int) -> tuple[str, ...]:
+        """Return why no memory is in the text, if there are memories."""
+        if not lines:
+            return ()
+        return (f"no memory fits into {budget} tokens; the best one needs {self._tokens(lines[:1])}",)
 
     def _pack(self, recall: Recall, lines: Sequence[Line], budget: int) -> list[Picked]:
         numbers: dict[tuple[str, str], int] = {}

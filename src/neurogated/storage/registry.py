@@ -12,7 +12,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError
 
-__all__ = ["consistent_snapshot", "memory_exists", "open_store", "restore_store"]
+__all__ = ["consistent_snapshot", "memory_exists", "namespaces_in", "open_store", "restore_store"]
 
 _FOLDER = "memory"
 _FILE = "memory.db"
@@ -22,6 +22,19 @@ _COPY = "copy.snapshot"
 def memory_exists(config: MemoryConfig) -> bool:
     """Return whether the memory that `config` names exists."""
     return config.storage != "memory" and _path(config).exists()
+
+
+def namespaces_in(config: MemoryConfig) -> list[str]:
+    """Return the names of the graphs in the memory that `config` names; the memory must exist.
+
+    Raises:
+        StorageError: the file cannot be opened; see its subclasses.
+    """
+    from neurogated.storage.sqlite_store import SqliteStore
+
+    # A graph that the file does not have is empty, so it opens fast whatever the file holds.
+    with SqliteStore.open(_path(config), config.namespace, config=config, read_only=True) as store:
+        return store.namespaces()
 
 
 def _path(config: MemoryConfig) -> Path:
