@@ -1,4 +1,4 @@
-"""Conflicts between what one person says in a conversation, and how recalls show them."""
+"""Conflicts between messages of one person, and how recalls show them."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ OnCanvas = Callable[[str | None, str | None, int], Mapping[str, float]]
 
 
 class FirstPhase(NamedTuple):
-    """What a recall finds without the vector of its question."""
+    """The memories that a recall finds without the vector of its question."""
 
     keywords: Scored
     """Rows with their BM25, best first."""

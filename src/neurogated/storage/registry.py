@@ -32,7 +32,7 @@ def namespaces_in(config: MemoryConfig) -> list[str]:
     """
     from neurogated.storage.sqlite_store import SqliteStore
 
-    # A graph that the file does not have is empty, so it opens fast whatever the file holds.
+    # A graph that is not in the file is empty, so it opens fast.
     with SqliteStore.open(_path(config), config.namespace, config=config, read_only=True) as store:
         return store.namespaces()
 
