@@ -73,10 +73,10 @@ FIXED_CONSTANTS = {
     "conflict/questions.py": {"_LONGEST", "_ENOUGH"},  # of a quotation
     "conflict/alignment.py": {"_LEAST_STEM", "_LEAST_PREFIX", "_INFLECTED", "_LONGEST"},
     "conflict/exclusive.py": {"_NEAREST", "_MARGIN", "_MOST_WORDS", "_REMEMBERED"},
-    "conflict/facts.py": {"_DETAILED", "_SHORT"},
+    "conflict/facts.py": {"_SHORT"},
     "conflict/guards.py": {
-        "_DETAILED", "_MISSING", "_MOST_MISSING", "_ALIKE", "_BESIDES", "_CLOSE", "_LEAST_PREFIX", "_NEAR_WORDS",
-        "_NEAR_TEXTS", "_NEAR_THINGS", "_SAME_WORDS", "_SAME_THINGS", "_WHOLE",
+        "_MISSING", "_MOST_MISSING", "_ALIKE", "_BESIDES", "_CLOSE", "_FEW", "_NEAR_WORDS", "_NEAR_TEXTS",
+        "_NEAR_THINGS", "_SAME_WORDS", "_SAME_THINGS", "_WHOLE",
     },
     "conflict/judge.py": {"_MOST_SENTENCES", "_MOST_CHARACTERS", "_WHOLE"},
     "conflict/answers.py": {"_ENOUGH"},
@@ -87,7 +87,7 @@ FIXED_CONSTANTS = {
     "conflict/moments.py": {"_NOON", "_SHORT_YEAR", "_CENTURY", "_HALF_HOUR"},
     "conflict/quantities.py": {"_TOLERANCE", "_TEN", "_TWENTY", "_HUNDRED", "_MULTIPLES", "_REACH", "_LEAST_FORM"},
     "conflict/slots.py": {"_JOINED", "_EQUAL_VALUES", "_MOST_SUBJECT", "_REMEMBERED"},
-    "conflict/specificity.py": {"_MOST_WORDS"},
+    "conflict/specificity.py": {"_DETAILED", "_MOST_WORDS"},
     "conflict/statement.py": {"_REMEMBERED"},
     "conflict/states.py": {"_REMEMBERED", "_LONGEST"},  # of a sentence
     "conflict/tokens.py": {"_REMEMBERED"},

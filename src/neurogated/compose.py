@@ -117,7 +117,7 @@ class Parts:
     statement_judge: StatementJudge = field(default_factory=PairJudge)
     """Finds duplicates and conflicts under the write lock, so it has no embedder: an embedder may be a remote model."""
     pair_judge: PairJudge = field(default_factory=PairJudge)
-    """Compares statements for `compare` and evidence for `conflicts`, with the embedder and without a lock."""
+    """Compares statements for `compare`, with the embedder and without a lock."""
 
 
 @dataclass(frozen=True, slots=True)

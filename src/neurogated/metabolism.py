@@ -275,12 +275,8 @@ class Metabolism(Wired):
         A tick is optional: energies and tiers are computed when they are read, so a tick changes none of them. A frozen
         memory journals nothing.
         """
-        moment = self._moment(now)
+        moment, manager = self._moment(now), TierManager(self.config.metabolism)
         self._runtime.accesses.flush()
-        with self._writer.exclusively():
-            if self._runtime.is_frozen():
-                return 0
-            delta = TierManager(self.config.metabolism).tick(self.store, moment)
-            if delta:
-                self.store.apply(delta)
-        return len(delta.node_changes)
+        if self._runtime.is_frozen():
+            return 0
+        return len(self._writer.write(lambda _: manager.tick(self.store, moment)).node_changes)

@@ -21,6 +21,7 @@ from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import AnyUser
+from neurogated.core.text_caches import forget_texts
 from neurogated.core.trace import Recall
 from neurogated.core.view import GraphView
 from neurogated.ingestion.writer import Writer
@@ -77,8 +78,9 @@ class Wired(ABC):
 
     def _clear_caches(self) -> None:
         """Empty the caches of values derived from texts."""
-        for cache in (*self._parts.caches, self._parts.pair_judge, self._parts.statement_judge):
+        for cache in self._parts.caches:
             cache.clear()
+        forget_texts()
 
     def _enter(self, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
         now = to_micros(self._parts.clock())
@@ -90,7 +92,7 @@ class Wired(ABC):
         ids = dict.fromkeys(side for one in wanted for side in one.sides)
         nodes: dict[str, MemoryNode] = {node.id: node for node in store.get_nodes(list(ids), missing_ok=True)}
         there = [one for one in wanted if nodes.keys() >= set(one.sides)]
-        return [asked(one, nodes[one.first], nodes[one.second], self._parts.pair_judge) for one in there]
+        return [asked(one, nodes[one.first], nodes[one.second], self._parts.statement_judge) for one in there]
 
     def _with_questions(self, recall: Recall, as_of: int | datetime | None) -> Recall:
         """Return a recall whose conflicts have their reasons and questions, in the words of that time."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
+from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory, RelationKind, compose
 from neurogated.conflict.claims import claims_in, contradicted, repeats
+from neurogated.conflict.judge import Content, PairJudge
+from neurogated.core.judgements import Relation
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -40,6 +43,24 @@ def test_what_a_person_contradicts_is_asked_in_her_language(
     (conflict,) = found(memory)
     assert (conflict.sides, conflict.status, conflict.loser) == (sides, "open", None)
     assert asked in conflict.question
+
+
+class OtherJudge(PairJudge):
+    """A judge that finds no conflict, as one with an embedder may where one without finds some."""
+
+    def compare(self, first: Content, second: Content) -> Relation:
+        assert first != second
+        return Relation(RelationKind.REFINEMENT, 1.0, "They fit together.")
+
+
+def test_the_reason_is_that_of_the_judge_that_found_the_conflict(config: MemoryConfig) -> None:
+    parts = replace(compose.build(config), pair_judge=OtherJudge())
+    with NeuroGraphMemory(config, parts=parts) as memory:
+        said(memory, "I live in Leeds.")
+        said(memory, "I live in York.")
+        (conflict,) = found(memory)
+        assert "has one value at a time" in conflict.reason
+    parts.store.close()
 
 
 NONE = [

@@ -10,6 +10,7 @@ from neurogated import NeuroGraphMemory, RelationKind
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.conflict.judge import Content, PairJudge
 from neurogated.conflict.statement import read_text
+from neurogated.core.text_caches import forget_texts
 from neurogated.core.words import words_of
 from neurogated.errors import InputError
 
@@ -64,6 +65,9 @@ INDEPENDENT = [
     ("I never drink coffee in the evening.", "I drink tea in the evening."),
     ("We are not painting the bedroom this summer.", "We are painting the kitchen this summer."),
     ("我吃肉。", "我不吃鱼。"),
+    # numbers of different things, and denials of two opposites
+    ("The parcel is 5 kg.", "The parcel is 3 m."),
+    ("The soup is not hot.", "The soup is not cold."),
     # unknown persons and things
     ("The man is not eating a banana by a tree.", "A man is eating a banana."),
     ("The waiter isn't wearing a silk tie.", "A waiter is wearing a tie."),
@@ -237,7 +241,7 @@ def test_a_fact_that_cannot_be_read_is_refused(judge: PairJudge, broken: dict[st
 
 def test_a_cleared_judge_holds_no_text(judge: PairJudge) -> None:
     judge.compare("Xanthippe lives in Leeds.", "Xanthippe lives in York.")
-    judge.clear()
+    forget_texts()
     assert read_text.cache_info().currsize == 0
     assert judge.compare("I live in Leeds.", "I live in York.").is_conflict
 

@@ -11,6 +11,7 @@ from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 
 __all__ = [
     "Owner",
+    "add_all_namespaces",
     "add_dataset",
     "add_dataset_folder",
     "add_format",

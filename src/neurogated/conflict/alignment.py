@@ -28,7 +28,7 @@ class Pair:
     first: Token
     second: Token
     how: str = "same"
-    """same, synonym, broader (the first is), narrower, or near."""
+    """same, synonym, broader (the first is) or narrower."""
 
 
 @dataclass(slots=True)
@@ -156,7 +156,7 @@ def _joined(tokens: Sequence[Token | None]) -> list[Token]:
 
 def is_swapped(found: Alignment) -> bool:
     """Return whether two words changed places around a third, or exchanged their prepositions."""
-    pairs = [pair for pair in found.pairs if pair.how != "near" and not _is_subject(pair)]
+    pairs = [pair for pair in found.pairs if not _is_subject(pair)]
     pairs.sort(key=lambda pair: pair.first.begin)
     for one, other in combinations(pairs, 2):
         if one.first.role and other.first.role and _exchanged(one, other):

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from functools import partial
@@ -186,11 +186,14 @@ class ConflictBacklog:
 
     def _still_there(self, batch: Sequence[UncertainPair]) -> list[UncertainPair]:
         """Return the pairs of which both memories still have the texts that were read."""
-        names = {node.id for pair in batch for node in pair[:2]}
+        now = self._present(node.id for pair in batch for node in pair[:2])
+        return [pair for pair in batch if all(_is_same(node, now.get(node.id)) for node in pair[:2])]
+
+    def _present(self, names: Iterable[str]) -> dict[str, MemoryNode]:
+        """Return the memories that are there now, by id."""
         view = self._store.view()
         there = [view.ids[row] for row in view.known_rows(names).tolist()]
-        now = {node.id: node for node in self._store.get_nodes(there, missing_ok=True)}
-        return [pair for pair in batch if all(_is_same(node, now.get(node.id)) for node in pair[:2])]
+        return {node.id: node for node in self._store.get_nodes(there, missing_ok=True)}
 
     def _answers(self, batch: Sequence[UncertainPair], seconds: float | None) -> list[_Answer]:
         """Return the answers of the model; none if it failed, and then it rests."""
@@ -216,10 +219,9 @@ class ConflictBacklog:
         done, answers, read = step
         with self._exclusively():
             waiting = set(self.waiting())
-            names = {*(task.nodes[0] for task in done), *(node.id for pair, _ in answers for node in pair[:2])}
-            view = self._store.view()
-            there = [view.ids[row] for row in view.known_rows(names).tolist()]
-            now = {node.id: node for node in self._store.get_nodes(there, missing_ok=True)}
+            now = self._present(
+                {*(task.nodes[0] for task in done), *(node.id for pair, _ in answers for node in pair[:2])}
+            )
             found = [
                 (now[new.id], Found(now[old.id], relation, sentences, rule=MODEL))
                 for (new, old, sentences), relation in answers

@@ -12,7 +12,6 @@ __all__ = [
     "CORRECTED",
     "ENDED",
     "HOLDERS",
-    "JOKED",
     "LASTING",
     "LIGHT",
     "MODES",
@@ -44,18 +43,16 @@ _WISHED = (
     r"\bi (?:wish|hope|want to|would (?:like|love) to|plan to|intend to|dream)\b|\bich (?:wünsch|hoff|hätte|möchte|würde|will)\w*"
     r"|\b(?:ojalá|espero|quiero|quisiera|me gustaría)\b|\b(?:j'espère|je voudrais|j'aimerais)\b|希望|但愿|想要|打算"
 )
-JOKED = re.compile(
+_JOKED = (
     r"\b(?:just|only) (?:kidding|joking|a joke)\b|\b(?:joking|kidding|lol|haha+|hehe|jk|as a joke|in jest|sarcas\w+)\b"
     r"|\bnur spa(?:ß|ss)\b|\b(?:scherz|im spaß|kleiner witz)\b|\b(?:es|en|era) broma\b|\bbromeando\b|\bjajaja\w*|\bje plaisante\b"
-    r"|\bc'est une blague\b|开玩笑|哈哈|逗你",
-    _CASE,
+    r"|\bc'est une blague\b|开玩笑|哈哈|逗你"
 )
-"""Something said as a joke."""
 MODES = {
     "asked": re.compile(_QUESTION, _CASE),
     "supposed": re.compile(_SUPPOSED, _CASE),
     "wished": re.compile(_WISHED, _CASE),
-    "joked": JOKED,
+    "joked": re.compile(_JOKED, _CASE),
 }
 """Ways of saying something without asserting it."""
 _THINK = (

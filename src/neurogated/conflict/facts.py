@@ -8,7 +8,7 @@ from itertools import product
 from neurogated.conflict.exclusive import Exclusiveness, is_membership
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.slots import same_attribute
-from neurogated.conflict.specificity import detail, same_value, value_kind
+from neurogated.conflict.specificity import fit_together, same_value, value_kind
 from neurogated.conflict.statement import Slot, Statement, read_statement
 from neurogated.conflict.verdicts import conflict, duplicate, independent, refinement
 from neurogated.conflict.word_relations import word_relations
@@ -16,7 +16,6 @@ from neurogated.core.judgements import Relation
 
 __all__ = ["compare_slots"]
 
-_DETAILED = 0.4
 _SHORT = 4
 """Words of a value that a denied value is compared with."""
 _NOT = re.compile(r"\b(?:not|no|never)\b\s*", re.IGNORECASE)
@@ -34,12 +33,12 @@ def compare_slots(  # noqa: PLR0911 - rules in order
     ours, theirs = one.slot, other.slot
     if ours is None or theirs is None or _INDEFINITE.match(ours.subject):
         return None
-    if not _is_fact(one) and any(_is_activity(slot) for slot in (ours, theirs)):
+    if not one.is_fact and any(_is_activity(slot) for slot in (ours, theirs)):
         return None
-    if _is_fact(one) and _numbers_apart(ours.attribute, theirs.attribute):
+    if one.is_fact and _numbers_apart(ours.attribute, theirs.attribute):
         return independent(f"“{ours.attribute}” and “{theirs.attribute}” are different attributes.")
     is_plain = _BARE.fullmatch(_NOT.sub("", ours.attribute)) or _BARE.fullmatch(_NOT.sub("", theirs.attribute))
-    if ours.attribute != theirs.attribute and not _is_fact(one) and _need_words(ours, theirs):
+    if ours.attribute != theirs.attribute and not one.is_fact and _need_words(ours, theirs):
         return None
     values = [_NOT.sub("", slot.value) for slot in (ours, theirs)]
     is_equal = same_value(*values)
@@ -83,7 +82,7 @@ def _different(  # noqa: C901, PLR0911 - rules in order
     kinds = {value_kind(value) for value in values}
     if len(kinds) > 1 and "date" in kinds:
         return independent("Their values are of different kinds.")
-    if kinds == {"date"} and not _is_fact(one):
+    if kinds == {"date"} and not one.is_fact:
         return None
     heads = [value.split()[-1].lower() for value in values]
     if any(is_membership(slot.attribute, heads) for slot in (ours, theirs)):
@@ -92,17 +91,14 @@ def _different(  # noqa: C901, PLR0911 - rules in order
         exclusive.holds(_NOT.sub("", slot.attribute), one.language, is_attribute=True) for slot in (ours, theirs)
     )
     are_apart = one.window.is_before(other.window) or other.window.is_before(one.window)
-    if (
-        not (is_exclusive and are_apart)
-        and max(detail(values[0], values[1], meanings), detail(values[1], values[0], meanings)) > _DETAILED
-    ):
+    if not (is_exclusive and are_apart) and fit_together(*values, meanings):
         return refinement(f"“{theirs.value}” and “{ours.value}” fit together, and one says more.")
     if is_exclusive:
         reason = (
             f"“{ours.subject} {ours.attribute}” has one value at a time, and they name {ours.value} and {theirs.value}."
         )
         return conflict(one, other, reason, sure=True)
-    if not _is_fact(one) and all(any(t.quantity for t in read_statement(value).tokens) for value in values):
+    if not one.is_fact and all(any(t.quantity for t in read_statement(value).tokens) for value in values):
         return None
     return independent(f"“{ours.attribute}” can have several values.")
 
@@ -119,11 +115,6 @@ def _need_words(one: Slot, other: Slot) -> bool:
     relations = word_relations()
     are_opposite = any(relations.opposite(*pair) for pair in product(*words))
     return are_opposite or all(_PLACED.match(slot.value) for slot in (one, other))
-
-
-def _is_fact(statement: Statement) -> bool:
-    """Return whether a statement was given as subject, attribute and value, and not as a text."""
-    return statement.is_fact
 
 
 def _numbers_apart(ours: str, theirs: str) -> bool:

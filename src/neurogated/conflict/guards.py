@@ -10,7 +10,7 @@ from neurogated.conflict import cues
 from neurogated.conflict.alignment import Alignment, is_inflected, is_swapped
 from neurogated.conflict.exclusive import Exclusiveness, is_membership
 from neurogated.conflict.meanings import Meanings
-from neurogated.conflict.specificity import detail
+from neurogated.conflict.specificity import fit_together
 from neurogated.conflict.statement import Statement, differ_in_owner
 from neurogated.conflict.tokens import Token
 from neurogated.conflict.verdicts import conflict, duplicate, independent, refinement
@@ -19,12 +19,12 @@ from neurogated.core.judgements import Relation
 
 __all__ = ["Guards"]
 
-_DETAILED = 0.4
 _MISSING, _MOST_MISSING, _ALIKE = 0.2, 0.5, 0.55
 """Share of the words of a denial that the other statement may lack, and the share for texts of at least this cosine."""
 _SAME_WORDS, _SAME_THINGS, _WHOLE = 0.45, 0.65, 0.9
 """Cosine of "there is no …" and of what it excludes: in other words, with other things, where the denial says more."""
-_LEAST_PREFIX = 3
+_FEW = 3
+"""Tokens of a statement in which one common word is enough."""
 _CLOSE, _NEAR_THINGS = 0.5, 0.75
 _NEAR_WORDS, _NEAR_TEXTS = 0.55, 0.86
 _BESIDES = 2.0
@@ -59,21 +59,17 @@ class Guards:
             self.sameness,
         )
 
-    def negation(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:  # noqa: PLR0911 - rules in order
+    def negation(self, one: Statement, other: Statement, found: Alignment) -> Relation | None:
         """Judge a pair of which one is denied."""
         if one.is_negated == other.is_negated:
             return None
         left, right = found.rest()
         denied, rest = (left, right) if one.is_negated else (right, left)
-        if _lacks(left, right) or _lacks(right, left):
-            return independent("Both deny the same, one by the ending “-less”.")
         opposed = self._opposed(denied, rest, one.language)
         if opposed is not None:
             if not [t for t in denied if t is not opposed[0]] and not [t for t in rest if t is not opposed[1]]:
                 return duplicate("One denies the opposite of the other.")
             return independent("One denies the opposite of the other.")
-        if any(t.moment for t in left) and any(t.moment for t in right):
-            return independent("They speak of different times.")
         denial, said = (one, other) if one.is_negated else (other, one)
         missing = [t for t in denied if not any(self._is_form(t, each, one.language) for each in rest)]
         narrower = "broader" if other.is_negated else "narrower"
@@ -223,10 +219,7 @@ class Guards:
         if any(is_membership(each, heads) for each in phrases):
             return independent("One can belong to several groups.")
         if found.matched and all(phrases) and any(self._exclusive.holds(each, one.language) for each in phrases):
-            if (
-                max(detail(values[0], values[1], self._meanings), detail(values[1], values[0], self._meanings))
-                > _DETAILED
-            ):
+            if fit_together(values[0], values[1], self._meanings):
                 return refinement(f"“{values[1]}” and “{values[0]}” fit together.")
             return conflict(
                 one, other, f"“{phrase}” has one value at a time, and they name {values[0]} and {values[1]}."
@@ -248,7 +241,7 @@ class Guards:
         if not left or not right:
             return (
                 refinement("One says all that the other says, and more.")
-                if found.matched > 1 or len(one.tokens) < _LEAST_PREFIX
+                if found.matched > 1 or len(one.tokens) < _FEW
                 else None
             )
         if (
@@ -308,14 +301,6 @@ class Guards:
         are_nouns = all(relations.is_noun(t.word) or not relations.forms(t.word) for t in (one, other))
         are_verbs = one.is_verb and other.is_verb
         return (are_verbs or not are_nouns) and self._meanings.cosine(one.word, other.word) >= least
-
-
-def _lacks(words: Iterable[Token], things: Iterable[Token]) -> bool:
-    """Return whether a word says the lack of a thing of the other statement, as "shirtless" does."""
-    return any(
-        len(thing.word) >= _LEAST_PREFIX and word.word.startswith(f"{thing.word}less")
-        for word, thing in product(words, things)
-    )
 
 
 def _names_another(missing: Iterable[Token], rest: Iterable[Token], *, of_one_class: bool = False) -> bool:

@@ -23,7 +23,6 @@ from neurogated.conflict.verdicts import INDEPENDENT, conflict, duplicate, indep
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
 from neurogated.core.text import checked_text
-from neurogated.core.text_caches import forget_texts
 from neurogated.errors import InputError
 
 __all__ = ["Content", "PairJudge"]
@@ -89,10 +88,6 @@ class PairJudge:
     def has_one_value(self, text: str) -> bool:
         """Return whether a sentence may state an attribute that has one value at a time, such as a home."""
         return self._exclusive.names_one(text, language_in(text))
-
-    def clear(self) -> None:
-        """Forget all texts and words; call it when a text is erased."""
-        forget_texts()
 
     def _judge(self, one: Statement, other: Statement) -> Relation:
         """Judge two sentences; where they are in no conflict, the simple statements that they make may be."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neurogated.conflict.claims import REASONS, nearest_clause
-from neurogated.conflict.judge import PairJudge
 from neurogated.conflict.passages import content_of, statements_in
 from neurogated.conflict.statement import read_text
 from neurogated.core.conflicts import MODEL, Conflict
-from neurogated.core.judgements import RelationKind
+from neurogated.core.judgements import RelationKind, StatementJudge
 from neurogated.core.model import MemoryNode
 
 __all__ = ["asked"]
@@ -48,7 +47,7 @@ _QUESTIONS = {
 """By the state of the conflict and by language; the first text is the earlier or the refuted one."""
 
 
-def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, judge: PairJudge) -> Conflict:
+def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, judge: StatementJudge) -> Conflict:
     """Return a conflict with its reason and its question, from the present texts of its sides."""
     texts = [_said(node, place) for node, place in zip((first, second), conflict.sentences, strict=True)]
     reason = conflict.reason if conflict.rule == MODEL else REASONS.get(conflict.rule, "")

@@ -17,9 +17,20 @@ from neurogated.conflict.word_relations import word_relations
 from neurogated.core.keywords import fold
 from neurogated.core.packaged import packaged_json
 
-__all__ = ["FEATURES", "are_apart", "certain", "coefficients", "detail", "features", "same_value", "value_kind"]
+__all__ = [
+    "FEATURES",
+    "are_apart",
+    "certain",
+    "coefficients",
+    "detail",
+    "features",
+    "fit_together",
+    "same_value",
+    "value_kind",
+]
 
 _MOST_WORDS = 3
+_DETAILED = 0.4
 _INDEFINITE = re.compile(r"(?:a|an|some|ein|eine|einen|einer|un|una|une)\s", re.IGNORECASE)
 _ADDED = re.compile(r"(?<=\w) (?:in|at|under|for|by|as of|of|with|on|bei|von|für|mit|de|por|para|con|chez|pour)(?= )|,")
 _SPECIFIC = re.compile(r"(?<![a-z])\d|@|\b[A-ZÄÖÜ]{2,}\b|(?<!^)\b[A-ZÄÖÜ]\w|^[A-ZÄÖÜ]\w")
@@ -80,6 +91,11 @@ def detail(first: str, second: str, meanings: Meanings) -> float:
         return float(any(one.holds(other) for one in moments[0] for other in moments[1]))
     weights, bias = coefficients()
     return 1.0 / (1.0 + math.exp(-(float(features(first, second, meanings) @ weights) + bias)))
+
+
+def fit_together(first: str, second: str, meanings: Meanings) -> bool:
+    """Return whether one of two values says the same as the other in more detail."""
+    return max(detail(first, second, meanings), detail(second, first, meanings)) > _DETAILED
 
 
 def certain(first: str, second: str) -> bool:

@@ -27,15 +27,14 @@ _NO_WORDS = re.compile(r"['’]s\b|\S*[@\d:]\S*|\b[A-Z]{2,}\b")
 """English endings, codes and acronyms, which look like words of other languages."""
 _OWNER = re.compile(r"(?<=\w)['’]s(?= \w)|\bof\b")
 _LATIN = re.compile("[a-zA-Z]")
-_DEFINITE = words_of("""
-        the this that these those der die das dieser diese dieses el la los las este esta le les ce cette l
-    """)
-_DEFINITE |= frozenset(
-    word for word in cues.PRONOUNS if word not in {"i", "we", "you", "he", "she", "they", "ich", "wir", "du", "er"}
-)
 _SUBJECTS = words_of("""
         i we you he she they ich wir du er sie yo nosotros tú él ella ellos je nous tu vous il elle
     """)
+_DEFINITE = words_of("""
+        the this that these those der die das dieser diese dieses el la los las este esta le les ce cette l
+    """)
+_DEFINITE = (_DEFINITE | cues.PRONOUNS.keys()) - _SUBJECTS
+"""Words before one known thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +137,13 @@ def read_text(text: str, language: str | None = None) -> Statement:
     holder, said = _holder(text)
     mode = next((name for name, pattern in cues.MODES.items() if pattern.search(text)), "")
     body = cues.BROKEN.sub(spaces, said)
-    is_past, is_new = bool(cues.PAST.search(body) or cues.ENDED.search(body)), bool(cues.NOW.search(body))
+    has_ended = bool(cues.ENDED.search(body))
     found = find_moments(body, han=han)
     window, kept = _window(found)
-    bare = _blank(body, [*_window_spans(found, kept), *((each.begin, each.end) for each in kept)])
+    bare, timeless = _blank(body, found), _blank(body, [each for each in found if each not in kept])
     for pattern in (cues.NOW, cues.CORRECTED, cues.ENDED, cues.PAST):
-        bare = pattern.sub(spaces, bare)
-    timeless = _blank(body, _window_spans(found, kept))
-    for pattern in (cues.NOW, cues.CORRECTED, cues.ENDED, cues.PAST):
-        timeless = pattern.sub(spaces, timeless)
+        bare, timeless = pattern.sub(spaces, bare), pattern.sub(spaces, timeless)
     tokens, is_negated, quantifier = (characters_in if han else words_in)(bare, language)
-    has_ended = bool(cues.ENDED.search(body))
     ordered = sorted((*tokens, *(_moment_token(each, body) for each in kept)), key=lambda token: token.begin)
     first = WORD.search(body.lower())
     return Statement(
@@ -159,8 +154,8 @@ def read_text(text: str, language: str | None = None) -> Statement:
         mode=mode,
         holder=holder,
         quantifier=quantifier,
-        is_past=is_past,
-        is_new=is_new,
+        is_past=has_ended or bool(cues.PAST.search(body)),
+        is_new=bool(cues.NOW.search(body)),
         is_correction=bool(cues.CORRECTED.search(body)),
         is_passive=bool(cues.PASSIVE.search(body)),
         owned=owners.pop() if len(owners := {match[0] for match in _OWNER.finditer(body)}) == 1 else "",
@@ -218,7 +213,7 @@ def _holder(text: str) -> tuple[str, str]:
 def _is_definite(body: str, first: str, *, han: bool) -> bool:
     if han:
         return not re.match(r"\s*(?:[我你他她](?!的|家|们的|们家|们公司)|[小老阿][\u4e00-\u9fff]|妈妈|爸爸)", body)
-    return first.strip("'’") in _DEFINITE and first not in _SUBJECTS
+    return first.strip("'’") in _DEFINITE
 
 
 def _window(found: list[Found]) -> tuple[Window, list[Found]]:
@@ -243,13 +238,8 @@ def _window(found: list[Found]) -> tuple[Window, list[Found]]:
 _UNTIL = frozenset({"to", "until", "till", "and", "bis", "und", "a", "hasta", "y", "à", "et"})
 
 
-def _window_spans(found: list[Found], kept: list[Found]) -> list[tuple[int, int]]:
-    """Return the places of the moments that make the window."""
-    return [(each.begin, each.end) for each in found if each not in kept]
-
-
-def _blank(text: str, spans: list[tuple[int, int]]) -> str:
-    for begin, end in spans:
+def _blank(text: str, moments: list[Found]) -> str:
+    for begin, end, *_ in moments:
         text = text[:begin] + "," + " " * (end - begin - 1) + text[end:]
     return text
 

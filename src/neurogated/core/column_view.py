@@ -292,20 +292,20 @@ class ColumnView:
             both_ways: walk edges along and against their stored direction.
             inwards: walk edges against their stored direction only.
         """
+        is_known = edge_type is None or edge_type in self.edge_types
         origin, target, edge = self._gather(
             frontier,
             [
                 adjacency
-                for layer in self.layers
+                for layer in (self.layers if is_known else ())
                 for adjacency, wanted in ((layer.outgoing, not inwards), (layer.incoming, inwards or both_ways))
                 if wanted
             ],
         )
         weight = self.weight.take(edge)
         unwanted = np.isnan(weight)
-        if edge_type is not None:
-            code = self.edge_types.index(edge_type) if edge_type in self.edge_types else -1
-            unwanted |= self.edge_type[edge] != code
+        if edge_type is not None and is_known:
+            unwanted |= self.edge_type[edge] != self.edge_types.index(edge_type)
         if not unwanted.any():
             return Arcs(origin, target, edge, weight)
         wanted = ~unwanted

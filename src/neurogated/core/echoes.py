@@ -30,8 +30,6 @@ def are_echoes(view: GraphView, rows: Rows, admits: Callable[[Rows], NDArray[np.
         rows: nodes.
         admits: returns for rows whether the reader may see the nodes.
     """
-    if not has_echoes(view):
-        return np.zeros(rows.size, dtype=np.bool_)
     arcs = view.arcs(rows, EdgeType.ECHO)
     seen = admits(arcs.target) & view.alive.take(arcs.target)
     found: NDArray[np.bool_] = np.isclose(np.bincount(arcs.origin[seen], arcs.weight[seen], rows.size), 1.0)

@@ -117,6 +117,3 @@ class StatementJudge(Protocol):
 
     def has_one_value(self, text: str) -> bool:
         """Return whether a sentence may state an attribute that has one value at a time, such as a home."""
-
-    def clear(self) -> None:
-        """Forget all texts."""

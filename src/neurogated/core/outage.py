@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
 
 __all__ = ["Outage"]
 
@@ -15,17 +14,15 @@ _log = logging.getLogger(__name__)
 class Outage:
     """Notes failures of a server. After a failure, calls skip the server for a while. One outage logs one warning."""
 
-    def __init__(self, consequence: str, retry_seconds: float, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, consequence: str, retry_seconds: float) -> None:
         """Start without an outage.
 
         Args:
             consequence: the behaviour during an outage; it ends the warning.
             retry_seconds: how long calls skip the server after a failure.
-            monotonic: tells the time in seconds.
         """
         self._consequence = consequence
         self._retry_seconds = retry_seconds
-        self._monotonic = monotonic
         self._lock = threading.Lock()
         self._until: float | None = None
         self.note: str | None = None
@@ -34,13 +31,13 @@ class Outage:
     @property
     def skips(self) -> bool:
         """Whether a call should skip the server now."""
-        return self._until is not None and self._monotonic() < self._until
+        return self._until is not None and time.monotonic() < self._until
 
     def failed(self, error: Exception) -> None:
         """Note a failure."""
         with self._lock:
             first = self._until is None
-            self._until = self._monotonic() + self._retry_seconds
+            self._until = time.monotonic() + self._retry_seconds
             self.note = f"{error}; {self._consequence}"
         if first:
             _log.warning("%s", self.note)

@@ -44,8 +44,6 @@ def is_shown(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
         rows: admitted nodes.
         admits: returns for rows whether the reader may see the nodes.
     """
-    if not has_groups(view):
-        return np.ones(rows.size, dtype=np.bool_)
     front = fronts(view, rows)
     behind = np.flatnonzero(front != rows)
     seen = np.ones(rows.size, dtype=np.bool_)
@@ -70,8 +68,6 @@ def is_said(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
         admits: returns for rows whether the reader may see the nodes.
     """
     found = _is_seen(view, rows, admits)
-    if not has_groups(view):
-        return found
     front = fronts(view, rows)
     arcs = _joined(view, front, inwards=True)
     found[arcs.origin[_is_seen(view, arcs.target, admits)]] = True
@@ -86,8 +82,6 @@ def others_of(view: GraphView, rows: Rows, admits: Admits | None = None) -> list
         rows: nodes.
         admits: returns for rows whether the reader may see the nodes. Default: whether searches may find them.
     """
-    if not has_groups(view):
-        return [()] * rows.size
     front = fronts(view, rows)
     arcs = _joined(view, front, inwards=True)
     found = []

@@ -67,7 +67,7 @@ class EnergyController:
             wakes = name in dormant
             if wakes:
                 dormant.remove(name)
-                woken.append(NodeChange(name, state.recharge(to_micros(at), gain), at))
+                woken.append(NodeChange(name, state.use(to_micros(at), gain, wakes=True), at))
             for _ in range(count - wakes):
                 charges[name] = Charge(state.use(to_micros(at), gain), at)
         return NodeEnergies(tuple(woken), charges)
@@ -134,17 +134,15 @@ class _State:
     charge: float
     charged_at: int
 
-    def use(self, now: int, gain: float) -> float:
-        """Add a use to the charge, and return the charge."""
+    def use(self, now: int, gain: float, *, wakes: bool = False) -> float:
+        """Add a use to the charge, or to the base energy if it wakes the node, and return that part."""
         base, charge = self._parts(now)
-        self.charge, self.charged_at = min(1.0, charge + max(0.0, 1 - base - charge) * gain), now
-        return self.charge
-
-    def recharge(self, now: int, gain: float) -> float:
-        """Add a use to the base energy, and return the base energy."""
-        base, charge = self._parts(now)
-        self.base, self.energy_at = min(1.0, base + max(0.0, 1 - base - charge) * gain), now
-        return self.base
+        part = min(1.0, (base if wakes else charge) + max(0.0, 1 - base - charge) * gain)
+        if wakes:
+            self.base, self.energy_at = part, now
+        else:
+            self.charge, self.charged_at = part, now
+        return part
 
     def _parts(self, now: int) -> tuple[float, float]:
         base = self.base * 2 ** (-max(0, now - self.energy_at) / self.half_life)

@@ -15,8 +15,6 @@ __all__ = ["shares_of_sources"]
 
 def shares_of_sources(view: GraphView, rows: Rows, admits: Callable[[Rows], NDArray[np.bool_]]) -> NDArray[np.float64]:
     """Return (n,) the share of each node's sources that the recall admits; 0 for nodes that were not derived."""
-    if EdgeType.DERIVED_FROM not in view.edge_types:
-        return np.zeros(rows.size)
     arcs = view.arcs(rows, EdgeType.DERIVED_FROM)
     found = np.bincount(arcs.origin[admits(arcs.target)], minlength=rows.size)
     return found / np.maximum(np.bincount(arcs.origin, minlength=rows.size), 1)
