@@ -39,7 +39,7 @@ def test_conflicts_are_found_in_four_languages_and_few_other_pairs_are_flagged(j
     assert counts["right"] >= 0.85 * (counts["conflict"] + counts["other"])
 
 
-@pytest.mark.parametrize("name", ["duplicates.tsv", "near_duplicates.tsv", "small_words.tsv"])
+@pytest.mark.parametrize("name", ["duplicates.tsv", "near_duplicates.tsv", "near_misses.tsv", "small_words.tsv"])
 def test_duplicates_are_told_from_near_misses(judge: PairJudge, name: str) -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
     for _, same, first, second in _rows(name):

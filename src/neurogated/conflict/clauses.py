@@ -97,7 +97,9 @@ def language_in(text: str) -> str:
 @functools.cache
 def _light(language: str) -> frozenset[str]:
     """Return the words that do not tell what a clause is about."""
-    common = chain(AUXILIARIES, STOP, cues.QUANTIFIERS, cues.PRONOUNS, *FUNCTION_WORDS.values(), *NEGATIONS.values())
+    common = chain(
+        *AUXILIARIES.values(), STOP, cues.QUANTIFIERS, cues.PRONOUNS, *FUNCTION_WORDS.values(), *NEGATIONS.values()
+    )
     return frozenset(fold(word) for word in common) | cues.PREPOSITIONS.get(language, frozenset()) | _EMPTY
 
 

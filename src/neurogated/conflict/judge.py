@@ -12,6 +12,7 @@ from neurogated.conflict.alignment import Alignment, align
 from neurogated.conflict.clauses import language_in
 from neurogated.conflict.exclusive import Exclusiveness
 from neurogated.conflict.facts import compare_slots
+from neurogated.conflict.forms import stops
 from neurogated.conflict.guards import Guards
 from neurogated.conflict.literals import same_literals
 from neurogated.conflict.meanings import Meanings
@@ -160,6 +161,8 @@ def _sentences(content: Content) -> list[Statement]:
 def _same_words(ours: list[Statement], theirs: list[Statement]) -> bool:
     """Return whether two texts differ in punctuation only."""
     words = [[word.rstrip(".") for one in part for word in one.plain.split()] for part in (ours, theirs)]
+    if stops(ours) != stops(theirs):
+        return False
     return words[0] == words[1] and [one.mode for one in ours][-1:] == [one.mode for one in theirs][-1:]
 
 

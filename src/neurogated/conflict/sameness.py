@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from neurogated.conflict import cues
 from neurogated.conflict.alignment import Alignment, Pair, is_swapped
+from neurogated.conflict.forms import FORMS
 from neurogated.conflict.statement import Statement, differ_in_owner
 from neurogated.conflict.tokens import WORD, Token
 from neurogated.conflict.word_relations import word_relations
@@ -50,7 +51,7 @@ _DEGREES = ("er", "est")
 
 def difference(one: Statement, other: Statement, found: Alignment) -> str | None:
     """Return why two statements with the same words do not say the same; None if they do."""
-    rules = (_days, _numbers, _small_words, _words_in_pairs, _actions, _tenses, _roles)
+    rules = (_days, _numbers, _small_words, _words_in_pairs, _actions, _tenses, _roles, *FORMS)
     return next(filter(None, (rule(one, other, found) for rule in rules)), None)
 
 
@@ -181,7 +182,7 @@ def _same_ending(first: str, second: str) -> bool:
 def _is_plural(token: Token, other: Token) -> bool:
     """Return whether a word is the plural of another one, and no form of a verb."""
     is_noun = not (token.is_verb or other.is_verb) and word_relations().is_noun(other.word)
-    return is_noun and token.word in {f"{other.word}s", f"{other.word}es"}
+    return is_noun and token.word in {f"{other.word}s", f"{other.word}es", f"{other.word.removesuffix('y')}ies"}
 
 
 def _degree(token: Token) -> str:

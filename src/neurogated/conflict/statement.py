@@ -246,5 +246,5 @@ def _blank(text: str, moments: list[Found]) -> str:
 
 def _moment_token(found: Found, body: str) -> Token:
     word = body[found.begin : found.end].lower()
-    has_verb = any(each in AUXILIARIES for each in body[: found.begin].lower().split())
+    has_verb = any(each in words for words in AUXILIARIES.values() for each in body[: found.begin].lower().split())
     return Token(word, str(found.moment), found.role, found.begin, after_verb=has_verb, moment=found.moment)

@@ -30,12 +30,17 @@ _HAN_TOKEN = re.compile(
 _HAN_NUMBER = re.compile(r"[零一二两三四五六七八九十百]+(?=[个只位名岁年天次本张辆台家条元块斤公米点间名口])")
 _HAN_NEGATION = re.compile("没有人|没人|无人|从来没有?|从未|没有?|不是|不会|不能|不|未|别|并非|非(?!常)|无法")
 _HAN_STOP = frozenset("以被的了着吗呢吧啊呀哦嘛是在有很会要得地就都也还已过来去那这个只位名家里条")
-AUXILIARIES = words_of("""
-        is are was were be been being am has have had do does did will can could shall must should would may
-        might ist sind war waren bin bist wird werden wurde wurden hat haben hatte hatten kann muss soll will
-        habe es son era eran fue fueron está están estaba soy estoy ha han he tiene tienen tenía hay est sont
-        était étaient a ont avait suis
-    """)
+AUXILIARIES = {
+    "en": words_of("""
+        is are was were be been being am has have had do does did will can could shall must should would may might
+    """),
+    "de": words_of("""
+        ist sind war waren bin bist wird werden wurde wurden hat haben hatte hatten kann muss soll will habe
+    """),
+    "es": words_of("es son era eran fue fueron está están estaba estoy soy ha han he tiene tienen tenía hay"),
+    "fr": words_of("est sont était étaient a ont avait suis"),
+}
+"""Helping verbs by language: "son" is one in Spanish only."""
 STOP = FUNCTION_WORDS["en"] | words_of("""
         am being does did doing having into out up off over under again further then once here there all any
         both each few more most other some such own same too very just also still already yet really it's
@@ -81,7 +86,8 @@ def words_in(text: str, language: str) -> tuple[list[Token], bool, str]:  # noqa
     negations, quantifier, role = 0, "", ""
     has_verb = False
     words = [(match.start(), _trimmed(match[0])) for match in WORD.finditer(text)]
-    has_auxiliary = any(word.lower() in AUXILIARIES for _, word in words)
+    auxiliaries = AUXILIARIES.get(language, AUXILIARIES["en"])
+    has_auxiliary = any(word.lower() in auxiliaries for _, word in words)
     skip = -1
     for n, (begin, written) in enumerate(words):
         word = written.lower().replace("’", "'")
@@ -110,7 +116,7 @@ def words_in(text: str, language: str) -> tuple[list[Token], bool, str]:  # noqa
         elif word in cues.PREPOSITIONS[language]:
             role = word if word not in {"of", "from"} or not role else role
         elif _is_stop(word, language):
-            has_verb = has_verb or word in AUXILIARIES
+            has_verb = has_verb or word in auxiliaries
         else:
             base = _SAME_WORD.sub("", word)
             is_name = written[:1].isupper() and (n > 0 or not _is_listed(base, language)) and language != "de"
@@ -138,7 +144,7 @@ def _is_listed(word: str, language: str) -> bool:
 
 
 def _is_stop(word: str, language: str) -> bool:
-    if word in AUXILIARIES:
+    if word in AUXILIARIES.get(language, AUXILIARIES["en"]):
         return True
     own = STOP if language == "en" else FUNCTION_WORDS.get(language, frozenset())  # type: ignore[call-overload]
     return word in own and word not in _KEPT
