@@ -237,3 +237,44 @@ def test_two_values_of_one_attribute_need_no_similar_vectors(memory: NeuroGraphM
         memory.add(text, user_id="ana")
     (conflict,) = memory.conflicts(None, user_id="ana")
     assert conflict.kind.value == "supersession"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I live in York.", "I used to live in Rome."),
+        ("I don't smoke.", "I used to smoke."),
+        ("My rent is 900 euros.", "My rent was previously 700 euros."),
+        ("Mi jefe es Lee.", "Antes mi jefe era Kim."),
+        ("Mon chef est Lee.", "Autrefois mon chef était Kim."),
+        ("我的老板是李明。", "我的老板以前是王伟。"),
+        ("I work at Bosch.", "I now also work at Siemens."),
+        ("My email is ana@x.org.", "My work email is now ana@firm.com."),
+        ("I ran 5 km today.", "I ran 10 km today."),
+        ("Mi hijo se llama Hugo.", "Mi hija se llama Vega."),
+        ("My son is 5 years old.", "My daughter is 7 years old."),
+    ],
+)
+def test_remarks_on_the_past_on_other_days_and_on_other_things_are_no_conflict(
+    memory: NeuroGraphMemory, first: str, second: str
+) -> None:
+    said(memory, first)
+    said(memory, second, 40)
+    assert found(memory) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("My daughter is called Mia.", "My new daughter is called Lea."),
+        ("Mein Hund heißt Rex.", "Mein neuer Hund heißt Max."),
+        ("My boss is Tom.", "My new boss is Kim."),
+    ],
+)
+def test_a_new_thing_may_be_one_of_several_so_the_user_is_asked(
+    memory: NeuroGraphMemory, first: str, second: str
+) -> None:
+    old = said(memory, first)
+    said(memory, second, 40)
+    assert [one.status for one in found(memory)] == ["open"]
+    assert memory.get(old).valid_to is None

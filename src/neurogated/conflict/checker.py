@@ -13,6 +13,7 @@ import numpy as np
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.claims import Claim, claims_in, contradicted, repeats
 from neurogated.conflict.clauses import is_simple
+from neurogated.conflict.cues import PAST, TODAY
 from neurogated.conflict.passages import (
     content_of,
     is_compared,
@@ -210,8 +211,15 @@ class ConflictChecker:
         )
         for old, (place, text, _), (at, said, _) in islice(pairs, self._settings.conflict_pairs):
             relation = self._judge.compare(content_of(old, said), content_of(node, text))
-            if relation.is_conflict:
+            if relation.is_conflict and not self._is_about_the_past(said, text):
                 yield Found(old, relation, (at, place))
+
+    def _is_about_the_past(self, said: str, text: str) -> bool:
+        """Return whether one of two sentences tells of another state before: "I used to live in Rome"."""
+        if read_text(said).is_former == read_text(text).is_former:
+            return False
+        bare = [" ".join(PAST.sub(" ", each).split()) for each in (said, text)]
+        return self._judge.compare(bare[0], bare[1]).kind is not RelationKind.DUPLICATE
 
     def _with_words(self, states: Sequence[str], node: MemoryNode) -> Iterator[str]:
         """Yield the ids of the memories of the same user that have words of states, the best first."""
@@ -315,8 +323,10 @@ def _is_certain(earlier: MemoryNode, new: MemoryNode, found: Found) -> bool:
         return False
     # A state that an event begins is an inference, so the user is asked.
     pairs = zip((found.old, new), found.sentences, strict=True)
-    news = [read_text(statements_in(node)[place]) for node, place in pairs]
-    return any(one.is_new or one.is_past for one in news)
+    first, second = (read_text(statements_in(node)[place]) for node, place in pairs)
+    # "My new neighbour" may be one of several. "I no longer smoke at home" does not end "I smoke".
+    says_less = {token.key for token in second.tokens} <= {token.key for token in first.tokens}
+    return any(TODAY.search(one.text) for one in (first, second)) or (second.is_past and says_less) or first.is_past
 
 
 def _nearness(claim: Claim, node: MemoryNode, place: int) -> tuple[float, float]:

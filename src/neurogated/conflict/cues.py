@@ -7,6 +7,7 @@ import re
 from neurogated.core.words import words_of
 
 __all__ = [
+    "ADDED",
     "BROKEN",
     "CONVERSE",
     "CORRECTED",
@@ -24,6 +25,7 @@ __all__ = [
     "QUANTIFIERS",
     "RECIPROCAL",
     "SUBJECTS",
+    "TODAY",
 ]
 
 _CASE = re.IGNORECASE
@@ -99,16 +101,25 @@ ENDED = re.compile(
     _CASE,
 )
 """Something that was true and is not any more; it denies the statement."""
-NOW = re.compile(
+_TODAY = (
     r"\b(?:now|nowadays|these days|currently|as of (?:today|now)|at the moment|meanwhile)\b"
-    r"|(?<=[eyrs] )new(?= [\w ]+ (?:is|are)\b)|(?:(?<=^my )|(?<=^our )|(?<=^his )|(?<=^her )|(?<=^their ))new\b"
     r"|\b(?:jetzt|nun|inzwischen|mittlerweile|derzeit|aktuell|zurzeit|neuerdings)\b"
+    r"|\b(?:ahora|actualmente|hoy en día)\b|\b(?:maintenant|désormais|actuellement)\b|现在|目前|如今"
+)
+TODAY = re.compile(_TODAY, _CASE)
+"""An adverb of the present."""
+NOW = re.compile(
+    rf"{_TODAY}|(?<=[eyrs] )new(?= [\w ]+ (?:is|are)\b)|(?:(?<=^my )|(?<=^our )|(?<=^his )|(?<=^her )|(?<=^their ))new\b"
     r"|(?<=[ernsm] )neue[rsn]?(?= [\w ]+ (?:ist|sind|heißt)\b)"
-    r"|\b(?:ahora|actualmente|hoy en día)\b|(?<=[aioul] )nuev[oa](?= [\w ]+ (?:es|son)\b)"
-    r"|\b(?:maintenant|désormais|actuellement)\b|现在|目前|如今|(?<=的)新",
+    r"|(?<=[aioul] )nuev[oa](?= [\w ]+ (?:es|son)\b)|(?<=的)新",
     _CASE,
 )
-"""Something that is true of the present, in contrast to an earlier time."""
+"""Something that is true of the present, in contrast to an earlier time: an adverb, or a new thing."""
+ADDED = re.compile(
+    r"\b(?:also|as well|in addition|besides|auch|außerdem|zusätzlich|daneben|también|además|aussi|également|en plus)\b|[也还]",
+    _CASE,
+)
+"""Something that is true beside other things."""
 CORRECTED = re.compile(
     r"(?:\b(?:no|sorry|oops)\W+)*\b(?:actually|in fact|correction|i was wrong|i made a mistake|by mistake|(?:i )?misspoke|i meant"
     r"|to correct|contrary to|that (?:was|is) (?:wrong|incorrect|a mistake)|that's (?:wrong|incorrect)|i got (?:that|it) wrong"

@@ -7,7 +7,7 @@ from itertools import product
 
 from neurogated.conflict.exclusive import Exclusiveness, is_membership
 from neurogated.conflict.meanings import Meanings
-from neurogated.conflict.slots import same_attribute
+from neurogated.conflict.slots import is_narrower, same_attribute
 from neurogated.conflict.specificity import fit_together, same_value, value_kind
 from neurogated.conflict.statement import Slot, Statement, read_statement
 from neurogated.conflict.verdicts import conflict, duplicate, independent, refinement
@@ -26,7 +26,7 @@ _BARE = re.compile(r"(?:is|are|was|were|has|have|had|does|do|did|can|will|\s)*",
 _INDEFINITE = re.compile(r"(?:a|an|some|two|three|several|many|there|it|this|that)\b", re.IGNORECASE)
 
 
-def compare_slots(  # noqa: PLR0911 - rules in order
+def compare_slots(  # noqa: C901, PLR0911 - rules in order
     one: Statement, other: Statement, meanings: Meanings, exclusive: Exclusiveness
 ) -> Relation | None:
     """Return how two facts of one subject relate; None where their words must decide."""
@@ -52,7 +52,10 @@ def compare_slots(  # noqa: PLR0911 - rules in order
         return duplicate(f"Both say that {_said(theirs)}.", sure=True)
     if is_plain:
         return None
-    return _different(one, other, (values[0], values[1]), meanings, exclusive)
+    relation = _different(one, other, (values[0], values[1]), meanings, exclusive)
+    if relation is not None and relation.is_conflict and not one.is_fact and is_narrower(ours, theirs):
+        return independent(f"“{ours.attribute}” and “{theirs.attribute}” may be of different things.")
+    return relation
 
 
 def _different(  # noqa: C901, PLR0911 - rules in order

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from neurogated.conflict import cues
 from neurogated.conflict.alignment import Alignment, Pair, is_inflected
-from neurogated.conflict.statement import Statement, differ_in_owner
+from neurogated.conflict.clauses import relatives_in
+from neurogated.conflict.statement import Statement, differ_in_day, differ_in_owner
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.words import split_words, words_of
 
-__all__ = ["FORMS", "stops"]
+__all__ = ["FORMS", "both_true", "stops"]
 
 _JOINTS = {
     **dict.fromkeys(("and", "und", "y", "e", "et", "和", "与"), "and"),
@@ -49,6 +50,7 @@ _BEEN = re.compile(r"\bbeen\b(?! (?:\w+ly )?\w+(?:ing|ed|en)\b)", re.IGNORECASE)
 _TIMES = words_of("day week month year morning evening afternoon night weekend time")
 _STOP = re.compile(r"(?<!\bSt)(?<!\b[DM]r)(?<!\bM[rs]s)(?<!\bMs)(?<!\bNo)(?<!\s\w)(?<=[\w'’])\.\s+(?=[A-ZÄÖÜÉÁ])")
 """A full stop between two sentences, and not after an abbreviation."""
+_PLURAL = "sn"
 _ARTICLE = re.compile(r"(\w+)\s+$")
 _HAN_ASPECTS = re.compile("(?<!经)过(?![敏程去年])|了(?!\\W*$|解)")
 _PAST_HELPERS = words_of("was were did had became")
@@ -57,6 +59,18 @@ _TURNS = re.compile(
     r"\b(?:stop|remember|forg[eo]t|regret|quit|tr[yi])\w*(?= to\b)|\b(?:am|is|are|was|were) used to\b", re.IGNORECASE
 )
 """Verbs that mean something else before "to" than before a form in "-ing", and "is used to" beside "used to"."""
+
+
+def both_true(one: Statement, other: Statement, found: Alignment) -> str | None:
+    """Return why two statements that seem to contradict each other can both be true; None if they cannot."""
+    if any(cues.ADDED.search(each.text) for each in (one, other)):
+        return "One of them says what is true besides."
+    if differ_in_day(one, other):
+        return "They name days by their distance, and were said on different days."
+    words = [(pair.first.word, pair.second.word) for pair in found.pairs if pair.how == "same"]
+    if any(relatives_in(first) and first.rstrip(_PLURAL) != second.rstrip(_PLURAL) for first, second in words):
+        return "They are about different persons." if one.language != "en" else None
+    return None
 
 
 def _forms(one: Statement, other: Statement, found: Alignment) -> str | None:  # noqa: PLR0911 - rules in order

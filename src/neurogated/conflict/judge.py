@@ -12,7 +12,7 @@ from neurogated.conflict.alignment import Alignment, align
 from neurogated.conflict.clauses import language_in
 from neurogated.conflict.exclusive import Exclusiveness
 from neurogated.conflict.facts import compare_slots
-from neurogated.conflict.forms import stops
+from neurogated.conflict.forms import both_true, stops
 from neurogated.conflict.guards import Guards
 from neurogated.conflict.literals import same_literals
 from neurogated.conflict.meanings import Meanings
@@ -101,6 +101,8 @@ class PairJudge:
 
     def _judge_whole(self, one: Statement, other: Statement) -> Relation:
         relation = self._by_rules(one, other)
+        if relation.is_conflict and (reason := both_true(one, other, align(one, other, self._meanings))) is not None:
+            return independent(reason)
         if relation.kind is RelationKind.DUPLICATE:
             one, other = in_one_language(one, other)
             if other.is_past and not (one.is_past or one.mode):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from neurogated.conflict import cues
 from neurogated.conflict.alignment import Alignment, Pair, is_swapped
 from neurogated.conflict.forms import FORMS
-from neurogated.conflict.statement import Statement, differ_in_owner
+from neurogated.conflict.statement import Statement, differ_in_day, differ_in_owner
 from neurogated.conflict.tokens import WORD, Token
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.packaged import packaged_json
@@ -58,8 +58,7 @@ def difference(one: Statement, other: Statement, found: Alignment) -> str | None
 def _days(one: Statement, other: Statement, _: Alignment) -> str | None:
     if one.is_past != other.is_past:
         return "Only one of them is about the past."
-    is_relative = any(token.moment is not None and token.moment.relative for token in one.tokens)
-    if is_relative and one.asserted and other.asserted and one.asserted != other.asserted:
+    if differ_in_day(one, other):
         return "They name a day by its distance, and were said on different days."
     return None
 

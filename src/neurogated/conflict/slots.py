@@ -13,7 +13,7 @@ from neurogated.conflict.word_relations import word_relations
 from neurogated.core.text_caches import remembered
 from neurogated.core.words import words_of
 
-__all__ = ["same_attribute", "same_subject", "slot_of"]
+__all__ = ["is_narrower", "same_attribute", "same_subject", "slot_of"]
 
 _BE = r"(?:is|was|are|were|has been|=|:)"
 _SUBJECT = r"(?P<subject>[^,]+?)"
@@ -111,6 +111,12 @@ def same_subject(first: str, second: str) -> bool:
         for s in (first, second)
     )
     return ours == theirs
+
+
+def is_narrower(first: Slot, second: Slot) -> bool:
+    """Return whether one attribute has all words of the other, and more: "email" and "work email"."""
+    ours, theirs = (_keys(slot.attribute.lower(), _LIGHT | _VAGUE) for slot in (first, second))
+    return bool(ours and theirs) and (ours < theirs or theirs < ours)
 
 
 def same_attribute(  # noqa: PLR0911 - rules in order

@@ -19,7 +19,16 @@ from neurogated.core.text_caches import remembered
 from neurogated.core.words import words_of
 from neurogated.errors import InputError
 
-__all__ = ["Slot", "Statement", "differ_in_owner", "in_one_language", "read_statement", "read_text", "said_as"]
+__all__ = [
+    "Slot",
+    "Statement",
+    "differ_in_day",
+    "differ_in_owner",
+    "in_one_language",
+    "read_statement",
+    "read_text",
+    "said_as",
+]
 
 _REMEMBERED = 4_096
 _NO_ONE = re.compile(r"\b(?:no one|not any ?(?:one|body)|not a single (?:person|one))\b", re.IGNORECASE)
@@ -61,6 +70,8 @@ class Statement:
     quantifier: str = ""
     is_past: bool = False
     """It says that something is true no longer."""
+    is_former: bool = False
+    """It says that something was true before, and not that it has ended: "I used to live in Rome"."""
     is_new: bool = False
     """It says that something is true now, in contrast to before."""
     is_correction: bool = False
@@ -138,6 +149,7 @@ def read_text(text: str, language: str | None = None) -> Statement:
     mode = next((name for name, pattern in cues.MODES.items() if pattern.search(text)), "")
     body = cues.BROKEN.sub(spaces, said)
     has_ended = bool(cues.ENDED.search(body))
+    is_former = not has_ended and bool(cues.PAST.search(body))
     found = find_moments(body, han=han)
     window, kept = _window(found)
     bare, timeless = _blank(body, found), _blank(body, [each for each in found if each not in kept])
@@ -154,7 +166,8 @@ def read_text(text: str, language: str | None = None) -> Statement:
         mode=mode,
         holder=holder,
         quantifier=quantifier,
-        is_past=has_ended or bool(cues.PAST.search(body)),
+        is_past=has_ended or is_former,
+        is_former=is_former,
         is_new=bool(cues.NOW.search(body)),
         is_correction=bool(cues.CORRECTED.search(body)),
         is_passive=bool(cues.PASSIVE.search(body)),
@@ -175,6 +188,12 @@ def _language(text: str) -> str:
 def differ_in_owner(one: Statement, other: Statement) -> bool:
     """Return whether one says "Ann's house" and the other "the house of Ann", which changes the order of words."""
     return {one.owned.replace("’", "'"), other.owned.replace("’", "'")} == {"'s", "of"}
+
+
+def differ_in_day(one: Statement, other: Statement) -> bool:
+    """Return whether they name a day by its distance, such as "today", and were said on different days."""
+    is_relative = any(token.moment is not None and token.moment.relative for token in one.tokens)
+    return is_relative and None not in (one.asserted, other.asserted) and one.asserted != other.asserted
 
 
 def in_one_language(first: Statement, second: Statement) -> tuple[Statement, Statement]:
