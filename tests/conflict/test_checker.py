@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -278,3 +279,31 @@ def test_a_new_thing_may_be_one_of_several_so_the_user_is_asked(
     said(memory, second, 40)
     assert [one.status for one in found(memory)] == ["open"]
     assert memory.get(old).valid_to is None
+
+
+def test_a_message_that_arrives_late_is_compared_with_later_ones(memory: NeuroGraphMemory) -> None:
+    later = said(memory, "I live in York now.", 40)
+    earlier = said(memory, "I live in Leeds.")
+    (conflict,) = found(memory)
+    assert (conflict.loser, conflict.other(earlier)) == (earlier, later)
+    assert memory.get(earlier).valid_to == START + 40 * DAY
+
+
+@pytest.mark.parametrize("apart", [{"path": "AB"}, {"title": ["A novel", "A letter"]}])
+def test_projects_and_documents_contradict_and_repeat_no_others(
+    memory: NeuroGraphMemory, apart: dict[str, Sequence[str]]
+) -> None:
+    ((name, places),) = apart.items()
+    for place in places:
+        where = [place] if name == "path" else place
+        for text in (f"I live in {place}town.", "Our door is blue."):
+            ids = memory.add({"role": "user", "content": text}, user_id="ana", **{name: where})  # type: ignore[arg-type]
+    assert found(memory) == []
+    assert memory.same_as(ids[0]) == []
+
+
+def test_a_question_has_no_control_characters(memory: NeuroGraphMemory) -> None:
+    said(memory, "I live in Leeds\x1b[31m\u202e.")
+    said(memory, "I live in York.")
+    (conflict,) = found(memory)
+    assert conflict.question.isprintable()

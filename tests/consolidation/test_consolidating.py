@@ -308,3 +308,15 @@ def test_a_fact_stays_in_its_session_if_no_user_is_known(memory: NeuroGraphMemor
     ids = [memory.add(text, session_id=f"s{place}")[0] for place, text in enumerate(TEXTS)]
     use_together(memory, ids)
     assert memory.consolidate() == []
+
+
+def test_lines_of_the_assistant_are_named(memory: NeuroGraphMemory) -> None:
+    told = [
+        ("user", TEXTS[0]),
+        ("assistant", "My name is Velbot and I am a program."),
+        ("user", TEXTS[2]),
+    ]
+    ids = [memory.add({"role": role, "content": text}, user_id="ana")[0] for role, text in told]
+    use_together(memory, ids)
+    (fact,) = memory.consolidate()
+    assert "assistant: My name is Velbot" in memory.get(fact).content

@@ -105,7 +105,9 @@ def test_a_language_model_writes_the_fact(told: NeuroGraphMemory, scribe: Scribe
     assert all(text in scribe.asked[0] for text in TEXTS)
 
 
-@pytest.mark.parametrize("answer", ["The pottery course began on 4 May 2024.", "", None])
+@pytest.mark.parametrize(
+    "answer", ["The pottery course began on 4 May 2024.", "", None, "A pottery course\0.", "pottery " * 1000]
+)
 def test_sentences_are_chosen_if_the_model_invents_a_number_or_fails(
     told: NeuroGraphMemory, scribe: Scribe, answer: str | None
 ) -> None:

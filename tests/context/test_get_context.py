@@ -237,3 +237,10 @@ def test_the_tokenizer_of_the_embedder_counts_where_there_is_one() -> None:
         memory.add("The bees are in the barn, by the well.")
         context = memory.get_context("bees", 100)
         assert [context.tokens] == memory._parts.embedder.count_tokens([context.text])
+
+
+@pytest.mark.parametrize("counted", [[], ["a"], [float("nan")], [-1]])
+def test_a_tokenizer_that_does_not_count_is_refused(memory: NeuroGraphMemory, counted: list[object]) -> None:
+    turns(memory)
+    with pytest.raises(InputError, match="count_tokens"):
+        memory.get_context("bees", user_id="ana", count_tokens=lambda _: counted)  # type: ignore[arg-type, return-value]

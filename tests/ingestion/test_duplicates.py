@@ -226,3 +226,13 @@ def test_groups_are_stars_of_equal_statements_after_any_changes(steps: list[tupl
                 )
             shown = memory.recall(QUESTION, top_n=99, user_id="ana").ids if ids else ()
             assert set(shown) == set(ids) - set(behind)
+
+
+def test_sessions_without_a_user_may_be_of_different_persons(memory: NeuroGraphMemory) -> None:
+    ids = [memory.add({"role": "user", "content": "I live in Leeds."}, session_id=name)[0] for name in ("s", "t")]
+    assert links(memory) == {}
+    memory.recall(QUESTION, session_id="s")
+    (answer,) = memory.add({"role": "assistant", "content": "You live in Leeds."}, session_id="t")
+    assert [edge.target_id for edge in memory.store.all_edges() if edge.type is EdgeType.ECHO] == []
+    assert memory.store.has_node(answer)
+    assert memory.same_as(ids[0]) == []

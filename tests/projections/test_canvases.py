@@ -1,6 +1,10 @@
 """Canvases in a process and in Redis hold the same memories."""
 
+import contextlib
+import socketserver
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,6 +123,36 @@ def test_an_unused_canvas_expires(redis_server: "Redis") -> None:
 def test_an_url_of_another_kind_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match="canvas_url must be"):
         RedisCanvases(url, "memory", seconds=1.0, lifetime=1.0)
+
+
+class _NoRedis(socketserver.StreamRequestHandler):
+    """Answers each request as Redis would never do."""
+
+    def handle(self) -> None:
+        answer = self.server.answer  # type: ignore[attr-defined]
+        while self.request.recv(4096):
+            self.wfile.write(answer)
+
+
+@pytest.mark.parametrize(
+    "answer", [b"+OK\r\n", b":5\r\n", b"*-5\r\n", b"*1\r\n" * 3000, b"$3\r\nabc\r\n", b"nonsense\r\n"]
+)
+def test_a_server_that_is_no_redis_is_an_outage(tmp_path: Path, answer: bytes) -> None:
+    with socketserver.UnixStreamServer(str(tmp_path / "socket"), _NoRedis) as server:
+        server.answer = answer  # type: ignore[attr-defined]
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        canvases = RedisCanvases(f"unix://{tmp_path}/socket", "memory", seconds=0.5, lifetime=100.0)
+        for call in (
+            lambda: canvases.enter(KEYS[0], {"a": 1.0}, SIZE),
+            lambda: canvases.read(KEYS[0], SIZE),
+            lambda: canvases.remove("g", ["a"]),
+            canvases.clear,
+        ):
+            # A call may also take such an answer for an empty canvas.
+            with contextlib.suppress(StorageError):
+                call()
+        canvases.close()
+        server.shutdown()
 
 
 def test_messages_have_no_password() -> None:

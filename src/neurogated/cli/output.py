@@ -16,6 +16,7 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
+from neurogated.core.text import one_line
 from neurogated.core.trace import PathStep, Recall, RecalledMemory
 from neurogated.retrieval.similarity import PARTS
 
@@ -89,7 +90,7 @@ def questions(conflicts: Iterable[Conflict]) -> list[str]:
 
 def beginning(text: str) -> str:
     """Return a text on one line, shortened to the width of a terminal."""
-    return textwrap.shorten(text, _WIDTH, placeholder=" …")
+    return textwrap.shorten(one_line(text), _WIDTH, placeholder=" …")
 
 
 def _sum(terms: Mapping[str, float]) -> str:

@@ -41,7 +41,7 @@ def answers_to(store: GraphStorePort, conflict: Conflict, most: int) -> tuple[st
     return tuple(found)
 
 
-def _voice(node: MemoryNode) -> tuple[str | None, ...]:
+def _voice(node: MemoryNode) -> tuple[object, ...]:
     return (*voice_of(node), node.scope.session_id)
 
 

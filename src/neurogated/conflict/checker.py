@@ -203,14 +203,16 @@ class ConflictChecker:
         pairs = (
             (old, mine, theirs)
             for old in (earlier[name] for name in near if name in earlier)
-            if _precedes(old, node)
+            if _is_said_alike(old, node)
             for mine, theirs in product(ours, self._short(old))
             if len(mine[2] & theirs[2]) >= self._settings.conflict_overlap * min(len(mine[2]), len(theirs[2])) > 0
             # Few sentences share so many words, and to read one takes longer than to count words.
             if _is_compared(mine[1]) and _is_compared(theirs[1])
         )
         for old, (place, text, _), (at, said, _) in islice(pairs, self._settings.conflict_pairs):
-            relation = self._judge.compare(content_of(old, said), content_of(node, text))
+            pair = content_of(old, said), content_of(node, text)
+            # A message may arrive after one that was said later.
+            relation = self._judge.compare(*(pair if moment_of(old) <= moment_of(node) else pair[::-1]))
             if relation.is_conflict and not self._is_about_the_past(said, text):
                 yield Found(old, relation, (at, place))
 
@@ -290,8 +292,13 @@ class ConflictChecker:
 
 def _precedes(old: MemoryNode, new: MemoryNode) -> bool:
     """Return whether the same person said the one before the other."""
+    return _is_said_alike(old, new) and moment_of(old) <= moment_of(new)
+
+
+def _is_said_alike(old: MemoryNode, new: MemoryNode) -> bool:
+    """Return whether the same person said both, in two messages."""
     is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not is_one_message(old, new)
-    return is_said and voice_of(old) == voice_of(new) and moment_of(old) <= moment_of(new)
+    return is_said and voice_of(old) == voice_of(new)
 
 
 def is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
@@ -349,8 +356,7 @@ def _are_apart(one: MemoryNode, other: MemoryNode) -> bool:
 
 
 def _scope_of(node: MemoryNode) -> Scope:
-    user, agent, session = owner_of(node)
-    return Scope(user, agent, session)
+    return Scope(*node.scope.owner, node.scope.path)
 
 
 def _subject(node: MemoryNode) -> str:

@@ -121,7 +121,7 @@ ADDED = re.compile(
 )
 """Something that is true beside other things."""
 CORRECTED = re.compile(
-    r"(?:\b(?:no|sorry|oops)\W+)*\b(?:actually|in fact|correction|i was wrong|i made a mistake|by mistake|(?:i )?misspoke|i meant"
+    r"(?:\b(?:no|sorry|oops)\W+){0,3}\b(?:actually|in fact|correction|i was wrong|i made a mistake|by mistake|(?:i )?misspoke|i meant"
     r"|to correct|contrary to|that (?:was|is) (?:wrong|incorrect|a mistake)|that's (?:wrong|incorrect)|i got (?:that|it) wrong"
     r"|scratch that|let me correct (?:that|myself))\b"
     r"|(?:\bnein\W+)?\b(?:eigentlich|tatsächlich|korrektur|ich habe mich geirrt|ich meinte|das (?:war|ist) falsch|das stimmt nicht"

@@ -15,6 +15,7 @@ from neurogated.core.deadline import answer_within
 from neurogated.core.judgements import Relation, RelationKind, Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import LanguageModel, Message
+from neurogated.core.text import one_line
 from neurogated.errors import LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 
@@ -75,9 +76,7 @@ class ModelJudge:
     def _relation(self, entry: dict[str, Any]) -> Relation:
         kind, outcome = _KINDS[entry["relation"]]
         confidence = self._config.llm.strength(entry["certainty"])
-        # The reason is shown in terminals and on pages, so it is one line without control characters.
-        reason = "".join(filter(str.isprintable, " ".join(entry["reason"][:_READ].split())))
-        return Relation(kind, confidence, reason[:_LONGEST_REASON], outcome)
+        return Relation(kind, confidence, one_line(entry["reason"][:_READ])[:_LONGEST_REASON], outcome)
 
     def _shown(self, number: int, pair: UncertainPair) -> dict[str, Any]:
         earlier, later = (pair.old, pair.sentences[0]), (pair.new, pair.sentences[1])

@@ -27,8 +27,8 @@ __all__ = [
     "without_now",
 ]
 
-Owner = tuple[str | None, ...]
-"""User, agent, and the session if there is no user, because such sessions may be those of different persons."""
+Owner = tuple[object, ...]
+"""The owner and the path of a scope."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _MARKUP = re.compile(r"[<>{}=|\\#]")
@@ -59,13 +59,12 @@ _OTHERS = frozenset({"assistant", "system", "tool", "function"})
 
 def owner_of(node: MemoryNode) -> Owner:
     """Return the owner of a memory. Only memories of one owner can be in conflict."""
-    scope = node.scope
-    return scope.user_id, scope.agent_id, scope.session_id if scope.user_id is None else None
+    return (*node.scope.owner, node.scope.path)
 
 
 def voice_of(node: MemoryNode) -> Owner:
-    """Return the owner of a memory with the speaker: different persons may say different things."""
-    return (*owner_of(node), node.role, node.speaker)
+    """Return the owner of a memory with the speaker and the document: others may say different things."""
+    return (*owner_of(node), node.role, node.speaker, node.title)
 
 
 def is_compared(node: MemoryNode) -> bool:

@@ -10,6 +10,7 @@ from neurogated.conflict.statement import read_text
 from neurogated.core.conflicts import MODEL, Conflict
 from neurogated.core.judgements import RelationKind, StatementJudge
 from neurogated.core.model import MemoryNode
+from neurogated.core.text import one_line
 
 __all__ = ["asked"]
 
@@ -71,5 +72,5 @@ def _said(node: MemoryNode, place: int) -> str:
 
 def _short(text: str, other: str) -> str:
     """Return a text, or the clause of a long one that is most like the other text."""
-    flat = " ".join((text if len(text) <= _LONGEST else nearest_clause(text, other)).split()).rstrip(".。")
+    flat = one_line(text if len(text) <= _LONGEST else nearest_clause(text, other)).rstrip(".。")
     return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"

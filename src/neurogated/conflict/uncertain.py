@@ -13,7 +13,7 @@ import numpy as np
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.checker import is_one_message
 from neurogated.conflict.clauses import clauses_in, keys_in, language_in
-from neurogated.conflict.passages import is_compared, owner_of, statements_in, voice_of
+from neurogated.conflict.passages import is_compared, statements_in, voice_of
 from neurogated.conflict.statement import read_text
 from neurogated.core.conflicts import conflicts_about
 from neurogated.core.edge_type import EdgeType
@@ -67,8 +67,7 @@ class PairFinder:
         if node.embedding is None or not is_compared(node) or node.found.statement is not None:
             return []
         known = {*self._linked(view, node.id), node.id}
-        user, agent, session = owner_of(node)
-        own = ScopeFilter(user, agent, session, alone=True)
+        own = ScopeFilter(*node.scope.owner, alone=True)
         shown = self._store.view(filters=Filter(scope=own, except_kinds=NO_MEMORIES))
         found = self._store.nearest(node.embedding, _ROUNDS * self._settings.conflict_candidates, shown)
         cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}

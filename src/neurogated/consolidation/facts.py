@@ -35,9 +35,7 @@ def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
     """
 
     def period(node: MemoryNode) -> tuple[object, ...]:
-        scope = node.scope
-        session = scope.session_id if scope.user_id is None else None
-        return node.valid_from, node.valid_to, scope.user_id, scope.agent_id, session
+        return node.valid_from, node.valid_to, *node.scope.owner
 
     groups: dict[tuple[object, ...], list[MemoryNode]] = {}
     for node in nodes:
@@ -48,15 +46,15 @@ def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
 def quoted(sources: Sequence[MemoryNode], sentences: Iterable[Sentence]) -> str:
     """Return sentences of sources, one line for each source.
 
-    If the sources differ in their speakers or days, each line begins with its own, so that "I" and "yesterday" keep
-    their meaning.
+    If the sources differ in their speakers, roles or days, each line begins with its own, so that "I" and "yesterday"
+    keep their meaning.
     """
-    speaks = _common(node.speaker for node in sources) is None
+    speaks = len({(node.speaker, node.role) for node in sources}) > 1
     dated = _common(node.timestamp for node in sources) is None
     lines = []
     for place, group in groupby(sentences, key=lambda one: one.source):
         node, text = sources[place], " ".join(sentence.text for sentence in group)
-        speaker = node.speaker if speaks else None
+        speaker = node.speaker or node.role if speaks else None
         day = f"{node.timestamp.day} {node.timestamp:%B %Y}" if dated and node.timestamp else None
         label = ", ".join(filter(None, (speaker, day)))
         lines.append(f"{label}: {text}" if label else text)

@@ -37,8 +37,8 @@ class Summariser:
     def summary(self, sources: Sequence[MemoryNode], sentences: Sequence[Sentence]) -> tuple[str, bool]:
         """Return the model's text, and whether it was called.
 
-        The text is empty if the memories may contradict each other, if the model failed, or if its text has a number
-        that no memory has.
+        The text is empty if the memories may contradict each other, if the model failed, if its text has a number
+        that no memory has, or if it is longer than the memories.
         """
         if any(rivals(first, second, self._rivalry) for first, second in combinations(sentences, 2)):
             return "", False
@@ -50,10 +50,20 @@ class Summariser:
             _log.warning("the language model made no fact, so sentences are chosen: %s", error)
             return "", True
         text = str(answer["fact"]).strip()
-        invented = _numbers(text) - _numbers(memories)
-        if invented:
-            _log.warning("the language model's fact was not used: no memory has %s", ", ".join(sorted(invented)))
-        return "" if invented else text, True
+        fault = _fault(text, memories)
+        if fault:
+            _log.warning("the language model's fact was not used: %s", fault)
+        return "" if fault else text, True
+
+
+def _fault(text: str, memories: str) -> str:
+    """Return why a text is no fact of these memories; empty if it may be one."""
+    if len(text) > len(memories):
+        return "it is longer than the memories together"
+    if "\0" in text:
+        return "it has a NUL character"
+    invented = _numbers(text) - _numbers(memories)
+    return f"no memory has {', '.join(sorted(invented))}" if invented else ""
 
 
 def _numbers(text: str) -> set[str]:

@@ -13,12 +13,14 @@ from neurogated.context.layout import EMPTY, Line, line_of, text_of
 from neurogated.context.model import CONTEXT_TOKENS, Choice, Context
 from neurogated.context.packing import Candidates, Picked, pack
 from neurogated.core.keywords import split_keywords
+from neurogated.core.model import checked_count
 from neurogated.core.ports import Embedder
 from neurogated.core.quoting import TokenCounter, estimated_tokens
 from neurogated.core.sentences import split_sentences
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
 from neurogated.core.words import count_words
+from neurogated.errors import InputError
 
 __all__ = ["ContextBuilder", "token_counter"]
 
@@ -30,6 +32,18 @@ def token_counter(embedder: Embedder) -> TokenCounter:
     """Return the tokenizer of an embedder, or an upper estimate if the embedder only counts words."""
     counts_words = embedder.count_tokens(_PROBE) == count_words(_PROBE)
     return estimated_tokens if counts_words else embedder.count_tokens
+
+
+def _checked(count_tokens: TokenCounter) -> TokenCounter:
+    """Return a tokenizer whose results are refused unless they are one number for each text."""
+
+    def counted(texts: Sequence[str]) -> list[int]:
+        found = count_tokens(texts)
+        if len(found) != len(texts):
+            raise InputError(f"count_tokens returned {len(found)} numbers for {len(texts)} texts")
+        return [checked_count("a result of count_tokens", number) for number in found]
+
+    return counted
 
 
 class ContextBuilder:
@@ -45,7 +59,7 @@ class ContextBuilder:
         """
         self._settings = settings
         self._embedder = embedder
-        self._count = count_tokens
+        self._count = _checked(count_tokens)
 
     def build(self, recall: Recall, view: GraphView, budget: int, *, explain: bool = False) -> Context:
         """Return the context; `view` is the present graph, whose order of rows is that in which memories were added."""

@@ -175,8 +175,7 @@ class EchoLinks:
         order = np.argsort(-likeness, kind="stable")[: self._most]
         nearest = rows[order[likeness[order] >= self._least]]
         memories = self._store.get_nodes([view.ids[row] for row in nearest.tolist()], missing_ok=True)
-        # No edge joins memories of two users.
-        said = [one for one in memories if one.role != _ASSISTANT and one.scope.user_id == node.scope.user_id]
+        said = [one for one in memories if one.role != _ASSISTANT and _may_repeat(node.scope, one.scope)]
         return self._finder.shares(node, said)
 
 
@@ -185,6 +184,12 @@ def separated(view: GraphView, node_id: str, at: datetime) -> tuple[MemoryEdge, 
     arcs = view.arcs(view.rows([node_id]), EdgeType.ECHO)
     targets = [view.ids[row] for row in arcs.target[arcs.weight > 0].tolist()]
     return tuple(MemoryEdge(node_id, target, EdgeType.ECHO, 0.0, at) for target in targets)
+
+
+def _may_repeat(message: Scope, memory: Scope) -> bool:
+    """Return whether they are of one user; sessions without a user may be those of different persons."""
+    (user, _, session), (other, _, place) = message.owner, memory.owner
+    return user == other and place in {None, session}
 
 
 def _is_part(node: MemoryNode, owner: Scope, said: Said) -> bool:

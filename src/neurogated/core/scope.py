@@ -44,6 +44,11 @@ class Scope:
     def __bool__(self) -> bool:
         return any((self.user_id, self.agent_id, self.session_id, self.path))
 
+    @property
+    def owner(self) -> tuple[str | None, str | None, str | None]:
+        """User, agent, and the session if there is no user, because such sessions may be those of different persons."""
+        return self.user_id, self.agent_id, self.session_id if self.user_id is None else None
+
 
 @dataclass(frozen=True, slots=True)
 class ScopeFilter:

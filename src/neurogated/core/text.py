@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from neurogated.errors import InputError
 
-__all__ = ["checked_name", "checked_names", "checked_text", "ends_of"]
+__all__ = ["checked_name", "checked_names", "checked_text", "ends_of", "one_line"]
 
 
 def checked_text(what: str, text: str) -> str:
@@ -46,3 +46,8 @@ def ends_of(query: str, most: int) -> str:
         return query
     text, half = query.strip(), (most - 1) // 2
     return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line without control characters, which may change a terminal or hide other text."""
+    return "".join(filter(str.isprintable, " ".join(text.split())))

@@ -169,7 +169,7 @@ def _frame(node: MemoryNode) -> object:
     # A later chunk is about the subject of its document, which it may not name.
     unnamed = frozenset(name for name in map(fold, node.found.names) if name not in text)
     voice = node.speaker and fold(node.speaker), node.role or "user"
-    owner = node.scope.user_id, node.scope.agent_id
+    owner = *node.scope.owner, node.scope.path
     kind = "" if node.kind in _TOLD else node.kind
     return owner, kind, voice, node.title and fold(node.title), unnamed, given_times(node)[0], node.valid_to
 

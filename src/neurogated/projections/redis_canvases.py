@@ -113,5 +113,6 @@ class RedisCanvases:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except redis.RedisError as error:
+        except (redis.RedisError, AttributeError, IndexError, RecursionError, TypeError, ValueError) as error:
+            # The client trusts the server to answer as Redis does, and fails in these ways on other answers.
             raise StorageError(f"the canvas in {self._server} cannot be used ({error})") from error
