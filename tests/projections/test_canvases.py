@@ -134,23 +134,24 @@ class _NoRedis(socketserver.StreamRequestHandler):
             self.wfile.write(answer)
 
 
-@pytest.mark.parametrize(
-    "answer", [b"+OK\r\n", b":5\r\n", b"*-5\r\n", b"*1\r\n" * 3000, b"$3\r\nabc\r\n", b"nonsense\r\n"]
-)
+NO_ANSWERS = [b"+OK\r\n", b":5\r\n", b"*-5\r\n", b"*1\r\n" * 3000, b"$3\r\nabc\r\n", b"nonsense\r\n"]
+
+
+@pytest.mark.parametrize("answer", NO_ANSWERS)
 def test_a_server_that_is_no_redis_is_an_outage(tmp_path: Path, answer: bytes) -> None:
     with socketserver.UnixStreamServer(str(tmp_path / "socket"), _NoRedis) as server:
         server.answer = answer  # type: ignore[attr-defined]
         threading.Thread(target=server.serve_forever, daemon=True).start()
         canvases = RedisCanvases(f"unix://{tmp_path}/socket", "memory", seconds=0.5, lifetime=100.0)
-        for call in (
-            lambda: canvases.enter(KEYS[0], {"a": 1.0}, SIZE),
-            lambda: canvases.read(KEYS[0], SIZE),
-            lambda: canvases.remove("g", ["a"]),
-            canvases.clear,
-        ):
-            # A call may also take such an answer for an empty canvas.
-            with contextlib.suppress(StorageError):
-                call()
+        # Some calls take some of these answers for an empty canvas.
+        with contextlib.suppress(StorageError):
+            canvases.enter(KEYS[0], {"a": 1.0}, SIZE)
+        with contextlib.suppress(StorageError):
+            canvases.read(KEYS[0], SIZE)
+        with contextlib.suppress(StorageError):
+            canvases.remove("g", ["a"])
+        with contextlib.suppress(StorageError):
+            canvases.clear()
         canvases.close()
         server.shutdown()
 
