@@ -118,10 +118,10 @@ class Dissonance(Wired):
         return [effect_of(self.store, conflict, keep, now) for keep in (*conflict.sides, *_ANSWERS)]
 
     def _conflict(self, conflict_id: str) -> Conflict:
-        node = self.store.get_node(conflict_id)
-        if node.kind != CONFLICT:
-            raise UnknownIdError(f"the memory {conflict_id!r} is no conflict; conflicts() lists them")
-        conflict = Conflict.of(node)
+        found = self.store.get_nodes([conflict_id], missing_ok=True)
+        if not found or found[0].kind != CONFLICT:
+            raise UnknownIdError(f"there is no conflict {conflict_id!r}; conflicts() lists them")
+        conflict = Conflict.of(found[0])
         self.store.get_nodes(conflict.sides)
         return conflict
 

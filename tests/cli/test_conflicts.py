@@ -10,7 +10,7 @@ Run = Callable[..., str]
 def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
     first = run("facts", "--add", "Ana", "city", "Lyon", "--user_id", "ana").strip()
     run("facts", "--add", "Ana", "city", "Paris", "--user_id", "ana")
-    assert run("conflicts") == "0 conflicts\nthe conflicts of a user are listed only with --user NAME\n"
+    assert run("conflicts") == "conflicts: 0\nthe conflicts of a user are listed only with --user NAME\n"
     assert run("conflicts", "--user", "ana") == run("conflicts", "--user_id", "ana")
     listed = run("conflicts", "--user_id", "ana")
     assert f"    {first}  “Ana city: Lyon”\n" in listed
@@ -18,7 +18,7 @@ def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
     (found,) = json.loads(run("conflicts", "--user_id", "ana", "--json"))["conflicts"]
     assert (found["first"], found["status"], found["user_id"]) == (first, "open", "ana")
     run("resolve", found["id"], "--keep", first, "--because", "She said so.")
-    assert run("conflicts", "--user_id", "ana") == "0 conflicts\n"
+    assert run("conflicts", "--user_id", "ana") == "conflicts: 0\n"
     (resolved,) = json.loads(run("conflicts", "--user_id", "ana", "--status", "all", "--json"))["conflicts"]
     assert (resolved["outcome"], resolved["loser"], resolved["because"]) == ("wrong", found["second"], "She said so.")
 
@@ -57,7 +57,7 @@ def test_a_page_shows_the_conflicts_of_one_user(run: Run, tmp_path: Path) -> Non
         run("facts", "--add", "Ana", "city", city, "--user", user)
     page = tmp_path / "conflicts.html"
     told = run("conflicts", "--user", "ana", "--page", str(page))
-    assert told.endswith(f"1 conflicts\nboth sides and the effect of each answer: {page}\n")
+    assert told.endswith(f"conflicts: 1\nboth sides and the effect of each answer: {page}\n")
     text = page.read_text(encoding="utf-8")
     assert "Ana city: Paris" in text
     assert "Oslo" not in text

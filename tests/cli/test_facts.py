@@ -10,12 +10,12 @@ Run = Callable[..., str]
 def test_a_stated_fact_is_listed(run: Run) -> None:
     fact_id = run("facts", "--add", "Ana", "city", "Lyon", "--valid_from", "2026-05-01T00:00:00+00:00").strip()
     run("facts", "--add", "Bob", "city", "Rome", "--user_id", "bob")
-    assert run("facts") == f"{fact_id}\n    Ana city: Lyon  (from 2026-05-01)\n1 facts\n"
+    assert run("facts") == f"{fact_id}\n    Ana city: Lyon  (from 2026-05-01)\nfacts: 1\n"
     listed = json.loads(run("facts", "--user_id", "bob", "--json"))["facts"]
     assert [(fact["value"], fact["user_id"]) for fact in listed] == [("Lyon", None), ("Rome", "bob")]
-    assert "0 facts" in run("facts", "--subject", "Eve")
-    assert "0 facts" in run("facts", "--valid_at", "2020-01-01")
-    assert "1 facts" in run("facts", "--attribute", "CITY")
+    assert "facts: 0" in run("facts", "--subject", "Eve")
+    assert "facts: 0" in run("facts", "--valid_at", "2020-01-01")
+    assert "facts: 1" in run("facts", "--attribute", "CITY")
 
 
 def test_the_table_is_caught_up(run: Run, tmp_path: Path) -> None:

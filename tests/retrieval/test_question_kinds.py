@@ -21,8 +21,10 @@ from neurogated.core.ports import Embedder, QuestionJudge
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
 from neurogated.errors import ConfigError, InputError
+from neurogated.retrieval import question_kinds
 from neurogated.retrieval.question_cues import read_question
-from neurogated.retrieval.question_kinds import OfflineQuestionJudge, QuestionExample, load_examples
+from neurogated.retrieval.question_kinds import FITTED, OfflineQuestionJudge, QuestionExample, load_examples
+from neurogated.retrieval.question_learning import LearnedKinds, learn
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -82,6 +84,13 @@ def minilm() -> Iterator[SentenceTransformersEmbedder]:
 @pytest.fixture(scope="module")
 def judge(minilm: SentenceTransformersEmbedder) -> OfflineQuestionJudge:
     return OfflineQuestionJudge(minilm)
+
+
+def test_the_fit_of_the_package_is_that_of_its_examples(minilm: SentenceTransformersEmbedder) -> None:
+    packaged = LearnedKinds.load(Path(question_kinds.__file__).with_name(FITTED), minilm.name, EXAMPLES)
+    learned = learn(EXAMPLES, minilm)
+    assert np.abs(packaged.vectors - learned.vectors).max() < 0.01
+    assert np.abs(packaged.weights - learned.weights).max() < 0.01 * np.abs(learned.weights).max()
 
 
 @pytest.fixture(scope="module")

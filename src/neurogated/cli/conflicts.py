@@ -45,7 +45,7 @@ def command(arguments: argparse.Namespace) -> int:
         found = memory.conflicts(status, user_id=arguments.user_id, limit=arguments.limit)
         shown: dict[str, Any] = {"conflicts": list(map(json_of, found))}
         texts = texts_of(memory, (side for one in found for side in (*one.sides, *one.evidence)))
-        lines = [*(_line(one, texts) for one in found), f"{len(found)} conflicts"]
+        lines = [*(_line(one, texts) for one in found), f"conflicts: {len(found)}"]
         if not found and arguments.user_id is None:
             lines.append("the conflicts of a user are listed only with --user NAME")
         if arguments.page:

@@ -54,7 +54,7 @@ def command(arguments: argparse.Namespace) -> int:
                 valid_at=time_of(arguments, "valid_at"),
                 user_id=arguments.user_id,
             )
-            lines = [*map(_line, facts), f"{len(facts)} facts"]
+            lines = [*map(_line, facts), f"facts: {len(facts)}"]
             emit(arguments, {"facts": [_json(fact) for fact in facts]}, "\n".join(lines))
     return 0
 

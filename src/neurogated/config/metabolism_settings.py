@@ -21,8 +21,8 @@ class MetabolismSettings:
     # Importance and duplicates
     judge_importance: str = setting(
         "offline",
-        "judges how important a memory is if the caller does not say; offline: rules; model: the language model, else "
-        "rules; off: all memories alike",
+        "judges how important a memory is if the caller does not say; offline: a regression; model: the language "
+        "model, else the regression; off: all memories alike",
         choices=("offline", "model", "off"),
     )
     judged_together: int = setting(16, "texts whose importance the language model judges in one call", low=1, high=64)

@@ -243,9 +243,7 @@ class ColumnView:
         """
         row = self.find(node_id)
         if row is None:
-            raise UnknownIdError(
-                f"no node {node_id!r} in the memory; ids are those that recall and add_document return"
-            )
+            raise UnknownIdError(f"no node {node_id!r} in the memory; ids are those that add, list and recall return")
         return row
 
     def rows(self, node_ids: Iterable[str]) -> Rows:

@@ -79,7 +79,7 @@ class Passage:
         checked_text("a passage", self.text)
         checked_metadata(self.metadata)
         if not self.text.strip():
-            raise InputError("a passage is empty or blank; leave it out")
+            raise InputError("a text is empty or blank; leave it out")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from neurogated.errors import ConfigError, InputError
 from neurogated.retrieval.question_cues import Cue, read_question
 from neurogated.retrieval.question_learning import LearnedKinds, QuestionExample, learn
 
-__all__ = ["OfflineQuestionJudge", "QuestionExample", "load_examples"]
+__all__ = ["FITTED", "OfflineQuestionJudge", "QuestionExample", "load_examples"]
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +26,8 @@ _log = logging.getLogger(__name__)
 _STATEMENT_STRENGTH = 0.1
 
 
+FITTED = "question_kinds.npz"
+"""The file of the fit that comes with the package."""
 # Embedders with the same name make the same vectors, so all memories of the process share a fit.
 _learned: dict[tuple[str, tuple[QuestionExample, ...]], LearnedKinds] = {}
 _learning = ForkSafeLock()
@@ -37,10 +40,11 @@ def load_examples() -> tuple[QuestionExample, ...]:
 
 
 class OfflineQuestionJudge:
-    """Logistic regression over embeddings and cue words, fitted to labelled examples on first use.
+    """Logistic regression over embeddings and cue words, fitted to labelled examples.
 
-    It works with every embedder. If the vectors do not distinguish the kinds, the cues decide.
-    The strength is the probability of the kind in the regression. Several threads may use one judge.
+    The package has the fit for its embedder; another one is fitted on first use. The judge works with every embedder.
+    If the vectors do not distinguish the kinds, the cues decide. The strength is the probability of the kind in the
+    regression. Several threads may use one judge.
     """
 
     def __init__(
@@ -100,7 +104,7 @@ class OfflineQuestionJudge:
             key = self._embedder.name, self._examples
             with _learning:
                 if key not in _learned:
-                    _learned[key] = self._load() or self._learn()
+                    _learned[key] = self._load() or self._packaged() or self._learn()
                 self._known = _learned[key]
         return self._known
 
@@ -112,6 +116,14 @@ class OfflineQuestionJudge:
             except OSError as error:
                 _log.warning("the fit of the question judge was not saved, so the next process repeats it: %s", error)
         return learned
+
+    def _packaged(self) -> LearnedKinds | None:
+        """Return the fit that comes with the package, written by `tools/fit_questions.py`; None for other embedders."""
+        with resources.as_file(resources.files(__package__) / FITTED) as path:
+            try:
+                return LearnedKinds.load(path, self._embedder.name, self._examples)
+            except ValueError:
+                return None
 
     def _load(self) -> LearnedKinds | None:
         if self._file is None or not self._file.exists():
