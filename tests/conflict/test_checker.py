@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -289,17 +288,18 @@ def test_a_message_that_arrives_late_is_compared_with_later_ones(memory: NeuroGr
     assert memory.get(earlier).valid_to == START + 40 * DAY
 
 
-@pytest.mark.parametrize("apart", [{"path": "AB"}, {"title": ["A novel", "A letter"]}])
-def test_projects_and_documents_contradict_and_repeat_no_others(
-    memory: NeuroGraphMemory, apart: dict[str, Sequence[str]]
-) -> None:
-    ((name, places),) = apart.items()
-    for place in places:
-        where = [place] if name == "path" else place
-        for text in (f"I live in {place}town.", "Our door is blue."):
-            ids = memory.add({"role": "user", "content": text}, user_id="ana", **{name: where})  # type: ignore[arg-type]
+def test_documents_contradict_no_others(memory: NeuroGraphMemory) -> None:
+    for title, place in (("A novel", "Leeds"), ("A letter", "York")):
+        memory.add(f"I live in {place}.", user_id="ana", title=title)
     assert found(memory) == []
-    assert memory.same_as(ids[0]) == []
+
+
+def test_a_memory_of_one_project_ends_none_of_another_and_repeats_none(memory: NeuroGraphMemory) -> None:
+    told = {"A": ("Our door is blue.", "I live in Leeds."), "B": ("Our door is blue.", "I live in York now.")}
+    ids = [memory.add(list(texts), user_id="ana", path=[path]) for path, texts in told.items()]
+    assert memory.same_as(ids[1][0]) == []
+    assert [one.status for one in found(memory)] == ["open"]
+    assert memory.get(ids[0][1]).valid_to is None
 
 
 def test_a_question_has_no_control_characters(memory: NeuroGraphMemory) -> None:

@@ -319,8 +319,11 @@ def _source(node: MemoryNode) -> tuple[object, ...]:
 def _is_certain(earlier: MemoryNode, new: MemoryNode, found: Found) -> bool:
     """Return whether a supersession needs no answer of the user.
 
-    Of texts, one of the sentences must say that something changed, and the earlier text must say nothing else.
+    Both memories must have one path. Of texts, one of the sentences must say that something changed, and the earlier
+    text must say nothing else.
     """
+    if found.old.scope.path != new.scope.path:
+        return False
     if found.relation.kind is not RelationKind.SUPERSESSION or found.relation.confidence < _CERTAIN:
         return False
     if earlier.found.statement is not None:
@@ -356,7 +359,7 @@ def _are_apart(one: MemoryNode, other: MemoryNode) -> bool:
 
 
 def _scope_of(node: MemoryNode) -> Scope:
-    return Scope(*node.scope.owner, node.scope.path)
+    return Scope(*node.scope.owner)
 
 
 def _subject(node: MemoryNode) -> str:

@@ -64,7 +64,7 @@ _TURNS = re.compile(
 def both_true(one: Statement, other: Statement, found: Alignment) -> str | None:
     """Return why two statements that seem to contradict each other can both be true; None if they cannot."""
     if any(cues.ADDED.search(each.text) for each in (one, other)):
-        return "One of them says what is true besides."
+        return "One of them tells of a further thing."
     if differ_in_day(one, other):
         return "They name days by their distance, and were said on different days."
     words = [(pair.first.word, pair.second.word) for pair in found.pairs if pair.how == "same"]

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Owner = tuple[object, ...]
-"""The owner and the path of a scope."""
+"""The owner of a memory, and more."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _MARKUP = re.compile(r"[<>{}=|\\#]")
@@ -59,7 +59,7 @@ _OTHERS = frozenset({"assistant", "system", "tool", "function"})
 
 def owner_of(node: MemoryNode) -> Owner:
     """Return the owner of a memory. Only memories of one owner can be in conflict."""
-    return (*node.scope.owner, node.scope.path)
+    return node.scope.owner
 
 
 def voice_of(node: MemoryNode) -> Owner:

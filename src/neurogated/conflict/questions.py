@@ -30,6 +30,20 @@ _QUESTIONS = {
         "fr": "Avant, tu as dit « {0} », et maintenant « {1} ». Est-ce que cela a changé ?",
         "zh": "你以前说“{0}”，现在说“{1}”。情况变了吗？",
     },
+    "noted contradiction": {
+        "en": "I have noted “{0}” and also “{1}”. Which of them is right?",
+        "de": "Notiert habe ich „{0}“ und auch „{1}“. Was davon stimmt?",
+        "es": "Tengo anotado «{0}» y también «{1}». ¿Cuál de las dos es correcta?",
+        "fr": "J'ai noté « {0} » et aussi « {1} ». Laquelle des deux est juste ?",
+        "zh": "我记下了“{0}”，也记下了“{1}”。哪一个是对的？",
+    },
+    "noted supersession": {
+        "en": "Before, I noted “{0}”, and now “{1}”. Has this changed?",
+        "de": "Früher habe ich „{0}“ notiert, jetzt „{1}“. Hat sich das geändert?",
+        "es": "Antes anoté «{0}» y ahora «{1}». ¿Ha cambiado?",
+        "fr": "Avant, j'ai noté « {0} », et maintenant « {1} ». Est-ce que cela a changé ?",
+        "zh": "我以前记下“{0}”，现在记下“{1}”。情况变了吗？",
+    },
     "superseded": {
         "en": "I now take “{1}” as true, and “{0}” as true no longer. Is that right?",
         "de": "Ich gehe jetzt von „{1}“ aus, und „{0}“ gilt nicht mehr. Ist das richtig?",
@@ -55,7 +69,9 @@ def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, judge: Stat
     if not reason:
         reason = judge.compare(*(content_of(*pair) for pair in zip((first, second), texts, strict=True))).reason
     texts = [_short(text, other) for text, other in zip(texts, texts[::-1], strict=True)]
-    state = conflict.kind.value
+    # An agent states facts, and a user says messages.
+    is_noted = None not in {first.found.statement, second.found.statement}
+    state = f"noted {conflict.kind.value}" if is_noted else conflict.kind.value
     if conflict.loser is not None:
         state = conflict.outcome
         texts = texts[::-1] if conflict.loser == second.id else texts
