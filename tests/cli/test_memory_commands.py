@@ -47,6 +47,16 @@ def _json(run: Run, *words: str) -> Any:  # noqa: ANN401 - JSON
     return json.loads(out)
 
 
+def test_the_importance_of_an_added_text_is_its_first_energy(run: Run) -> None:
+    code, name = run("add", "The pump failed on Monday.", "--importance", "0.9")
+    assert code == 0
+    _, shown = run("tiers", "--json")
+    assert json.loads(shown)["most_energy"] == [
+        {"id": name.strip(), "energy": pytest.approx(0.9, abs=0.001), "content": "The pump failed on Monday."}
+    ]
+    assert run("add", "The pump failed on Monday.", "--importance", "2")[0] == 1
+
+
 def test_an_added_text_is_recalled_and_shown_with_kernel_and_reason(run: Run, filled: list[str]) -> None:
     code, out = run("ask", "Why was the field flooded?", "--top_n", "2")
     assert code == 0

@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about.add_argument(
         "--metadata", metavar="NAME=VALUE", action="append", default=[], help="your own value, JSON or text"
     )
+    about.add_argument("--importance", type=float, metavar="N", help="0 to 1 (default: it is judged)")
     about.add_argument("--id", help="your own id; replaces the memory that has it")
     add_owner(about)
     add_times(parser)
@@ -55,6 +56,7 @@ def command(arguments: argparse.Namespace) -> int:
         scope=Scope(**owner_of(arguments)),
         timestamp=time_of(arguments, "timestamp"),
         tags=tuple(arguments.tag),
+        importance=arguments.importance,
         id=arguments.id,
     )
     with open_memory(arguments, create=True) as memory:

@@ -72,7 +72,7 @@ def add_top_n(parser: argparse.ArgumentParser) -> None:
 def add_owner(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add `--user` and `--session`."""
     add_user(parser, "the owner; only recalls with this name find it")
-    _add_with_alias(parser, "session", "the conversation")
+    _add_with_alias(parser, "session", "the conversation; no other one is searched")
 
 
 def add_user(parser: argparse.ArgumentParser | argparse._ArgumentGroup, help_text: str) -> None:
