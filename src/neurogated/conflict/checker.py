@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.conflict.certainty import ends, tells_of_another_past
 from neurogated.conflict.claims import Claim, claims_in, contradicted, repeats
-from neurogated.conflict.clauses import is_simple
-from neurogated.conflict.cues import PAST, TODAY
 from neurogated.conflict.passages import (
     content_of,
     is_compared,
@@ -25,7 +24,6 @@ from neurogated.conflict.passages import (
     without_now,
 )
 from neurogated.conflict.settlement import Settlement
-from neurogated.conflict.statement import read_text
 from neurogated.conflict.states import begun_in
 from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, as_given, moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
@@ -213,15 +211,8 @@ class ConflictChecker:
             pair = content_of(old, said), content_of(node, text)
             # A message may arrive after one that was said later.
             relation = self._judge.compare(*(pair if moment_of(old) <= moment_of(node) else pair[::-1]))
-            if relation.is_conflict and not self._is_about_the_past(said, text):
+            if relation.is_conflict and not tells_of_another_past(self._judge, said, text):
                 yield Found(old, relation, (at, place))
-
-    def _is_about_the_past(self, said: str, text: str) -> bool:
-        """Return whether one of two sentences tells of another state before: "I used to live in Rome"."""
-        if read_text(said).is_former == read_text(text).is_former:
-            return False
-        bare = [" ".join(PAST.sub(" ", each).split()) for each in (said, text)]
-        return self._judge.compare(bare[0], bare[1]).kind is not RelationKind.DUPLICATE
 
     def _with_words(self, states: Sequence[str], node: MemoryNode) -> Iterator[str]:
         """Yield the ids of the memories of the same user that have words of states, the best first."""
@@ -265,11 +256,28 @@ class ConflictChecker:
             rule=found.rule,
         )
         earlier = old if moment_of(old) < moment_of(new) else new if moment_of(new) < moment_of(old) else None
-        if earlier is not None and _is_certain(earlier, new, found):
+        if earlier is not None and self._is_certain(earlier, new, found):
             if known is None or known.loser != earlier.id:
                 settlement.settle(conflict, "superseded", earlier.id)
         elif known is None:
             settlement.put(conflict)
+
+    def _is_certain(self, earlier: MemoryNode, new: MemoryNode, found: Found) -> bool:
+        """Return whether a supersession needs no answer of the user.
+
+        Both memories must have one path, and the earlier text must say nothing else. A state that an event begins is
+        an inference, so the user is asked.
+        """
+        if found.old.scope.path != new.scope.path:
+            return False
+        if found.relation.kind is not RelationKind.SUPERSESSION or found.relation.confidence < _CERTAIN:
+            return False
+        if earlier.found.statement is not None:
+            return True
+        sides = list(zip((found.old, new), found.sentences, strict=True))
+        (node, place), (later, at) = sides if earlier is found.old else sides[::-1]
+        told = statements_in(node)
+        return len(told) == 1 and ends(self._judge, told[place], statements_in(later)[at])
 
     def _is_answered(self, settlement: Settlement, new: str, old: str, edges: Sequence[MemoryEdge]) -> bool:
         """Return whether a conflict of memories that say the same is resolved, and the new one did not lose."""
@@ -314,29 +322,6 @@ def is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
 def _source(node: MemoryNode) -> tuple[object, ...]:
     """Return the properties that all pieces of a message share."""
     return node.scope, node.role, node.speaker, node.found.document_id, node.timestamp or node.created_at
-
-
-def _is_certain(earlier: MemoryNode, new: MemoryNode, found: Found) -> bool:
-    """Return whether a supersession needs no answer of the user.
-
-    Both memories must have one path. Of texts, one of the sentences must say that something changed, and the earlier
-    text must say nothing else.
-    """
-    if found.old.scope.path != new.scope.path:
-        return False
-    if found.relation.kind is not RelationKind.SUPERSESSION or found.relation.confidence < _CERTAIN:
-        return False
-    if earlier.found.statement is not None:
-        return True
-    sentences = statements_in(earlier)
-    if len(sentences) != 1 or not is_simple(sentences[0]):
-        return False
-    # A state that an event begins is an inference, so the user is asked.
-    pairs = zip((found.old, new), found.sentences, strict=True)
-    first, second = (read_text(statements_in(node)[place]) for node, place in pairs)
-    # "My new neighbour" may be one of several. "I no longer smoke at home" does not end "I smoke".
-    says_less = {token.key for token in second.tokens} <= {token.key for token in first.tokens}
-    return any(TODAY.search(one.text) for one in (first, second)) or (second.is_past and says_less) or first.is_past
 
 
 def _nearness(claim: Claim, node: MemoryNode, place: int) -> tuple[float, float]:
