@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import RelationKind
+from neurogated.conflict.certainty import ends
 from neurogated.conflict.claims import claims_in, contradicted
 from neurogated.conflict.judge import Content, PairJudge
 from neurogated.core.sentences import split_sentences
@@ -57,6 +58,27 @@ def test_the_judge_of_writes_joins_no_near_misses() -> None:
         assert same == "1" or not is_joined, (first, second)
         found += is_joined
     assert found >= 0.85 * sum(same == "1" for _, same, *_ in rows)
+
+
+def test_few_attacks_on_the_judge_of_writes_succeed() -> None:
+    judge = PairJudge()
+    counts: Counter[tuple[bool, bool]] = Counter()
+    for _, same, first, second in _rows("attacks.tsv"):
+        pairs = (first, second), (second, first)
+        counts[same == "1", any(judge.compare(*pair).kind is RelationKind.DUPLICATE for pair in pairs)] += 1
+    assert counts[False, True] <= 0.16 * (counts[False, True] + counts[False, False])
+    assert counts[True, True] >= 0.6 * (counts[True, True] + counts[True, False])
+
+
+def test_hardly_a_statement_ends_another_without_a_question() -> None:
+    judge, rows = PairJudge(), _rows("endings.tsv")
+    assert sum(ends(judge, first, second) for _, first, second in rows) <= 0.02 * len(rows)
+    for first, second in (
+        ("I work at Google.", "I no longer work at Google."),
+        ("I live in Leeds.", "I live in York now."),
+        ("Ich arbeite in Ulm.", "Ich arbeite nicht mehr in Ulm."),
+    ):
+        assert ends(judge, first, second)
 
 
 def test_outcomes_are_told_apart_in_four_languages(judge: PairJudge) -> None:

@@ -116,7 +116,7 @@ NOW = re.compile(
 )
 """Something that is true of the present, in contrast to an earlier time: an adverb, or a new thing."""
 ADDED = re.compile(
-    r"\b(?:also|as well|in addition|besides|auch|außerdem|zusätzlich|daneben|también|además|aussi|également|en plus)\b|[也还]",
+    r"\btoo(?=\s*[.!]?\s*$)|\b(?:also|as well|in addition|besides|auch|außerdem|zusätzlich|daneben|también|además|aussi|également|en plus)\b|[也还]",
     _CASE,
 )
 """Something that is true beside other things."""

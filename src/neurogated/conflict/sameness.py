@@ -24,7 +24,7 @@ _PAST = {
     "fr": words_of("était étaient avait avaient"),
 }
 _PRESENT = {
-    "en": words_of("is are am 'm 're does do will shall 'll isn't aren't don't doesn't"),
+    "en": words_of("is are am 'm 're does do isn't aren't don't doesn't"),
     "de": words_of("ist sind bin habe hat haben"),
     "es": words_of("es son está están soy estoy hay tiene tengo"),
     "fr": words_of("est sont suis a ont ai"),
@@ -43,10 +43,22 @@ _OWNED = re.compile(
 _PARTICIPLE = re.compile(r"\bge\w+(?:t|en)\b")
 _JOINED = re.compile(r"\b(?:and|or|und|oder|y|o|et|ou)\b|[和与]", re.IGNORECASE)
 _PRETERITE = "te"
-_ACTIONS = {"have": "have", "get": "have", "own": "have", "posse": "have", "make": "make", "do": "make", "take": "take"}
+_ACTIONS = {
+    "have": "have",
+    "get": "have",
+    "own": "have",
+    "posse": "have",
+    "make": "make",
+    "do": "make",
+    "take": "take",
+    **dict.fromkeys(("live", "resid", "dwell", "wohn", "leb", "viv", "habit"), "live"),
+    **dict.fromkeys(("work", "arbeit", "trabaj", "travaill"), "work"),
+}
 """The action that a light verb means, by its stem."""
 _APART = frozenset({"to", "from", "by", "before", "after", "without", "against", "above", "below", "until", "since"})
 _DEGREES = ("er", "est")
+_NOUN_ENDINGS = ("ing", "ee", "ity")
+_FUTURE = frozenset({"will", "'ll", "shall"})
 
 
 def difference(one: Statement, other: Statement, found: Alignment) -> str | None:
@@ -58,6 +70,8 @@ def difference(one: Statement, other: Statement, found: Alignment) -> str | None
 def _days(one: Statement, other: Statement, _: Alignment) -> str | None:
     if one.is_past != other.is_past:
         return "Only one of them is about the past."
+    if one.window != other.window:
+        return "They hold at different times."
     if differ_in_day(one, other):
         return "They name a day by its distance, and were said on different days."
     return None
@@ -129,7 +143,13 @@ def _told(statement: Statement) -> frozenset[object]:
     telling = _telling()
     if statement.language == "zh":
         return frozenset(word for word in telling[0] if word in statement.frame)
-    return frozenset(telling[1][word] for word in _words(statement) if word in telling[1])
+    words = _words(statement)
+    if any(
+        token.moment is not None or (token.quantity is not None and token.role == "in") for token in statement.tokens
+    ):
+        # "It expires tomorrow" says that it will.
+        words -= _FUTURE
+    return frozenset(telling[1][word] for word in words if word in telling[1])
 
 
 def _in_pair(pair: Pair, one: Statement, other: Statement) -> str | None:
@@ -144,8 +164,11 @@ def _in_pair(pair: Pair, one: Statement, other: Statement) -> str | None:
     elif one.language == "de" and not _same_ending(first.word, second.word):
         reason = "They speak of different times."
     elif one.language == "en" and pair.how == "same":
-        if _is_plural(first, second) or _is_plural(second, first):
+        is_subject = first.begin == next((t.begin for t in one.tokens if not t.is_person_word), None)
+        if _is_plural(first, second, is_subject=is_subject) or _is_plural(second, first, is_subject=is_subject):
             reason = f"“{first.word}” and “{second.word}” differ in number."
+        elif _are_two_nouns(first, second):
+            reason = f"“{first.word}” and “{second.word}” are two things."
         elif _degree(first) != _degree(second):
             reason = f"“{first.word}” and “{second.word}” differ in degree."
         elif _is_past(first, one) != _is_past(second, other) and word_relations().is_verb(first.word):
@@ -178,10 +201,23 @@ def _same_ending(first: str, second: str) -> bool:
     return first.startswith(_PRETERITE, begin) == second.startswith(_PRETERITE, begin)
 
 
-def _is_plural(token: Token, other: Token) -> bool:
+def _is_plural(token: Token, other: Token, *, is_subject: bool) -> bool:
     """Return whether a word is the plural of another one, and no form of a verb."""
-    is_noun = not (token.is_verb or other.is_verb) and word_relations().is_noun(other.word)
-    return is_noun and token.word in {f"{other.word}s", f"{other.word}es", f"{other.word.removesuffix('y')}ies"}
+    relations = word_relations()
+    if not relations.is_noun(other.word):
+        return False
+    if token.word in {f"{other.word}s", f"{other.word}es", f"{other.word.removesuffix('y')}ies"}:
+        return is_subject or not (token.is_verb and other.is_verb)
+    is_irregular = relations.base(token.word) == other.word != token.word
+    return is_irregular and not relations.is_verb(token.word)
+
+
+def _are_two_nouns(first: Token, second: Token) -> bool:
+    """Return whether two words with one stem are different nouns, such as "market" and "marketing"."""
+    relations = word_relations()
+    if not (relations.is_noun(first.word) and relations.is_noun(second.word)):
+        return False
+    return first.word.endswith(_NOUN_ENDINGS) != second.word.endswith(_NOUN_ENDINGS)
 
 
 def _degree(token: Token) -> str:
