@@ -47,7 +47,9 @@ def reference(nodes: Sequence[MemoryNode], term_texts: int, most: int) -> Edges:
         frozenset((a.id, b.id)): min(1.0, math.fsum(1 / rare[t] for t in terms[a.id] & terms[b.id] & rare.keys()))
         for a, b in combinations(nodes, 2)
     }
-    about = {node.id: subjects(node.title) for node in nodes}
+    # A text without a title may be about a name that it begins with.
+    titles = {node.id: node.found.names if node.title is None else (node.title,) for node in nodes}
+    about = {node_id: {name for title in held for name in subjects(title)} for node_id, held in titles.items()}
     mention: dict[tuple[str, str], float] = {}
     for name in {name for own in about.values() for name in own}:
         sources = [node.id for node in nodes if mentions(node, name) and name not in about[node.id]]
