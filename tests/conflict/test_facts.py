@@ -16,6 +16,13 @@ def test_attributes_with_different_numbers_are_different_attributes() -> None:
         assert memory.conflicts(None, user_id="ana") == []
 
 
+def test_one_may_have_several_sons() -> None:
+    with opened() as memory:
+        for name in ("Tom", "Max"):
+            memory.add_fact("Ana", "son", name, user_id="ana")
+        assert memory.conflicts(None, user_id="ana") == []
+
+
 def test_a_new_memory_is_in_conflict_with_the_latest_ones_only() -> None:
     with opened(metabolism={"conflict_most": 2}) as memory:
         names = [memory.add_fact("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome", "Leeds")]

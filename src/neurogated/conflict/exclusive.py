@@ -113,7 +113,8 @@ class Exclusiveness:
         for n in range(len(keys)):
             if (found := self._keys.get(keys[n:])) is not None and (len(keys[n:]) > 1 or n == len(keys) - 1):
                 return found
-        if _COPULA.fullmatch(words[-1]):
+        # "Son" is a verb in Spanish, and a relative in English.
+        if _COPULA.fullmatch(words[-1]) and (words[-1] != "son" or language == "es"):
             return is_attribute or any(word.endswith(tuple(_data()["nouns"][language])) for word in words[:-1])
         if words[0] in _OWN or (len(words) > 2 and words[-2] in _OWN):  # noqa: PLR2004 - subject, verb and noun
             return words[-1] in _data()["nouns"].get(language, ())
