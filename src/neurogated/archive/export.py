@@ -23,6 +23,7 @@ from neurogated.archive.manifest import (
     ExportManifest,
     FileSeal,
     NamespaceCounts,
+    check_files,
     manifest_bytes,
 )
 from neurogated.archive.progress import Progress, silent
@@ -51,9 +52,9 @@ def export_memory(
     """Write graphs with their whole journals to a new folder; `archive.manifest` describes its files.
 
     The export leaves out deltas that are written during it, and fails if the journal is rewritten during it. It writes
-    to a temporary folder and renames that folder when it is complete. A killed export leaves a partial copy whose name
-    begins with a dot and ends in `.partial`. The export holds one delta and a few numbers for each node in memory,
-    never all texts or vectors.
+    to a temporary folder, compares its files with their checksums, and then renames the folder. A killed export leaves
+    a partial copy whose name begins with a dot and ends in `.partial`. The export holds one delta and a few numbers for
+    each node in memory, never all texts or vectors.
 
     Args:
         stores: the graph of each namespace.
@@ -67,6 +68,7 @@ def export_memory(
 
     Raises:
         StorageError: the folder exists or cannot be written, or a live node is not in the journal.
+        CorruptMemoryError: a written file differs from its checksum.
     """
     folder = folder.absolute()
     refuse_existing(folder)
@@ -74,6 +76,7 @@ def export_memory(
     try:
         partial.mkdir(parents=True)
         manifest = _write(partial, stores, embedder, made_by, progress)
+        check_files(partial, manifest)
         partial.rename(folder)
         sync_folder(folder.parent)
     except BaseException as error:

@@ -13,7 +13,14 @@ import apsw
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
 from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
-from neurogated.storage.log.sqlite.connection import connect, connect_reader, fetch, read_whole_file, translated
+from neurogated.storage.log.sqlite.connection import (
+    connect,
+    connect_reader,
+    fetch,
+    read_whole_file,
+    reserve_checksums,
+    translated,
+)
 from neurogated.storage.log.sqlite.create import LOG_SUFFIXES, drop_file, drop_log, replace_file
 from neurogated.storage.log.sqlite.integrity import last_change, refuse_cut_file, refuse_lost_changes
 from neurogated.storage.log.sqlite.process_lock import opened_alone
@@ -31,6 +38,7 @@ def take_snapshot(path: Path, target: Path) -> None:
 
     Raises:
         StorageError: `target` exists, has a name that belongs to the memory, or cannot be written.
+        CorruptMemoryError: the finished copy is damaged; it is deleted.
     """
     if target.exists():
         raise StorageError(f"{target} exists already; choose another name for the snapshot")
@@ -39,15 +47,9 @@ def take_snapshot(path: Path, target: Path) -> None:
             f"{target} has a name that belongs to the memory beside it; choose another name or folder for the snapshot"
         )
     with _draft_of(target) as draft:
-        with (
-            translated(target),
-            contextlib.closing(connect_reader(path)) as source,
-            contextlib.closing(connect(draft, create=True)) as copy,
-        ):
-            with copy.backup("main", source, "main") as backup:
-                backup.step(-1)
-            # The copy becomes a single file, without a log beside it.
-            copy.execute("PRAGMA journal_mode = DELETE")
+        with translated(target), contextlib.closing(connect_reader(path)) as source:
+            _write_copy(source, draft)
+        _require_sound(draft, target, "no snapshot was taken; run `check` on the memory, and check the disk")
         replace_file(draft, target)
 
 
@@ -73,7 +75,7 @@ def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> No
             )
         with translated(snapshot):
             _copy(snapshot, draft)
-        _require_sound(draft, snapshot)
+        _require_sound(draft, snapshot, "take another snapshot, nothing was restored")
         _settle(path)
         CommitWatermark(path.with_suffix(".acknowledged")).remove()
         Checkpoints(path).drop()
@@ -102,19 +104,24 @@ def _copy(snapshot: Path, draft: Path) -> None:
     beside = [suffix for suffix in LOG_SUFFIXES if _beside(snapshot, suffix).exists()]
     if not beside or "-shm" in beside:
         # A process, perhaps this one, may have it open. Only SQLite can read a consistent state and keep its locks.
-        with (
-            contextlib.closing(connect(snapshot, read_only=True) if beside else read_whole_file(snapshot)) as source,
-            contextlib.closing(connect(draft, create=True)) as copy,
-        ):
+        with contextlib.closing(connect(snapshot, read_only=True) if beside else read_whole_file(snapshot)) as source:
             _refuse_loss(snapshot, source, snapshot)
-            with copy.backup("main", source, "main") as backup:
-                backup.step(-1)
-            copy.execute("PRAGMA journal_mode = DELETE")
+            _write_copy(source, draft)
         return
     for suffix in ("", *beside):
         shutil.copyfile(_beside(snapshot, suffix), _beside(draft, suffix))
     with contextlib.closing(connect(draft)) as copy:
         _refuse_loss(draft, copy, snapshot)
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
+def _write_copy(source: apsw.Connection, draft: Path) -> None:
+    """Copy one state of a file into a new single file, without a log beside it."""
+    with contextlib.closing(connect(draft, create=True)) as copy:
+        # Without room for checksums on disk, a full page cache would write pages that have none.
+        reserve_checksums(copy)
+        with copy.backup("main", source, "main") as backup:
+            backup.step(-1)
         copy.execute("PRAGMA journal_mode = DELETE")
 
 
@@ -147,12 +154,14 @@ def _draft_of(target: Path) -> Iterator[Path]:
             drop_file(draft)
 
 
-def _require_sound(draft: Path, snapshot: Path) -> None:
-    with translated(snapshot), contextlib.closing(connect(draft)) as connection:
+def _require_sound(draft: Path, called: Path, consequence: str) -> None:
+    """Raise CorruptMemoryError if a finished copy has a fault; messages call it `called`."""
+    with translated(called), contextlib.closing(read_whole_file(draft)) as connection:
+        refuse_cut_file(draft, connection, called=called)
         # `integrity_check` reads every page, which verifies every checksum.
         found = [str(line) for (line,) in fetch(connection, "PRAGMA integrity_check") if line != "ok"]
     if found:
-        raise CorruptMemoryError(f"{snapshot} is damaged ({found[0]}); take another snapshot, nothing was restored")
+        raise CorruptMemoryError(f"{called} is damaged ({found[0]}); {consequence}")
 
 
 def _settle(path: Path) -> None:
