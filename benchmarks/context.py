@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.bootstrap import paired_bootstrap
 from neurogated import Context, Kernel, MemoryConfig, MemoryEdge, NeuroGraphMemory, Recall, RecalledMemory
 from neurogated.context.builder import ContextBuilder, token_counter
 from neurogated.core.filters import Filter
@@ -34,7 +35,6 @@ from neurogated.core.keywords import split_keywords
 from neurogated.core.quoting import TokenCounter
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.sentences import split_sentences
-from neurogated.evaluation.uncertainty import paired_bootstrap
 from neurogated.storage.registry import memory_exists
 
 _SESSION = re.compile(r"session_(\d+)")

@@ -130,7 +130,6 @@ FIXED_CONSTANTS = {
     "compose.py": {"_CANVAS_HALF_LIVES"},  # the size of a share that no longer counts
     "projections/fact_table.py": {"_AT_ONCE", "_MILLISECONDS"},  # rows in a batch; a unit
     "llm/structured.py": {"_SHOWN"},  # quoted characters of a wrong answer
-    "cli/profile.py": {"_QUERIES", "_TEXTS", "_FUNCTIONS", "_QUESTION_LENGTH", "_MILLISECONDS"},  # defaults of flags
     "cli/output.py": {"_WIDTH"},  # the layout of a line
     "storage/log/sqlite/loading.py": {"NOW", "UNCHANGED"},  # the largest number SQLite holds
     # The rounding of single precision, batch sizes, and measured bounds
@@ -176,14 +175,6 @@ FIXED_CONSTANTS = {
     },
     "viewer/page.py": {"_LABEL", "_SHOWN", "_MOST", "_PERCENT", "_LISTED"},  # how text is cut for the eye
     "viewer/sums.py": {"_DIGITS", "_STEPS", "_LARGEST", "_NOISE"},  # the digits that are shown
-    "evaluation/uncertainty.py": {"ROUNDS", "LEVEL", "FOLDS", "_DRAWS_AT_ONCE"},  # how sure is sure
-    "evaluation/learning.py": {"DEFAULT_SEEDS"},
-    "evaluation/charts.py": {  # inches, points and their fractions
-        "_DPI", "_TITLE_SIZE", "_TEXT_SIZE", "_SMALL_SIZE", "_WIDTH", "_HEIGHT", "_PANEL_WIDTH", "_LABEL_WIDTH",
-        "_ROW_HEIGHT", "_FRAME_HEIGHT", "_LEARNING_ROW_HEIGHT", "_LEARNING_FRAME_HEIGHT", "_THICK", "_THIN", "_RING",
-        "_DOT", "_SMALL_DOT", "_STROKE", "_LONGEST_LABEL", "_FULL_PERCENT", "_CURVE_TICKS", "_MARGIN",
-        "_LEAST_MARGIN", "_ABOVE", "_LEGEND_AT", "_SPARE_ROW", "_FEW_TICKS",
-    },
     "storage/log/sqlite/connection.py": {  # SQLite's format; longer than any commit; batch size
         "RESERVED_BYTES", "_BUSY_MILLISECONDS", "_ROWS_AT_ONCE",
     },

@@ -116,3 +116,11 @@ def test_the_report_goes_between_its_marks_and_judges_every_bar(result: Path, tm
     assert all(cell.startswith(("✓ ", "✗ ")) for cell in judged)
     (found,) = [line for line in text.splitlines() if line.startswith("| texts that the next recall found |")]
     assert found == "| texts that the next recall found | 100 % | ✓ 100 % (≥ 100) |"
+
+
+@pytest.mark.slow
+def test_the_scripts_of_recall_measure_the_sample(tmp_path: Path) -> None:
+    ablation = _python("-m", "benchmarks.ablation", "sample", "--save-dir", tmp_path, "--variants", "no_activation")
+    assert re.search(r"^\| no_activation \| [\d.]+ \(", ablation.stdout, re.MULTILINE), ablation.stderr
+    learning = _python("-m", "benchmarks.learning", "sample", "--seeds", "1")
+    assert re.search(r"^\| held out \(34\) \| [+-]", learning.stdout, re.MULTILINE), learning.stderr

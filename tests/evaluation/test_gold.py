@@ -100,9 +100,9 @@ def test_copy_counts_as_found_in_any_document(tmp_path: Path, config: MemoryConf
 @pytest.mark.parametrize(
     ("passage", "parts"),
     [
-        ({**TAR, "text": "Tar is sticky."}, ["'Tar', 'Tar is sticky.'", "whose row 1 has this title but another text"]),
-        ({**TAR, "title": "Pitch"}, ["'Pitch'", "whose row 1 has this text but the title 'Tar'"]),
-        ({**TAR, "text": "Tar is sticky.", "idx": 1}, ["idx 1", "whose row 1 has this title but another text"]),
+        ({**TAR, "text": "Tar is sticky."}, ["'Tar', 'Tar is sticky.'", "is not in"]),
+        ({**TAR, "title": "Pitch"}, ["'Pitch'", "is not in"]),
+        ({**TAR, "text": "Tar is sticky.", "idx": 1}, ["idx 1", "is not in"]),
         ({"title": "Snow", "text": "Snow is cold."}, ["'Snow', 'Snow is cold.'", "add it there"]),
         ({"title": "Snow", "idx": 0}, ["'Snow', idx 0", "add it there"]),
         ({"idx": 9}, ["idx 9", "add it there"]),

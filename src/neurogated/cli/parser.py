@@ -56,15 +56,12 @@ COMMANDS = {
         "import": "read an export into the memory, completely or not at all",
         "migrate": "re-embed every text with the model of --embedding_name; run again to continue",
         "index": "read a data set into its memory without asking its questions",
-        "bench": "measure on a data set: run, ablate, learn, profile",
+        "bench": "measure recall on a data set",
     },
 }
 """Each command and its summary, by heading. Calling a command imports its module, so help is fast."""
 BENCH = {
     "run": "index a data set, ask its questions, measure recall (the default)",
-    "ablate": "measure a data set with each part switched off in turn",
-    "learn": "feed back a random half of the questions, measure the other half before and after",
-    "profile": "show where recalls and indexing spend their time; the memory does not change",
 }
 """The commands of `bench`."""
 DEFAULT_WORDS = ("bench", "run")

@@ -67,9 +67,4 @@ def _recall_text(report: RunReport) -> str:
     rows = [
         [kind, f"{row['questions']:.0f}", *(f"{row[column]:.1f}" for column in columns)] for kind, row in table.items()
     ]
-    if report.spread is not None:
-        figures = zip(report.spread.mean, report.spread.deviation, strict=True)
-        rows.append(
-            [f"over {report.spread.over}", "", *(f"{mean:.1f} ± {deviation:.1f}" for mean, deviation in figures)]
-        )
     return grid_text(["", "questions", *columns], rows)

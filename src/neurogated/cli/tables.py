@@ -1,12 +1,12 @@
-"""Text tables of recall and of differences."""
+"""Text tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neurogated.evaluation.metrics import Table, signed
+from neurogated.evaluation.metrics import Table
 
-__all__ = ["difference_text", "grid_text", "plain_text"]
+__all__ = ["grid_text", "plain_text"]
 
 
 def plain_text(table: Table, float_format: str) -> str:
@@ -14,12 +14,6 @@ def plain_text(table: Table, float_format: str) -> str:
     columns = list(next(iter(table.values()), {}))
     rows = [[name, *(float_format.format(row[column]) for column in columns)] for name, row in table.items()]
     return grid_text(["", *columns], rows)
-
-
-def difference_text(difference: float, low: float, high: float) -> str:
-    """Return a difference in points with its interval, and a star if the interval excludes 0."""
-    star = "*" if low > 0 or high < 0 else " "
-    return f"{signed(difference)} [{signed(low)}, {signed(high)}]{star}"
 
 
 def grid_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

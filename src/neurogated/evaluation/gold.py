@@ -70,8 +70,8 @@ class Corpus:
         found = self._matching(passage)
         if not found:
             raise DatasetError(
-                f"{passage.where}: the gold passage {_described(passage)} is not in {self._name}"
-                f"{self._nearest(passage)}; add it there, or give it the title and text that it has there"
+                f"{passage.where}: the gold passage {_described(passage)} is not in {self._name}; "
+                "add it there, or give it the title and text that it has there"
             )
         numbered = next((row for row in found if row.idx == passage.idx), None)
         if numbered is None and len({_content(row) for row in found}) > 1:
@@ -92,14 +92,6 @@ class Corpus:
         if numbered and len(titles) <= 1:
             return [numbered]
         return self._by_title.get(_squeezed(passage.title), []) if passage.title else []
-
-    def _nearest(self, passage: GoldPassage) -> str:
-        """Return a hint about a row that shares the title or the text."""
-        if passage.title and (others := self._by_title.get(_squeezed(passage.title))):
-            return f", whose row {others[0].idx} has this title but another text"
-        if passage.text and (others := self._by_text.get(_squeezed(passage.text))):
-            return f", whose row {others[0].idx} has this text but the title {others[0].title!r}"
-        return ""
 
 
 def _content(passage: Row | GoldPassage) -> str:

@@ -5,26 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = [
-    "COMPARED_CUTOFFS",
-    "PERCENT",
-    "RECALL_CUTOFFS",
-    "Table",
-    "latency_table",
-    "recall_at",
-    "recall_matrix",
-    "recall_table",
-    "signed",
-]
+__all__ = ["PERCENT", "RECALL_CUTOFFS", "Table", "latency_table", "recall_at", "recall_table"]
 
 Table = dict[str, dict[str, float]]
 """Numbers by row and column."""
 
 RECALL_CUTOFFS = (1, 2, 5, 10, 20)
-COMPARED_CUTOFFS = RECALL_CUTOFFS[1:]
-"""The cutoffs that experiments compare. Rank 1 is left out: it cannot hold both passages of a question with two."""
 PERCENT = 100
 _MILLISECONDS = 1000
 _HIGH_QUANTILE = 0.95
@@ -34,18 +21,6 @@ _MEDIAN = 0.5
 def recall_at(ranked: Sequence[Hashable], gold: Collection[Hashable], k: int) -> float:
     """Return the fraction of `gold` among the first `k` of `ranked`, 0–1."""
     return len(set(ranked[:k]) & set(gold)) / len(gold)
-
-
-def recall_matrix(
-    rankings: Sequence[Sequence[Hashable]],
-    golds: Sequence[Collection[Hashable]],
-    cutoffs: Sequence[int] = RECALL_CUTOFFS,
-) -> NDArray[np.float64]:
-    """Return (questions, cutoffs) recall in percent; every question must have gold passages."""
-    recalls = [
-        [PERCENT * recall_at(ranked, gold, k) for k in cutoffs] for ranked, gold in zip(rankings, golds, strict=True)
-    ]
-    return np.array(recalls, dtype=np.float64).reshape(len(recalls), len(cutoffs))
 
 
 def recall_table(
@@ -61,7 +36,7 @@ def recall_table(
     scored = [(kind, ranked, gold) for ranked, gold, kind in zip(rankings, golds, kinds, strict=True) if gold]
     if not scored:
         return {}
-    recalls = recall_matrix([ranked for _, ranked, _ in scored], [gold for _, _, gold in scored], cutoffs)
+    recalls = np.array([[PERCENT * recall_at(ranked, gold, k) for k in cutoffs] for _, ranked, gold in scored])
     by_kind: dict[str, list[int]] = {}
     for row, (kind, _, _) in enumerate(scored):
         by_kind.setdefault(kind, []).append(row)
@@ -91,8 +66,3 @@ def latency_table(seconds: Sequence[Mapping[str, float]]) -> Table:
         }
         for stage, times in stages.items()
     }
-
-
-def signed(points: float) -> str:
-    """Return a number with its sign and one digit; -0.0 becomes +0.0."""
-    return f"{round(points, 1) + 0.0:+.1f}"

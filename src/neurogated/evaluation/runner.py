@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import json
 import logging
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.extras import import_extra
 from neurogated.core.trace import Recall
-from neurogated.errors import LLMError, MissingExtraError
-from neurogated.evaluation.experiment import index, rank
-from neurogated.evaluation.metrics import (
-    PERCENT,
-    RECALL_CUTOFFS,
-    Table,
-    latency_table,
-    recall_matrix,
-    recall_table,
-)
-from neurogated.evaluation.model import Dataset, Question
+from neurogated.errors import DatasetError, LLMError, StorageError
+from neurogated.evaluation.metrics import PERCENT, RECALL_CUTOFFS, Table, latency_table, recall_table
+from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question
 from neurogated.evaluation.qa import exact_match, f1_score
-from neurogated.evaluation.records import new_folder, write_json, write_rankings
-from neurogated.evaluation.uncertainty import Spread, spread_over
 from neurogated.memory import NeuroGraphMemory, show_progress
 
-__all__ = ["RunReport", "config_for", "index", "measure", "run"]
+__all__ = ["RunReport", "config_for", "index", "measure", "rank", "run"]
 
 _log = logging.getLogger(__name__)
 
 
 class _Result(NamedTuple):
-    collection: int
     question: Question
     ranked: list[Hashable]
     recall: Recall
@@ -53,22 +45,14 @@ class RunReport:
     indexing_seconds: float
     nodes: int
     edges: int
-    spread: Spread | None
-    """Recall in percent at each of `RECALL_CUTOFFS` over parts of the data set; None for fewer than two questions."""
     answers: dict[str, float] | None
     """Exact match and F1 in percent; None without a language model."""
 
     def metrics(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
-        return {
-            "recall": self.recall,
-            "spread": None if self.spread is None else _spread_json(self.spread),
-            "latency": self.latency,
-            "indexing_seconds": self.indexing_seconds,
-            "nodes": self.nodes,
-            "edges": self.edges,
-            "answers": self.answers,
-        }
+        figures = dataclasses.asdict(self)
+        del figures["folder"]
+        return figures
 
 
 def run(dataset: Dataset, config: MemoryConfig, *, progress: bool | None = None) -> RunReport:
@@ -88,25 +72,75 @@ def config_for(dataset: Dataset, config: MemoryConfig) -> MemoryConfig:
     return config.replace(save_dir=str(Path(config.save_dir) / dataset.name))
 
 
+def index(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> list[NeuroGraphMemory]:
+    """Add every collection of `dataset` to its namespace, and return the memories; no document is indexed twice.
+
+    Raises:
+        DatasetError: a memory holds passages of an earlier version of the data set; nothing is indexed.
+    """
+    memories = [
+        memory if part.namespace is None else memory.in_namespace(part.namespace) for part in dataset.collections
+    ]
+    for part, one in zip(dataset.collections, memories, strict=True):
+        _refuse_former_passages(part, one)
+    for part, one in zip(dataset.collections, memories, strict=True):
+        one.add_documents(part.documents, progress=progress)
+    return memories
+
+
+def _refuse_former_passages(part: Collection, memory: NeuroGraphMemory) -> None:
+    # The name of a former passage may now belong to another passage, so a recall of it would be scored wrong.
+    present = {document.id or document.document_id for document in part.documents}
+    nodes = [node for node in memory.store.all_nodes() if SOURCES_KEY in node.metadata]
+    former = [node for node in nodes if (node.found.document_id or node.id.partition("#")[0]) not in present]
+    if former:
+        raise DatasetError(
+            f"the memory in {memory.config.save_dir} holds {len(former)} passages that the data set no longer has; "
+            "their passages may bear the names of others, so index from scratch (--force_index_from_scratch) or choose "
+            "another --save_dir"
+        )
+
+
+def rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
+    """Return the data set's names of the passages that `query` recalls, best first, and the recall.
+
+    Several chunks of one passage count once, at the best of their ranks. So it asks for more nodes until there are
+    enough passages, or no more nodes.
+    """
+    depth = max(memory.config.retrieval.ranking_depth, memory.config.TOP_N_RETRIEVAL)
+    wanted = depth
+    while True:
+        recall = memory.recall(query, top_n=wanted)
+        ranked: list[Hashable] = list(
+            dict.fromkeys(source for recalled in recall for source in recalled.metadata.get(SOURCES_KEY, ()))
+        )
+        if len(ranked) >= depth or len(recall) < wanted:
+            return ranked, recall
+        wanted *= 2
+
+
 def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> RunReport:
     """Index `dataset` into `memory`, ask every question, and write rankings, metrics and settings.
 
     Each collection goes into the namespace of its name; stored documents are not indexed again. The run is written to
     `<save_dir>/<UTC time>` of the memory's settings.
+
+    Raises:
+        DatasetError: the memory holds passages of an earlier version of the data set.
+        StorageError: the folder cannot be created.
     """
     begin = time.perf_counter()
     memories = index(dataset, memory, progress=progress)
     indexing_seconds = time.perf_counter() - begin
-    asked = [(place, question) for place, part in enumerate(dataset.collections) for question in part.questions]
-    results = [
-        _ask(memories[place], place, question)
-        for place, question in show_progress(asked, "asking", "question", progress=progress)
+    asked = [
+        (one, question) for one, part in zip(memories, dataset.collections, strict=True) for question in part.questions
     ]
+    shown = show_progress(asked, "asking", "question", progress=progress)
+    results = [_ask(one, question) for one, question in shown]
     views = [one.store.view() for one in memories]
     report = RunReport(
-        folder=new_folder(Path(memory.config.save_dir)),
-        recall=_recall(results, RECALL_CUTOFFS),
-        spread=_spread(results),
+        folder=_new_folder(Path(memory.config.save_dir)),
+        recall=_recall(results),
         latency=latency_table([result.recall.seconds for result in results]),
         indexing_seconds=indexing_seconds,
         nodes=sum(view.live_nodes().size for view in views),
@@ -117,17 +151,17 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
     return report
 
 
-def _ask(memory: NeuroGraphMemory, collection: int, question: Question) -> _Result:
+def _ask(memory: NeuroGraphMemory, question: Question) -> _Result:
     ranked, recall = rank(memory, question.text)
     try:
         answer = memory.answer(recall)
     except LLMError as error:
         _log.warning("question %s has no answer: %s", question.id, error)
         answer = None
-    return _Result(collection, question, ranked, recall, answer)
+    return _Result(question, ranked, recall, answer)
 
 
-def _answers(results: list[_Result]) -> dict[str, float] | None:
+def _answers(results: Sequence[_Result]) -> dict[str, float] | None:
     """Return exact match and F1 in percent over the questions with answers; a missing prediction scores 0."""
     asked = [result for result in results if result.question.answers]
     if not asked or all(result.answer is None for result in asked):
@@ -139,42 +173,38 @@ def _answers(results: list[_Result]) -> dict[str, float] | None:
     }
 
 
-def _recall(results: list[_Result], cutoffs: Sequence[int]) -> Table:
+def _recall(results: Sequence[_Result]) -> Table:
     return recall_table(
         [result.ranked for result in results],
         [result.question.gold for result in results],
         [result.question.kind for result in results],
-        cutoffs,
+        RECALL_CUTOFFS,
     )
 
 
-def _spread(results: list[_Result]) -> Spread | None:
-    scored = [result for result in results if result.question.gold]
-    recalls = recall_matrix([result.ranked for result in scored], [result.question.gold for result in scored])
-    return spread_over(recalls, [result.collection for result in scored])
+def _new_folder(root: Path) -> Path:
+    """Create a folder named by the time in UTC; a number is added if two runs begin in the same second."""
+    name = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    for number in itertools.count():
+        folder = root / (f"{name}-{number}" if number else name)
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise StorageError(f"cannot create {folder} ({error}); choose another save_dir") from error
+        break
+    return folder
 
 
-def _spread_json(spread: Spread) -> dict[str, Any]:
-    columns = [f"R@{k}" for k in RECALL_CUTOFFS]
-    return {
-        "over": spread.over,
-        "mean": dict(zip(columns, spread.mean.tolist(), strict=True)),
-        "standard deviation": dict(zip(columns, spread.deviation.tolist(), strict=True)),
-    }
-
-
-def _write(report: RunReport, results: list[_Result], config: MemoryConfig, dataset: Dataset) -> None:
-    rows = ((result.question.id, result.ranked, result.answer) for result in results)
-    write_rankings(report.folder / "rankings.jsonl", rows)
-    write_json(report.folder / "config.json", config.to_dict())
+def _write(report: RunReport, results: Sequence[_Result], config: MemoryConfig, dataset: Dataset) -> None:
+    with (report.folder / "rankings.jsonl").open("w", encoding="utf-8") as lines:
+        for result in results:
+            line: dict[str, Any] = {"id": result.question.id, "ranked": result.ranked}
+            if result.answer is not None:
+                line["answer"] = result.answer
+            lines.write(json.dumps(line, ensure_ascii=False) + "\n")
     figures = {"dataset": dataset.name, "notes": list(dataset.notes), **report.metrics()}
-    write_json(report.folder / "metrics.json", figures)
-    if not report.recall:
-        return
-    curve = _recall(results, range(1, max(RECALL_CUTOFFS) + 1))
-    try:
-        charts = import_extra("neurogated.evaluation.charts", "bench")
-    except MissingExtraError as error:
-        _log.info("no chart is drawn: %s", error)
-    else:
-        charts.recall_chart(curve, f"Recall on {dataset.name}", report.folder / "recall")
+    for name, values in (("config", config.to_dict()), ("metrics", figures)):
+        text = json.dumps(values, indent=2, ensure_ascii=False)
+        (report.folder / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
