@@ -26,30 +26,6 @@ def _store(edges: list[tuple[int, int, EdgeType]], overlay_edges: int) -> GraphS
     return store
 
 
-@given(EDGES, st.integers(1, 9), st.lists(st.integers(0, 7), unique=True))
-@settings(deadline=None)
-def test_arcs_are_the_edges_that_leave_the_frontier(
-    edges: list[tuple[int, int, EdgeType]], overlay_edges: int, frontier: list[int]
-) -> None:
-    view = _store(edges, overlay_edges).view()
-    rows = np.array(frontier, dtype=np.int64)
-    for kind in (EdgeType.SEQ, EdgeType.SIM):
-        outgoing, incoming, both = [], [], []
-        for origin, row in enumerate(frontier):
-            for place, (source, target, of_kind) in enumerate(edges):
-                if of_kind is kind and source == row:
-                    outgoing.append((origin, target, place))
-                    both.append((origin, target, place))
-                if of_kind is kind and target == row:
-                    incoming.append((origin, source, place))
-                    both.append((origin, source, place))
-        for arguments, expected in (({}, outgoing), ({"inwards": True}, incoming), ({"both_ways": True}, both)):
-            arcs = view.arcs(rows, kind, **arguments)
-            found = list(zip(arcs.origin.tolist(), arcs.target.tolist(), arcs.edge.tolist(), strict=True))
-            assert found == sorted(expected, key=lambda arc: (arc[0], arc[2]))
-            assert [edge / 64 for _, _, edge in found] == arcs.weight.tolist()
-
-
 @given(EDGES, st.integers(1, 9))
 @settings(deadline=None)
 def test_the_layout_in_layers_makes_no_difference(edges: list[tuple[int, int, EdgeType]], overlay_edges: int) -> None:

@@ -1,4 +1,5 @@
 import json
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,16 @@ VALUES = {
     "qa": ["passages", "question"],
 }
 MANAGER = PromptTemplateManager()
+# Version and checksum of the words of each prompt: other words need another version.
+WORDS = {
+    "causal_extraction": "2:46c70439",
+    "consolidation": "1:63b5b8d6",
+    "contradiction": "1:af79c6af",
+    "importance": "2:3a8580c2",
+    "kernel_generation": "2:83ce79a1",
+    "ner": "2:84e95ab6",
+    "qa": "2:eae0b116",
+}
 ANSWERS = [
     (name, json.loads(message["content"]))
     for name in NAMES
@@ -39,7 +50,14 @@ def answers(name: str) -> list[dict[str, Any]]:
 
 def test_there_is_one_prompt_a_task() -> None:
     assert MANAGER.names() == NAMES
-    assert all(MANAGER.version(name) for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_words_of_a_version_never_change(name: str) -> None:
+    words = [MANAGER.render(name, **dict.fromkeys(VALUES[name], "x")), MANAGER.schema(name)]
+    checksum = zlib.crc32(json.dumps(words).encode())
+
+    assert WORDS[name] == f"{MANAGER.version(name)}:{checksum:08x}"
 
 
 @pytest.mark.parametrize("name", NAMES)

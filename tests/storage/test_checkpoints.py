@@ -16,7 +16,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
-from tests.durability.contents import everything, fill, killed_copy
+from tests.durability.contents import everything, fill
 
 OFTEN = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
 NEVER = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=10**9))
@@ -70,17 +70,6 @@ def test_a_memory_opened_from_its_kept_indexes_is_the_same(path: Path, clock: Ma
     shutil.rmtree(_index(path))
     with SqliteStore.open(path, clock=clock, config=NEVER) as store:
         assert everything(store) == said
-
-
-def test_later_deltas_are_read_from_the_file(path: Path, clock: ManualClock) -> None:
-    _kept(path, clock)
-    with SqliteStore.open(path, clock=clock, config=NEVER) as store:
-        _change(store, clock)
-        said = everything(store)
-        copy = killed_copy(path, path.parent / "copy")
-    with SqliteStore.open(copy, clock=clock, config=NEVER) as killed:
-        assert everything(killed) == said
-        assert killed.check() == []
 
 
 def test_a_reader_opens_from_the_kept_indexes_and_follows(path: Path, clock: ManualClock) -> None:
@@ -211,12 +200,6 @@ def test_a_place_that_cannot_be_written_to_costs_time_and_nothing_else(
     assert "could not be written" in caplog.text
     with SqliteStore.open(path, clock=clock) as store:
         assert everything(store) == said
-
-
-def test_a_small_memory_keeps_nothing_beside_itself(path: Path, clock: ManualClock) -> None:
-    with SqliteStore.open(path, clock=clock) as store:
-        fill(store, clock, nodes=8)
-    assert not _index(path).exists()
 
 
 def test_another_precision_of_vectors_costs_the_vectors_alone(path: Path, clock: ManualClock) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import tempfile
-from datetime import timedelta
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -14,7 +13,7 @@ from neurogated import EdgeType, GraphDelta, MemoryEdge, MemoryNode
 from neurogated.core.clock import utc_now
 from neurogated.core.delta import Decay, PendingTask
 from neurogated.core.found import Found
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import UnknownIdError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
@@ -125,44 +124,6 @@ def test_a_dropped_namespace_leaves_no_byte_either(tmp_path: Path, clock: Manual
         assert store.check() == []
         assert store.get_node("mine").content == "mine"
         assert len(store.in_namespace("hushed value")) == 0
-
-
-def test_other_graphs_of_the_file_go_on_as_they_were(tmp_path: Path, clock: ManualClock) -> None:
-    with SqliteStore.open(tmp_path / "memory.db", "one", clock=clock) as one:
-        two = one.in_namespace("two")
-        for store in (one, two):
-            _fill(store, clock)
-        clock.advance(timedelta(hours=1))
-        # The rows of both are renumbered.
-        one.remove_node("hushed-id")
-        two.remove_node("bulk 3")
-        before = list(two.all_nodes()), list(two.all_edges()), two.nearest([1, 2, 3], 5), two.keyword_search("other", 5)
-        view = two.view()
-        rows = view.rows(["other", "answer"])
-        scores = two.keyword_scores("other", view, rows).tolist()
-        assert one.compact() == 2
-        after = list(two.all_nodes()), list(two.all_edges()), two.nearest([1, 2, 3], 5), two.keyword_search("other", 5)
-        assert after == before
-        assert two.keyword_scores("other", view, rows).tolist() == scores
-        two.add_edge("other", "answer", EdgeType.SIM, 0.25)
-        assert two.get_edge("other", "answer").weight == 0.25
-        assert one.check() == []
-
-
-def test_compaction_is_no_part_of_a_transaction(tmp_path: Path) -> None:
-    with SqliteStore.open(tmp_path / "memory.db") as store:
-        store.add_node(MemoryNode("a", "a"))
-
-        def compact() -> None:
-            with store.transaction():
-                store.remove_node("a")
-                store.compact()
-
-        with pytest.raises(InputError, match="transaction"):
-            compact()
-        assert store.has_node("a")
-        store.remove_node("a")
-        assert store.compact() == 1
 
 
 # The past of the remaining nodes

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from neurogated.errors import InputError
 from neurogated.storage.index.vectors import centroids, state
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.index.vectors.inverted_lists import InvertedLists
@@ -46,31 +45,6 @@ def test_while_there_are_few_all_that_tie_are_found(
     assert np.allclose(scores, [score for score, _ in truth[: keys.size]], rtol=0, atol=1e-12)
 
 
-def test_both_searches_give_the_same_cosine_to_the_last_bit() -> None:
-    vectors, asked = clusters(600), clusters(5, seed=1)
-    exact, approximate = small_store(exact_below=1000), small_store(exact_below=10)
-    for store in (exact, approximate):
-        store.put(np.arange(600), vectors)
-        store.wait()
-    assert (exact.indexed, approximate.indexed) == (0, 600)
-    for query in asked:
-        by_key = dict(zip(*exact.search(query, 600), strict=True))
-        keys, scores = approximate.search(query, 10)
-        assert [by_key[key] for key in keys.tolist()] == scores.tolist()
-        assert exact.similarities(query, keys).tolist() == scores.tolist()
-        assert exact.similarities(query, keys[:1]).tolist() == scores[:1].tolist()
-
-
-def test_a_query_finds_the_same_alone_and_among_others() -> None:
-    vectors, asked = clusters(600), clusters(5, seed=1)
-    store = small_store(exact_below=1000)
-    store.put(np.arange(600), vectors)
-    together = store.search_batch(list(asked), 10)
-    for query, (keys, scores) in zip(asked, together, strict=True):
-        found_keys, found_scores = store.search(query, 10)
-        assert (found_keys.tolist(), found_scores.tolist()) == (keys.tolist(), scores.tolist())
-
-
 @pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
 def test_among_many_nearly_all_of_the_best_are_found(precision: str) -> None:
     vectors, asked = clusters(3000), clusters(40, seed=0)
@@ -84,67 +58,6 @@ def test_among_many_nearly_all_of_the_best_are_found(precision: str) -> None:
         for query in asked
     ]
     assert sum(shares) >= 0.95 * 10 * len(asked)
-
-
-def test_when_only_few_count_all_of_these_are_found() -> None:
-    vectors = clusters(500)
-    store = small_store(exact_below=10, probes=1)
-    store.put(np.arange(500), vectors)
-    store.wait()
-    for left in (5, 15):
-        entries = {key: vectors[key] for key in range(0, 500, 500 // left)}
-        hidden = set(range(500)) - set(entries)
-        expected = brute_force(entries, vectors[3], len(entries))
-        assert [key for _, key in found(store, vectors[3], len(entries), hidden)] == [key for _, key in expected]
-
-
-def test_removed_entries_take_no_place_of_others() -> None:
-    vectors = clusters(400)
-    store = small_store(exact_below=10, probes=1)
-    store.put(np.arange(400), vectors)
-    store.wait()
-    nearest = [key for _, key in brute_force(dict(enumerate(vectors)), vectors[7], 150)]
-    store.remove(np.array(nearest))
-    assert store.size == 250
-    keys, _ = store.search(vectors[7], 20)
-    assert len(keys) >= 20
-    assert not set(keys.tolist()) & set(nearest)
-    assert store.get(nearest[0]) is None
-    assert store.similarities(vectors[7], np.array(nearest)).tolist() == [0.0] * 150
-
-
-@pytest.mark.parametrize("settled", [True, False])
-def test_a_new_vector_is_found_at_once_and_one_that_was_replaced_no_more(settled: bool) -> None:  # noqa: FBT001
-    vectors, later = clusters(300), clusters(20, seed=5)
-    store = small_store(exact_below=10)
-    store.put(np.arange(300), vectors)
-    store.wait()
-    for place, vector in enumerate(later):
-        store.put(np.array([place]), vector[None])
-        if settled:
-            store.wait()
-        keys, scores = store.search(vector, 1)
-        assert (keys.tolist(), round(float(scores[0]), 6)) == ([place], 1.0)
-        assert vectors[place] is not None
-        old = found(store, vectors[place], 300)
-        assert [score for score, key in old if key == place] == pytest.approx(
-            [brute_force({0: vector}, vectors[place], 1)[0][0]], abs=1e-12
-        )
-    assert store.size == 300
-
-
-def test_a_batch_answers_as_its_questions_do_one_by_one() -> None:
-    vectors, asked = clusters(300), clusters(7, seed=3)
-    for exact_below in (10, 1000):
-        store = small_store(exact_below=exact_below, probes=100)
-        store.put(np.arange(300), vectors)
-        store.wait()
-        hidden = np.arange(0, 300, 3)
-        together = store.search_batch(list(asked), 9, hidden)
-        for (keys, scores), query in zip(together, asked, strict=True):
-            alone = store.search(query, 9, hidden)
-            assert (keys.tolist(), scores.tolist()) == (alone[0].tolist(), alone[1].tolist())
-    assert store.search_batch([], 3) == []
 
 
 @pytest.mark.parametrize(("precision", "error"), [("float32", 0), ("float16", 1e-3), ("int8", 1 / 127)])
@@ -179,15 +92,6 @@ def test_vectors_almost_too_small_for_a_number_disturb_no_search(precision: str)
     keys, scores = store.search(np.array([1, 0.5, 0], dtype=np.float32), len(vectors))
     assert {0, 5} <= set(keys[scores > 0.99].tolist())
     assert np.isfinite(scores).all()
-
-
-def test_a_vector_of_another_dimension_is_refused_by_name() -> None:
-    store = EmbeddingStore()
-    store.put(np.array([0]), clusters(1))
-    with pytest.raises(InputError, match=r"node 'x' has dimension 3, but this memory holds dimension 32"):
-        store.check([1, 2, 3], "node 'x'")
-    with pytest.raises(InputError, match="the query has dimension 3"):
-        store.search([1, 2, 3], 1)
 
 
 def test_the_lists_are_rebuilt_when_there_is_much_more(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,11 +198,6 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert EmbeddingStore.load(folder).size == 200
 
 
-def test_an_index_without_vectors_can_be_kept(tmp_path: Path) -> None:
-    loaded = EmbeddingStore.load(_keep(EmbeddingStore(), tmp_path / "a"))
-    assert (loaded.size, loaded.dimension) == (0, None)
-
-
 def _keep_writing(store: EmbeddingStore, vectors: Floats, done: threading.Event) -> None:
     """Repeatedly move all keys to the next set of vectors, and remove some."""
     every = np.arange(100)

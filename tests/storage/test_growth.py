@@ -75,15 +75,6 @@ def test_uses_add_no_rows(store: SqliteStore, clock: ManualClock) -> None:
     assert [before[0], before[3:]] == [len(KEYS), [2, len(KEYS), 1]]
 
 
-def test_uses_are_summed_by_the_day(store: SqliteStore, clock: ManualClock) -> None:
-    use(store, clock, 0, 2)
-    use(store, clock, 1, 3)
-    clock.advance(timedelta(days=1))
-    use(store, clock, 0, 4)
-    assert rows(store, "SELECT nodes, edges FROM daily_uses ORDER BY day") == [(6, 5), (3, 4)]
-    assert {name: store.statistics()[name] for name in ("node uses", "edge uses")} == {"node uses": 9, "edge uses": 9}
-
-
 def test_weights_are_right_as_of_any_change_though_uses_are_overwritten(
     store: SqliteStore, clock: ManualClock, tmp_path: Path
 ) -> None:
@@ -107,18 +98,6 @@ def test_weights_are_right_as_of_any_change_though_uses_are_overwritten(
         for sequence, then in moments:
             found = {edge.key: unused(edge) for edge in reopened.as_of(sequence).all_edges()}
             assert found == {key: unused(edge) for key, edge in then.edges.items()}
-
-
-def test_a_use_never_moves_the_time_of_an_edge_back(store: SqliteStore, clock: ManualClock, tmp_path: Path) -> None:
-    clock.advance(timedelta(days=3))
-    use(store, clock, 0, 1)
-    used = clock()
-    clock.advance(timedelta(days=-2))
-    use(store, clock, 0, 1)
-    assert store.get_edge(*KEYS[0]).last_activated == used
-    store.close()
-    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as reopened:
-        assert reopened.get_edge(*KEYS[0]).last_activated == used
 
 
 def test_a_reader_beside_sees_uses_and_fading(store: SqliteStore, clock: ManualClock, tmp_path: Path) -> None:

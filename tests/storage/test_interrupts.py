@@ -1,20 +1,18 @@
 """A store after interrupts, with leftover files, and in the past."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from neurogated import Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode
-from neurogated.errors import InputError, MemoryClosedError, StorageError
+from neurogated import EdgeType, GraphDelta, MemoryNode
+from neurogated.errors import InputError, MemoryClosedError
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.memory_log import MemoryLog
 from neurogated.storage.log.sqlite.catch_up import GraphFollower
 from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
 from neurogated.storage.sqlite_store import SqliteStore
-from neurogated.testing import ManualClock
 
 
 @pytest.fixture
@@ -61,13 +59,6 @@ def test_a_log_that_lost_its_file_is_not_played_into_a_new_memory(path: Path) ->
         assert fresh.check() == []
 
 
-def test_a_folder_instead_of_the_file_is_a_clear_error_and_leaves_no_lock(path: Path) -> None:
-    path.mkdir()
-    for _ in range(2):
-        with pytest.raises(StorageError, match="cannot be opened"):
-            SqliteStore.open(path)
-
-
 def test_closing_the_past_leaves_the_present_open(path: Path) -> None:
     with SqliteStore.open(path) as store:
         store.add_node(MemoryNode(id="a", content="a"))
@@ -79,22 +70,6 @@ def test_closing_the_past_leaves_the_present_open(path: Path) -> None:
                 past.in_namespace("other")
         store.add_node(MemoryNode(id="b", content="b"))
         assert len(store) == 2
-
-
-def test_edges_pruned_by_decay_are_no_damage(path: Path, clock: ManualClock) -> None:
-    with SqliteStore.open(path, clock=clock) as store:
-        for name in "abc":
-            store.add_node(MemoryNode(id=name, content=name))
-        store.add_edge("a", "b", EdgeType.ASSOC, 0.11)
-        store.add_edge("b", "c", EdgeType.SEQ, 0.11)
-        clock.advance(timedelta(days=2))
-        store.apply(GraphDelta(operators=(Decay(0.5, clock(), 0.1),), at=clock()))
-        store.apply(GraphDelta(edges=(MemoryEdge("a", "b", EdgeType.ASSOC, 0.2, created_at=clock()),), at=clock()))
-        store.remove_node("c")
-        assert store.check() == []
-    with SqliteStore.open(path) as store:
-        assert store.check() == []
-        assert [edge.key for edge in store.all_edges()] == [EdgeKey("a", "b", EdgeType.ASSOC)]
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The journal during reads, transactions, and readers beside the writer, step by step."""
 
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -17,7 +15,6 @@ from neurogated.errors import InputError, MemoryClosedError, StorageError, Unkno
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
-OpenStore = Callable[[], GraphStore]
 TIMEOUT = 30
 
 
@@ -35,43 +32,6 @@ def _ids(store: GraphStore) -> list[str]:
 
 
 # The journal
-
-
-def test_a_reader_of_the_journal_can_write_meanwhile(path: Path) -> None:
-    with SqliteStore.open(path) as store:
-        for name in "abc":
-            store.add_node(_node(name))
-        seen = []
-        for entry in store.journal():
-            seen.append(entry.sequence)
-            store.add_node(_node(f"copy {entry.sequence}"))
-        assert seen == [1, 2, 3]
-        assert [entry.sequence for entry in store.journal(after=4)] == [5, 6]
-
-
-def test_a_journal_that_is_left_half_read_holds_nobody_up(path: Path) -> None:
-    with SqliteStore.open(path) as store:
-        for name in "ab":
-            store.add_node(_node(name))
-        journal = store.journal()
-        next(journal)
-        other = threading.Thread(target=store.add_node, args=(_node("c"),), daemon=True)
-        other.start()
-        other.join(TIMEOUT)
-        assert not other.is_alive()
-        assert [entry.sequence for entry in journal] == [2]
-
-
-def test_namespaces_have_journals_of_their_own(path: Path) -> None:
-    with SqliteStore.open(path, "one") as one:
-        two = one.in_namespace("two")
-        for name in "abc":
-            one.add_node(_node(name))
-            two.add_node(_node(name.upper()))
-        assert [entry.sequence for entry in one.journal()] == [1, 3, 5]
-        assert [entry.delta.nodes[0].id for entry in two.journal(after=2)] == ["B", "C"]
-        assert _ids(one.as_of(4)) == ["a", "b"]
-        assert _ids(two.as_of(4)) == ["A", "B"]
 
 
 # The past
@@ -105,28 +65,6 @@ def test_the_past_can_be_read_only(path: Path) -> None:
         past = store.as_of(2)
     with pytest.raises(MemoryClosedError):
         past.view()
-
-
-def test_the_past_can_be_searched_while_another_thread_writes(path: Path) -> None:
-    with SqliteStore.open(path) as store:
-        store.apply(GraphDelta(nodes=tuple(MemoryNode(f"old {n}", f"old text {n}", [1.0, n]) for n in range(50))))
-        past, stop = store.as_of(1), threading.Event()
-        errors: list[object] = []
-        expected = past.nearest([1.0, 7.0], 5), past.keyword_search("text 7", 5), past.history()
-
-        def write() -> None:
-            for step in range(60):
-                store.apply(GraphDelta(nodes=(MemoryNode(f"old {step % 50}", f"text 7 {step}", [1.0, 7.0]),)))
-            stop.set()
-
-        writer = threading.Thread(target=write, daemon=True)
-        writer.start()
-        while not stop.is_set() and not errors:
-            found = past.nearest([1.0, 7.0], 5), past.keyword_search("text 7", 5), past.history()
-            if found != expected:
-                errors.append(found)
-        writer.join(TIMEOUT)
-        assert errors == []
 
 
 # Transactions
@@ -191,28 +129,6 @@ def test_an_inner_transaction_that_raises_is_taken_back_alone(store: GraphStore)
 
     _fail_after(store, inner)
     assert _ids(store) == ["a", "c"]
-
-
-def test_a_refused_delta_in_a_transaction_leaves_nothing_of_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from neurogated.storage.log.sqlite import append
-
-    with SqliteStore.open(path) as store:
-        with store.transaction():
-            store.add_node(_node("a"))
-            with monkeypatch.context() as patch:
-                # As on a disk that is full for the second half of a delta.
-                def fail(*_: object) -> None:
-                    raise StorageError("full")
-
-                patch.setattr(append.PlanWriter, "_write_uses", fail)
-                with pytest.raises(StorageError, match="full"):
-                    store.add_node(_node("b"))
-            store.add_node(_node("c"))
-        assert _ids(store) == ["a", "c"]
-        assert store.check() == []
-    with SqliteStore.open(path) as store:
-        assert _ids(store) == ["a", "c"]
-        assert len(store.history()) == 2
 
 
 def test_a_namespace_made_in_a_transaction_that_raises_is_none(store: GraphStore) -> None:
@@ -309,40 +225,6 @@ def test_a_reader_follows_everything_another_process_does(path: Path, clock: Man
         assert (reader.pending(), reader.nearest([1.0, 1.0], 1), reader.keyword_search("b", 1)) == ([], [], [])
         store.in_namespace("late").add_node(_node("again"))
         assert _ids(reader) == ["again"]
-
-
-def test_a_reader_in_another_process_sees_whole_deltas(path: Path) -> None:
-    script = """
-import sys
-from neurogated.storage.sqlite_store import SqliteStore
-reader = SqliteStore.open(sys.argv[1], read_only=True)
-print("open", flush=True)
-for line in sys.stdin:
-    edges = list(reader.all_edges())
-    print(len(reader), len(edges), len(reader.history()), reader.keyword_search("fox", 1), flush=True)
-"""
-    store = SqliteStore.open(path)
-    command = [sys.executable, "-c", script, str(path)]
-    with store, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdin is not None
-        assert other.stdout is not None
-        assert other.stdout.readline() == "open\n"
-
-        def told() -> str:
-            print("tell", file=other.stdin, flush=True)
-            return other.stdout.readline().strip()  # type: ignore[union-attr]
-
-        assert told() == "0 0 0 []"
-        store.apply(GraphDelta(nodes=(_node("a", "a fox"), _node("b")), edges=(MemoryEdge("a", "b", EdgeType.SEQ),)))
-        assert told() == f"2 1 1 {store.keyword_search('fox', 1)}"
-        with store.transaction():
-            store.remove_node("a")
-            assert told().startswith("2 1 1")
-        assert told() == "1 0 2 []"
-        store.compact()
-        assert told() == "1 0 2 []"
-        other.stdin.close()
-        other.wait(TIMEOUT)
 
 
 def test_a_reader_opens_the_file_that_replaced_its_own(path: Path, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
-from neurogated.errors import EmbedderMismatchError
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.open_graphs import OpenGraphs
 from neurogated.storage.sqlite_store import SqliteStore
@@ -87,15 +86,6 @@ def test_a_namespace_that_no_one_holds_is_forgotten_once_it_is_closed(store: Sql
     gc.collect()
     assert forgotten() is None
     assert texts(store.in_namespace("one")) == ["heron of one"]
-
-
-def test_the_embedder_that_a_forgotten_namespace_recorded_counts(store: SqliteStore) -> None:
-    store.in_namespace("one").bind_embedder("first", 2)
-    for name in NAMES:
-        put(store.in_namespace(name), name)
-    gc.collect()
-    with pytest.raises(EmbedderMismatchError, match="first"):
-        store.bind_embedder("second", 3)
 
 
 def test_none_is_closed_within_a_transaction_and_all_are_taken_back_with_it(store: SqliteStore) -> None:
@@ -251,16 +241,6 @@ def test_an_interrupted_flush_still_closes_the_memory(config: MemoryConfig, monk
         with pytest.raises(KeyboardInterrupt):
             memory.close()
     assert memory.store.closed
-
-
-def test_handles_on_one_namespace_share_their_lock_for_as_long_as_one_is_held(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        one = memory.in_namespace("one")
-        for name in NAMES:
-            memory.in_namespace(name).add_document("A heron.")
-        gc.collect()
-        assert memory.in_namespace("one")._writer is one._writer
-        assert memory.in_namespace(config.namespace)._writer is memory._writer
 
 
 def test_visited_namespaces_leave_no_handles_behind(config: MemoryConfig) -> None:

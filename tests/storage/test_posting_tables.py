@@ -20,7 +20,7 @@ from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text import posting_table
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.segment import ForwardIndex
-from neurogated.storage.index.text.term_dictionary import UNKNOWN, ExtendedVocabulary, TermDictionary, Vocabulary
+from neurogated.storage.index.text.term_dictionary import UNKNOWN, TermDictionary, Vocabulary
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
 CONTENTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
@@ -231,18 +231,6 @@ def test_words_with_equal_checksums_are_told_apart() -> None:
     listed = TermDictionary.of(words)
     assert listed.checksums[0] == listed.checksums[1]
     assert Vocabulary([listed]).numbers([*words, "other"]) == [0, 1, UNKNOWN]
-
-
-def test_words_beside_a_vocabulary_are_not_added_to_it() -> None:
-    base = Vocabulary([TermDictionary.of(["heron"])])
-    base.add(["stone"])
-    extended = ExtendedVocabulary(base)
-    assert extended.add(["river", "stone", "heron"]) == {"river": 2, "stone": 1, "heron": 0}
-    # A later word of the base is different, although it has the same number.
-    assert base.add(["lyon"]) == {"lyon": 2}
-    assert extended.numbers(["heron", "stone", "river", "lyon"]) == [0, 1, 2, UNKNOWN]
-    assert extended.words(np.arange(3)) == ["heron", "stone", "river"]
-    assert (len(base), len(extended)) == (3, 3)
 
 
 def test_texts_of_the_past_are_found_among_later_words_of_the_present() -> None:
