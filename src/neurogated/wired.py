@@ -15,7 +15,7 @@ from neurogated.compose import Parts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.conflict.questions import asked
 from neurogated.core.abilities import SupportsNamespaces
-from neurogated.core.clock import checked_moment, to_micros
+from neurogated.core.clock import Moment, checked_moment, checked_version, to_micros
 from neurogated.core.conflicts import Conflict
 from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode
@@ -94,11 +94,12 @@ class Wired(ABC):
         there = [one for one in wanted if nodes.keys() >= set(one.sides)]
         return [asked(one, nodes[one.first], nodes[one.second], self._parts.statement_judge) for one in there]
 
-    def _with_questions(self, recall: Recall, as_of: int | datetime | None) -> Recall:
+    def _with_questions(self, recall: Recall, as_of: int | Moment | None) -> Recall:
         """Return a recall whose conflicts have their reasons and questions, in the words of that time."""
         if not recall.conflicts:
             return recall
-        store = self.store if as_of is None else self.store.as_of(as_of)
+        then = checked_version(as_of)
+        store = self.store if then is None else self.store.as_of(then)
         return replace(recall, conflicts=tuple(self._asked(store, recall.conflicts)))
 
     def _recalled(self, recall: Recall, options: RecallOptions) -> None:

@@ -5,9 +5,23 @@ from datetime import UTC, datetime, timedelta
 
 from neurogated.errors import InputError
 
-__all__ = ["MICROS_A_DAY", "Clock", "checked_moment", "from_micros", "times_around", "to_micros", "to_utc", "utc_now"]
+__all__ = [
+    "MICROS_A_DAY",
+    "Clock",
+    "Moment",
+    "checked_moment",
+    "checked_version",
+    "from_micros",
+    "times_around",
+    "to_micros",
+    "to_utc",
+    "utc_now",
+]
 
 Clock = Callable[[], datetime]
+
+Moment = datetime | str
+"""A time as callers give it: a datetime, or a text in ISO format such as `2027-01-31` or `2027-01-31T12:00:00Z`."""
 
 MICROS_A_DAY = 86_400_000_000
 
@@ -36,16 +50,33 @@ def to_utc(moment: datetime) -> datetime:
 
 
 def checked_moment(name: str, value: object) -> datetime | None:
-    """Return `value`, a datetime in UTC or None; `name` names it in the error.
+    """Return `value`, a `Moment` or None, as a datetime in UTC or None; `name` names it in the error.
 
     Raises:
-        InputError: it is no datetime, or outside the calendar.
+        InputError: it is no time, or outside the calendar.
     """
     if value is None:
         return None
-    if not isinstance(value, datetime):
-        raise InputError(f"{name} is {value!r}, but must be a datetime")
-    return to_utc(value)
+    moment = value
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            moment = value
+    if not isinstance(moment, datetime):
+        raise InputError(f"{name} is {value!r}, but must be a datetime or a text such as 2027-01-31T12:00:00Z")
+    return to_utc(moment)
+
+
+def checked_version(as_of: int | Moment | None) -> int | datetime | None:
+    """Return `as_of`, the number of a delta or a time, with the time as a datetime in UTC.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if isinstance(as_of, int) and not isinstance(as_of, bool):
+        return as_of
+    return checked_moment("as_of, where it is no number of the history,", as_of)
 
 
 def times_around(now: datetime, steps: int, step: timedelta) -> list[datetime]:

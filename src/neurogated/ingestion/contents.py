@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, TypedDict, Unpack
 
+from neurogated.core.clock import Moment
+from neurogated.core.model import checked_metadata
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Facts, Passage, checked_text
+from neurogated.ingestion.messages import KEPT_ASIDE, read_message
 
 __all__ = ["Content", "Details", "Message", "read_contents"]
 
@@ -16,15 +19,16 @@ __all__ = ["Content", "Details", "Message", "read_contents"]
 class _Said(TypedDict):
     role: str
     """`user`, `assistant`, or another role."""
-    content: str
+    content: str | Sequence[Any] | None
+    """A text, or parts such as `{"type": "text", "text": "…"}`. Parts that are no text go to `metadata["message"]`."""
 
 
 class Message(_Said, total=False):
-    """One message of a conversation, in the format of chat models."""
+    """One message of a conversation, in the format of OpenAI's or Anthropic's chat models."""
 
     name: str
     """The speaker's name."""
-    timestamp: datetime | str
+    timestamp: Moment
     """A datetime, or a text in ISO format."""
     id: str
     metadata: Mapping[str, Any]
@@ -32,8 +36,6 @@ class Message(_Said, total=False):
 
 Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]]
 """A text, a message, or a list of them."""
-
-_KEYS = frozenset({"role", "content", "name", "timestamp", "id", "metadata"})
 
 
 class Details(Facts, total=False):
@@ -50,17 +52,19 @@ class Details(Facts, total=False):
     """Your own JSON values. The memory does not interpret them."""
     ttl: timedelta | float | None
     """Time to live from now, as a timedelta or in seconds; default: for ever."""
-    valid_from: datetime | None
+    valid_from: Moment | None
     """The time from which the content is true."""
-    valid_to: datetime | None
+    valid_to: Moment | None
     """The time until which the content is true."""
 
 
 def read_contents(content: Content, *, scope: Scope, **details: Unpack[Details]) -> list[Document]:
     """Return a document for each text and message. The details apply to all; values in a message have priority.
 
+    A message without text, such as one that only calls tools, gives no document.
+
     Raises:
-        InputError: an item is neither text nor message, is blank, or has an unknown key; the message has its position.
+        InputError: an item is neither text nor message, or is blank; the error has its position.
     """
     if unknown := sorted(details.keys() - Details.__annotations__.keys()):
         raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Details.__annotations__)}")
@@ -73,26 +77,28 @@ def read_contents(content: Content, *, scope: Scope, **details: Unpack[Details])
     for position, item in enumerate(items):
         try:
             passage, own = _read(item)
-            documents.append(Document((passage,), scope=scope, **{**given, **own}))
+            if passage is not None:
+                documents.append(Document((passage,), scope=scope, **{**given, **own}))
         except InputError as error:
             raise InputError(f"content {position}: {error}" if several else str(error)) from None
     return documents
 
 
-def _read(item: object) -> tuple[Passage, dict[str, Any]]:
-    """Return a text or message as a passage, and its id and timestamp if it has them."""
+def _read(item: object) -> tuple[Passage | None, dict[str, Any]]:
+    """Return a text or message as a passage, and its id and timestamp if it has them; no passage if it has no text."""
     if isinstance(item, str):
         return Passage(item), {}
+    if hasattr(item, "model_dump"):  # the messages of the clients of OpenAI and Anthropic
+        item = item.model_dump()
     if not isinstance(item, Mapping):
         raise InputError(f"{item!r} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
-    if unknown := sorted(map(str, item.keys() - _KEYS)):
-        raise InputError(f"unknown keys {', '.join(unknown)} of a message; known are {', '.join(sorted(_KEYS))}")
-    if missing := sorted({"role", "content"} - item.keys()):
-        raise InputError(f"a message has no {' and no '.join(missing)}")
-    role, name, metadata = item["role"], item.get("name"), item.get("metadata")
-    for what, value in (("role", role), ("name", name)):
+    said, name, metadata = read_message(item), item.get("name"), item.get("metadata")
+    for what, value in (("role", said.role), ("name", name)):
         if value is not None:
             checked_text(f"the {what} of a message", value)
-    passage = Passage(item["content"], {} if metadata is None else metadata, speaker=name or None, role=role or None)
+    if said.text == "" and (said.aside or item.get("content") != ""):
+        return None, {}
+    kept = {**({KEPT_ASIDE: said.aside} if said.aside else {}), **checked_metadata(metadata or {})}
     own = {key: item[key] for key in ("id", "timestamp") if item.get(key) is not None}
+    passage = Passage(said.text, kept, speaker=name or None, role=said.role or None)
     return passage, own

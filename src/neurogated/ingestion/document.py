@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Self, TypedDict, Unpack
 
-from neurogated.core.clock import checked_moment, to_utc
+from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.found import Statement
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import given_kind
@@ -34,7 +34,7 @@ class Facts(TypedDict, total=False):
     """One of `NODE_KINDS`; default: `turn` in a session and `episode` elsewhere."""
     importance: float | None
     """0–1."""
-    timestamp: datetime | str | None
+    timestamp: Moment | None
     """The time of the statement or event, as a datetime or a text in ISO format."""
     tags: Sequence[str]
 
@@ -125,16 +125,13 @@ class Document:
         checked_metadata(self.metadata)
         given_kind(self.kind)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
-        checked_moment("valid_from", self.valid_from)
-        checked_moment("valid_to", self.valid_to)
-        if (
-            self.valid_from is not None
-            and self.valid_to is not None
-            and to_utc(self.valid_to) <= to_utc(self.valid_from)
-        ):
+        begin, end = checked_moment("valid_from", self.valid_from), checked_moment("valid_to", self.valid_to)
+        if begin is not None and end is not None and end <= begin:
             raise InputError(f"valid_to, {self.valid_to}, must lie after valid_from, {self.valid_from}")
+        object.__setattr__(self, "valid_from", begin)
+        object.__setattr__(self, "valid_to", end)
         # The constructor of a node refuses unstorable values before anything is stored.
-        object.__setattr__(self, "timestamp", checked_moment("timestamp", _from_iso(self.timestamp)))
+        object.__setattr__(self, "timestamp", checked_moment("timestamp", self.timestamp))
         for passage in self.passages:
             MemoryNode("document" if self.id is None else self.id, "", scope=self.scope, **self.fields_of(passage))
 
@@ -165,8 +162,8 @@ class Document:
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         ttl: timedelta | float | None = None,
-        valid_from: datetime | None = None,
-        valid_to: datetime | None = None,
+        valid_from: Moment | None = None,
+        valid_to: Moment | None = None,
         **about: Unpack[About],
     ) -> Self:
         """Return a document of one passage."""
@@ -176,8 +173,8 @@ class Document:
             title,
             {} if metadata is None else metadata,
             ttl,
-            valid_from,
-            valid_to,
+            checked_moment("valid_from", valid_from),
+            checked_moment("valid_to", valid_to),
             scope,
             id=id,
             **fields,
@@ -206,15 +203,6 @@ def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> I
             yield _read_document(item)
         except InputError as error:
             raise InputError(f"document {position}: {error}") from None
-
-
-def _from_iso(timestamp: object) -> object:
-    if not isinstance(timestamp, str):
-        return timestamp
-    try:
-        return datetime.fromisoformat(timestamp)
-    except ValueError:
-        raise InputError(f"the timestamp is {timestamp!r}, but must be a time such as 2027-01-31T12:00:00Z") from None
 
 
 def checked_text(what: str, text: object) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
-from neurogated.core.clock import checked_moment, to_utc
+from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.facts import FACT
 from neurogated.core.found import Statement
 from neurogated.core.scope import Scope
@@ -27,9 +26,9 @@ def fact_document(
     value: Value,
     *,
     user_id: str | None,
-    timestamp: datetime | None,
-    valid_from: datetime | None,
-    valid_to: datetime | None,
+    timestamp: Moment | None,
+    valid_from: Moment | None,
+    valid_to: Moment | None,
     metadata: Mapping[str, Any] | None,
 ) -> Document:
     """Return a fact as a document, whose id depends on the owner, the three parts and `valid_from`.
@@ -48,10 +47,10 @@ def fact_document(
         (Passage(statement.text),),
         metadata=metadata or {},
         valid_from=begin,
-        valid_to=valid_to,
+        valid_to=checked_moment("valid_to", valid_to),
         scope=scope,
         kind=FACT,
-        timestamp=timestamp,
+        timestamp=checked_moment("timestamp", timestamp),
         id=compute_mdhash_id(json.dumps(parts, ensure_ascii=False), prefix="fact-"),
         statement=statement,
     )

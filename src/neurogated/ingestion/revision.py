@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
-from neurogated.core.clock import checked_moment, to_utc
+from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.conflicts import as_given
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import given_kind
@@ -15,6 +15,9 @@ from neurogated.errors import InputError
 from neurogated.ingestion.document import checked_text, checked_ttl
 
 __all__ = ["Changes", "Revision", "expiry", "revision_of", "with_lifetime"]
+
+
+_TIMES = ("valid_from", "valid_to", "timestamp")
 
 
 def expiry(at: datetime, ttl: timedelta) -> datetime | None:
@@ -49,15 +52,15 @@ class Changes(TypedDict, total=False):
     """The new title; an empty text removes the title."""
     metadata: Mapping[str, Any] | None
     """Merged into the old metadata; a key with the value None is removed."""
-    valid_from: datetime | None
+    valid_from: Moment | None
     """The time from which the content is true."""
-    valid_to: datetime | None
+    valid_to: Moment | None
     """The time until which the content is true."""
     ttl: timedelta | float | None
     """Time to live from now, as a timedelta or in seconds; `timedelta.max` for ever."""
     kind: str | None
     importance: float | None
-    timestamp: datetime | None
+    timestamp: Moment | None
     """The time of the statement or event."""
     tags: Sequence[str] | None
 
@@ -66,7 +69,9 @@ def revision_of(content: str | None, changes: Changes) -> Revision:
     """Return the revision with these changes. Raises InputError."""
     if unknown := sorted(changes.keys() - Changes.__annotations__.keys()):
         raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Changes.__annotations__)}")
-    return Revision(content, **changes)
+    given: dict[str, Any] = dict(changes)
+    times = {name: checked_moment(name, given[name]) for name in _TIMES if name in given}
+    return Revision(content, **{**given, **times})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ class Revision:
             checked_metadata(self.metadata)
         given_kind(self.kind)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
-        for name in ("valid_from", "valid_to", "timestamp"):
+        for name in _TIMES:
             checked_moment(name, getattr(self, name))
 
     def applied(self, node: MemoryNode, at: datetime) -> MemoryNode:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from itertools import repeat
 from types import MappingProxyType
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.arguments import names_arguments
-from neurogated.core.clock import Clock, checked_moment, from_micros, to_micros, utc_now
+from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, filter_of
@@ -67,9 +66,9 @@ class RecallOptions(FilterOptions, total=False):
 
     top_n: int | None
     """Number of memories to return; default: `TOP_N_RETRIEVAL`. A recall returns fewer if there are fewer."""
-    as_of: int | datetime | None
+    as_of: int | Moment | None
     """Number of a delta, or a time: recall from the graph and the texts as they were stored then."""
-    valid_at: datetime | None
+    valid_at: Moment | None
     """Recall only nodes and edges that are valid at this time."""
     min_score: float | None
     """Leave out memories with a lower score."""
@@ -77,7 +76,7 @@ class RecallOptions(FilterOptions, total=False):
     """Whether to find dormant memories too; see `metabolism.dormant_energy`."""
     include_duplicates: bool
     """Whether to find all memories that say the same, and not only the clearest; see `metabolism.find_duplicates`."""
-    now: datetime | None
+    now: Moment | None
     """The present, for recency and for time spans such as "last week"; default: the clock's time."""
 
 
@@ -153,12 +152,12 @@ class NeuroRetriever:
         queries: Sequence[str],
         *,
         top_n: int | None = None,
-        as_of: int | datetime | None = None,
-        valid_at: datetime | None = None,
+        as_of: int | Moment | None = None,
+        valid_at: Moment | None = None,
         min_score: float | None = None,
         include_dormant: bool = False,
         include_duplicates: bool = False,
-        now: datetime | None = None,
+        now: Moment | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
         """Return the recall of each query.
@@ -169,17 +168,15 @@ class NeuroRetriever:
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
         if not checked_count("top_n", wanted):
             raise InputError(f"top_n is {top_n}, but must be at least 1")
-        if isinstance(as_of, bool) or not isinstance(as_of, int):
-            checked_moment("as_of, where it is no number of history(),", as_of)
-        checked_moment("valid_at", valid_at)
+        then, held = checked_version(as_of), checked_moment("valid_at", valid_at)
         present = to_micros(checked_moment("now", now) or self._clock())
         least, wanted_nodes = checked_score(min_score), filter_of(filters)
         if not queries:
             return []
         given, queries = queries, [ends_of(query, self._config.retrieval.max_query_chars) for query in queries]
-        store = self._store if as_of is None else self._store.as_of(as_of)
+        store = self._store if then is None else self._store.as_of(then)
         canvas = self._canvas(filters, present) if as_of is None else {}
-        view = store.view(valid_at=valid_at, filters=wanted_nodes)
+        view = store.view(valid_at=held, filters=wanted_nodes)
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates

@@ -1,0 +1,110 @@
+"""Messages in the formats of OpenAI and Anthropic are stored: their texts as text, their other parts as metadata."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.errors import InputError
+from neurogated.ingestion.messages import read_message
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Lyon"}'}}
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 90_000}}
+
+
+@pytest.mark.parametrize(
+    ("message", "role", "text"),
+    [
+        (
+            {"role": "assistant", "content": "Let me look.", "tool_calls": [CALL], "refusal": None},
+            "assistant",
+            "Let me look.",
+        ),
+        ({"role": "tool", "tool_call_id": "call_1", "content": "18 degrees"}, "tool", "18 degrees"),
+        ({"role": "user", "content": [{"type": "text", "text": "See:"}, IMAGE]}, "user", "See:"),
+        ({"role": "user", "content": ["One.", {"type": "input_text", "text": "Two."}]}, "user", "One.\nTwo."),
+        (
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "Hm.", "signature": "x"},
+                    {"type": "text", "text": "I will look."},
+                    {"type": "tool_use", "id": "t1", "name": "weather", "input": {"city": "Lyon"}},
+                ],
+            },
+            "assistant",
+            "I will look.",
+        ),
+        (
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "18 degrees"}]},
+            "tool",
+            "18 degrees",
+        ),
+    ],
+)
+def test_the_text_of_a_message_is_stored_under_its_role(
+    memory: NeuroGraphMemory, message: dict[str, Any], role: str, text: str
+) -> None:
+    (name,) = memory.add(message, session_id="s")
+    node = memory.get(name)
+    assert node is not None
+    assert (node.role, node.content) == (role, text)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "assistant", "tool_calls": [CALL]},
+        {"role": "assistant", "content": "", "tool_calls": [CALL]},
+        {"role": "assistant", "content": None},
+        {"role": "user", "content": [IMAGE]},
+        {"role": "user", "content": []},
+    ],
+)
+def test_a_message_without_text_is_no_memory_and_no_error(memory: NeuroGraphMemory, message: dict[str, Any]) -> None:
+    assert memory.add([message, {"role": "user", "content": "Thanks."}], session_id="s") == [
+        node.id for node in memory.list()
+    ]
+    assert memory.count() == 1
+
+
+def test_other_parts_are_kept_beside_the_text_and_long_ones_only_by_their_length(memory: NeuroGraphMemory) -> None:
+    content = [{"type": "text", "text": "See:"}, IMAGE]
+    (name,) = memory.add({"role": "user", "content": content, "tool_calls": [CALL], "metadata": {"place": "Lyon"}})
+    node = memory.get(name)
+    assert node is not None
+    assert node.metadata["place"] == "Lyon"
+    assert node.metadata["message"]["tool_calls"] == [CALL]
+    (image,) = node.metadata["message"]["parts"]
+    assert image["type"] == "image_url"
+    assert len(str(node.metadata)) < 1_000
+
+
+def test_an_object_of_a_client_is_read_as_its_fields(config: MemoryConfig) -> None:
+    said = SimpleNamespace(model_dump=lambda: {"role": "assistant", "content": "Hello.", "audio": None})
+    with NeuroGraphMemory(config) as memory:
+        (name,) = memory.add(said)  # type: ignore[arg-type]
+        assert memory.get(name).content == "Hello."  # type: ignore[union-attr]
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=9), lambda inner: st.lists(inner, max_size=3)
+)
+
+
+@given(st.text(), st.dictionaries(st.text(max_size=9), _JSON, max_size=4), st.lists(_JSON | st.just(IMAGE), max_size=4))
+def test_no_further_part_stops_a_message(text: str, more: dict[str, Any], parts: list[Any]) -> None:
+    content = [{"type": "text", "text": text}, *(part for part in parts if not isinstance(part, str))]
+    said = read_message({**more, "role": "user", "content": content})
+    assert said.text == (text if text.strip() else "")
+    assert len(str(said.aside)) < 5_000 * (len(more) + len(parts) + 1)
+
+
+def test_a_message_without_role_or_anything_said_is_refused() -> None:
+    for message in ({"content": "x"}, {"role": "user"}, {}):
+        with pytest.raises(InputError):
+            read_message(message)
