@@ -88,7 +88,7 @@ def test_an_object_of_a_client_is_read_as_its_fields(config: MemoryConfig) -> No
     said = SimpleNamespace(model_dump=lambda: {"role": "assistant", "content": "Hello.", "audio": None})
     with NeuroGraphMemory(config) as memory:
         (name,) = memory.add(said)  # type: ignore[arg-type]
-        assert memory.get(name).content == "Hello."  # type: ignore[union-attr]
+        assert memory.get(name).content == "Hello."
 
 
 _JSON = st.recursive(
