@@ -2,7 +2,7 @@
 
     python -m benchmarks.conflicts --data FOLDER [--only NAME] [--users_only] [--verbose]
 
-The folder holds `beam_odd.json` and `locomo_conv0-4.json`. The messages are those of `tests/conflict/messages.tsv`.
+The folder holds `beam_odd.json` and `locomo_conv0-4.json`. The messages are those of `benchmarks/data/messages.tsv`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from neurogated.conflict.uncertain import PairFinder
 from neurogated.core.conflicts import Conflict
 from neurogated.core.scope import Scope
 
-MESSAGES = Path(__file__).parent.parent / "tests" / "conflict" / "messages.tsv"
+MESSAGES = Path(__file__).parent / "data" / "messages.tsv"
 _WARM = 100
 """Turns before the clock starts, which load the word relations and fill caches."""
 CHOICES = ("beam", "locomo", "messages", "model-beam", "model-locomo", "speed")

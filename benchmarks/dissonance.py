@@ -3,7 +3,7 @@
     python -m benchmarks.dissonance --data FOLDER [--verbose]
 
 The folder holds `sick_train.tsv`, `vault_train.jsonl` and `cdconv_dev.tsv`; sets that are not there are left out. The
-pairs of `tests/conflict` are always measured.
+pairs of `benchmarks/data` are always measured.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from neurogated.conflict.meanings import Meanings
 from neurogated.core.judgements import Relation, RelationKind
 from tools.fit_specificity import fit, rows
 
-OWN = Path(__file__).parent.parent / "tests" / "conflict"
+OWN = Path(__file__).parent / "data"
 KINDS = {
     "CONTRADICTION": "contradiction",
     "TEMPORAL_SUPERSESSION": "supersession",

@@ -2,7 +2,7 @@
 
     python -m benchmarks.duplicates [--data FOLDER]
 
-The texts of `tests/conflict/near_duplicates.tsv` are memories of one user, one memory for each half of the pairs. A
+The texts of `benchmarks/data/near_duplicates.tsv` are memories of one user, one memory for each half of the pairs. A
 linked pair is right if the file says so, directly or through other pairs. The share of the time is measured on the
 messages of `locomo_conv0-4.json` in the folder, by processor time.
 """
@@ -19,7 +19,7 @@ from statistics import median
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 
-PAIRS = Path(__file__).parent.parent / "tests" / "conflict" / "near_duplicates.tsv"
+PAIRS = Path(__file__).parent / "data" / "near_duplicates.tsv"
 ON = {"metabolism.temporal_neighbors": 3}
 OFF = {"metabolism.find_duplicates": False, "metabolism.judge_importance": "off"}
 MESSAGES = 300

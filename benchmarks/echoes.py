@@ -1,8 +1,8 @@
 """Echoes: how many repetitions of recalled memories are recognised, and how many other statements are taken for echoes.
 
 The user says the first text of each pair. Recalls hand these memories out, fifty pairs at a time. Then the assistant
-says the second text, or the first one again. The pairs of `tests/conflict` are paraphrases, or other facts that differ
-by a word or two. Those of `tests/context/echoes.tsv` are messages of an assistant; rules were tuned on its first half,
+says the second text, or the first one again. The pairs of `benchmarks/data` are paraphrases, or other facts that differ
+by a word or two. Those of `echoes.tsv` are messages of an assistant; rules were tuned on its first half,
 every other line. The turns of a data set are said likewise. Turns that were not handed out are other facts.
 
 python -m benchmarks.echoes --turns locomo_conv0-4.json
@@ -21,7 +21,7 @@ from unittest.mock import patch
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.context.echo import EchoLinks
 
-TESTS = Path(__file__).parent.parent / "tests"
+DATA = Path(__file__).parent / "data"
 BATCH = 50
 Pairs = Sequence[tuple[str, str]]
 
@@ -72,9 +72,9 @@ def pairs_of(lines: Iterable[list[str]], same: str) -> Pairs:
     return [(first, second) for *_, is_same, first, second in lines if is_same == same]
 
 
-def lines_of(file: str) -> list[list[str]]:
+def lines_of(name: str) -> list[list[str]]:
     """Return the lines of a file of pairs."""
-    return [line.split("\t") for line in (TESTS / file).read_text(encoding="utf-8").splitlines()[1:]]
+    return [line.split("\t") for line in (DATA / f"{name}.tsv").read_text(encoding="utf-8").splitlines()[1:]]
 
 
 def main() -> None:
@@ -83,9 +83,9 @@ def main() -> None:
     parser.add_argument("--turns", type=Path, help="a file of LoCoMo")
     parser.add_argument("--show", action="store_true", help="print the other facts that are taken for echoes")
     arguments = parser.parse_args()
-    files = ("duplicates", "near_duplicates", "small_words")
-    known = [line for name in files for line in lines_of(f"conflict/{name}.tsv")]
-    said = lines_of("context/echoes.tsv")
+    files = ("duplicates", "near_duplicates")
+    known = [line for name in files for line in lines_of(name)]
+    said = lines_of("echoes")
     report_repeated("statements", [first for first, _ in (*pairs_of(known, "1"), *pairs_of(said, "1"))])
     report("paraphrases, pairs of statements", pairs_of(known, "1"))
     report("paraphrases by an assistant, tuned half", pairs_of(said[::2], "1"))

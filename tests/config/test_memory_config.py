@@ -6,18 +6,16 @@ import dataclasses
 import json
 import math
 import types
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig
-from neurogated.config.groups import IndexingSettings, LLMSettings
-from neurogated.config.memory_config import ENVIRONMENT_PREFIX
+from neurogated.config.groups import IndexingSettings
 from neurogated.config.retrieval_settings import RetrievalSettings
-from neurogated.config.setting import Setting, parse_bool, settings_of, value_of
-from neurogated.errors import ConfigError, NeurogatedError
+from neurogated.config.setting import Setting, settings_of, value_of
+from neurogated.errors import ConfigError
 
 SETTINGS = list(settings_of(MemoryConfig, listed_only=False))
 NAMES = [found.name for found in SETTINGS]
@@ -25,9 +23,7 @@ NAMES = [found.name for found in SETTINGS]
 COUPLED = {"indexing.chunk_size", "indexing.chunk_overlap"}
 INTS = [found for found in SETTINGS if found.kinds == (int,) and found.name not in COUPLED]
 FLOATS = [found for found in SETTINGS if found.kinds == (float,)]
-BOOLS = [found for found in SETTINGS if found.kinds == (bool,)]
 OPTIONAL = [found.name for found in SETTINGS if types.NoneType in found.kinds]
-MOST_AT_THE_TOP = 30
 
 
 def _bounds(found: Setting, largest: float) -> tuple[float, float]:
@@ -77,15 +73,6 @@ def test_every_setting_has_help_that_no_other_setting_has(found: Setting) -> Non
     assert text.strip() == text
     assert len(text.split()) >= 3
     assert [other.name for other in SETTINGS if other.spec.metadata["help"] == text] == [found.name]
-
-
-def test_few_settings_and_groups_stand_at_the_top() -> None:
-    assert len(dataclasses.fields(MemoryConfig)) <= MOST_AT_THE_TOP
-
-
-def test_switches_of_ablations_are_not_listed() -> None:
-    listed = {found.name for found in settings_of(MemoryConfig)}
-    assert {name for name in NAMES if name not in listed} == {name for name in NAMES if ".switches." in name}
 
 
 # Refusals
@@ -141,18 +128,6 @@ def test_no_number_outside_its_range_is_taken(setting: tuple[str, float]) -> Non
         MemoryConfig.from_mapping({name: value})
 
 
-@pytest.mark.parametrize("found", FLOATS, ids=lambda found: str(found.name))
-@pytest.mark.parametrize("value", [math.inf, "inf", math.nan, "nan"])
-def test_no_setting_takes_infinity_or_nan(found: Setting, value: object) -> None:
-    with pytest.raises(ConfigError, match=rf"^{found.name} is "):
-        MemoryConfig.from_mapping({found.name: value})
-
-
-def test_int_too_large_for_a_float_is_refused_as_a_setting() -> None:
-    with pytest.raises(ConfigError, match="SIMILARITY_WEIGHT"):
-        MemoryConfig.from_mapping({"SIMILARITY_WEIGHT": 10**400})
-
-
 @pytest.mark.parametrize(
     ("name", "value", "choices"), [("ACTIVATION", "magic", "gated, classic"), ("storage", "redis", "sqlite, memory")]
 )
@@ -172,18 +147,6 @@ def test_overlap_is_less_than_chunk_size(size: int, overlap: int) -> None:
             MemoryConfig(indexing=IndexingSettings(chunk_size=size, chunk_overlap=overlap))
 
 
-def test_empty_namespace_is_refused() -> None:
-    with pytest.raises(ConfigError, match="namespace is empty"):
-        MemoryConfig(namespace="")
-
-
-def test_config_error_is_both_ours_and_a_value_error() -> None:
-    with pytest.raises(NeurogatedError):
-        MemoryConfig(TOP_K_ANCHORS=0)
-    with pytest.raises(ValueError, match="TOP_K_ANCHORS"):
-        MemoryConfig(TOP_K_ANCHORS=0)
-
-
 # Unknown names
 
 
@@ -193,19 +156,6 @@ def test_unknown_name_offers_the_nearest(name: str) -> None:
     with pytest.raises(ConfigError) as caught:
         MemoryConfig.from_mapping({typo: 1})
     assert str(caught.value) == f"unknown setting {typo!r}; did you mean {name!r}?"
-
-
-@pytest.mark.parametrize("typo", ["top_k_anchors", "Top_K_Anchors", "LLM_NAME", "Storage", "Retrieval.Candidates"])
-def test_name_in_the_wrong_case_is_offered_in_the_right_one(typo: str) -> None:
-    (right,) = (name for name in NAMES if name.lower() == typo.lower())
-    with pytest.raises(ConfigError, match=f"did you mean '{right}'"):
-        MemoryConfig.from_mapping({typo: "1"})
-
-
-def test_name_like_no_other_is_refused_without_an_offer() -> None:
-    with pytest.raises(ConfigError) as caught:
-        MemoryConfig.from_mapping({"zzz": 1})
-    assert str(caught.value) == "unknown setting 'zzz'"
 
 
 # Values
@@ -225,13 +175,6 @@ def test_replace_returns_a_changed_copy() -> None:
     assert config == MemoryConfig(MAX_HOPS=4)
 
 
-def test_replace_validates() -> None:
-    with pytest.raises(ConfigError, match="MAX_HOPS is -1, but must be at least 0"):
-        MemoryConfig().replace(MAX_HOPS=-1)
-    with pytest.raises(ConfigError, match="did you mean 'MAX_HOPS'"):
-        MemoryConfig().replace(MAX_HOP=1)
-
-
 def test_to_dict_survives_json() -> None:
     config = MemoryConfig(llm_base_url="http://localhost:8000/v1", temperature=0.25, force_index_from_scratch=True)
     values = json.loads(json.dumps(config.to_dict()))
@@ -247,32 +190,6 @@ def test_a_changed_group_keeps_its_other_settings() -> None:
     changed = config.replace(retrieval={"keyword_weight": 0.5})
     assert (changed.retrieval.candidates, changed.retrieval.keyword_weight) == (7, 0.5)
     assert config.replace(**{"retrieval.keyword_weight": 0.5}) == changed
-
-
-def test_names_with_dots_and_mappings_mean_the_same() -> None:
-    nested = MemoryConfig.from_mapping({"retrieval": {"switches": {"damp_hubs": "off"}, "candidates": "7"}})
-    assert nested == MemoryConfig.from_mapping({"retrieval.switches.damp_hubs": False, "retrieval.candidates": 7})
-
-
-def test_a_bare_text_says_whether_a_language_model_is_asked() -> None:
-    assert MemoryConfig.from_mapping({"llm": "off"}).llm.use == "off"
-    assert MemoryConfig.from_mapping({"llm": "off", "llm.timeout": 5}).llm == LLMSettings(use="off", timeout=5)
-
-
-@pytest.mark.parametrize("value", [3, "gated", None, ["candidates"]])
-def test_a_group_is_no_plain_value(value: object) -> None:
-    with pytest.raises(ConfigError, match=r"^retrieval is .* mapping of its settings"):
-        MemoryConfig.from_mapping({"retrieval": value})
-
-
-def test_a_misspelt_setting_of_a_group_is_named_in_full() -> None:
-    with pytest.raises(ConfigError, match=r"'retrieval.candidate'; did you mean 'retrieval.candidates'"):
-        MemoryConfig(retrieval={"candidate": 5})  # type: ignore[arg-type]
-
-
-def test_a_plain_setting_has_nothing_inside() -> None:
-    with pytest.raises(ConfigError, match=r"unknown setting 'save_dir.candidates'"):
-        MemoryConfig.from_mapping({"save_dir.candidates": 1})
 
 
 # Text
@@ -294,43 +211,12 @@ def test_float_is_read_back_from_its_text(setting: tuple[str, float]) -> None:
     assert type(read) is float
 
 
-@given(st.sampled_from(BOOLS), st.booleans(), st.sampled_from([str.lower, str.upper, str.title]))
-def test_bool_is_read_back_from_its_text(found: Setting, value: bool, case: Any) -> None:  # noqa: ANN401, FBT001
-    assert value_of(MemoryConfig.from_mapping({found.name: case(str(value))}), found.name) is value
-
-
-@given(st.sampled_from(FLOATS), st.integers(0, 1))
-def test_whole_number_is_read_as_float_where_a_float_is_meant(found: Setting, value: int) -> None:
-    whole = max(value, math.ceil(found.spec.metadata["low"]))
-    read = value_of(MemoryConfig.from_mapping({found.name: whole}), found.name)
-    assert read == whole
-    assert type(read) is float
-
-
 @pytest.mark.parametrize("name", OPTIONAL)
 @pytest.mark.parametrize("text", ["none", "None", "null", "", " NULL "])
 def test_none_is_written_as_a_word_where_none_is_allowed(name: str, text: str) -> None:
     config = MemoryConfig.from_mapping({name: text})
     assert value_of(config, name) is None
     assert str(value_of(config.replace(**{name: "7"}), name)) == "7"
-
-
-def test_text_setting_keeps_words_that_look_like_other_types() -> None:
-    config = MemoryConfig.from_mapping({"llm_name": "none", "namespace": "7"})
-    assert (config.llm_name, config.namespace) == ("none", "7")
-
-
-@pytest.mark.parametrize(
-    ("words", "value"), [(("true", "Yes", " on ", "1"), True), (("false", "NO", "off\n", "0"), False)]
-)
-def test_parse_bool_knows_words_of_truth(words: tuple[str, ...], value: bool) -> None:  # noqa: FBT001
-    assert [parse_bool(word) for word in words] == [value] * len(words)
-
-
-@pytest.mark.parametrize("word", ["", "y", "2", "truefalse"])
-def test_parse_bool_refuses_other_words(word: str) -> None:
-    with pytest.raises(ConfigError, match="neither true nor false"):
-        parse_bool(word)
 
 
 # Environment
@@ -340,10 +226,6 @@ def test_parse_bool_refuses_other_words(word: str) -> None:
 def test_every_setting_has_an_environment_variable_in_capitals(name: str) -> None:
     found = MemoryConfig.environment_values({f"NEUROGATED_{name.upper().replace('.', '__')}": "text"})
     assert found == {name: "text"}
-
-
-def test_environment_prefix_is_the_package() -> None:
-    assert ENVIRONMENT_PREFIX == "NEUROGATED_"
 
 
 def test_other_variables_are_no_settings() -> None:

@@ -1,4 +1,4 @@
-"""The judge keeps its figures on the package's own pairs."""
+"""The judge keeps its figures on some of the package's own pairs; `benchmarks.dissonance` measures all."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from neurogated.conflict.judge import Content, PairJudge
 from neurogated.core.sentences import split_sentences
 
 HERE = Path(__file__).parent
+DATA = HERE.parents[1] / "benchmarks" / "data"
+ABOUT = 60  # pairs of each list
 
 
 def _told(text: str) -> Content:
@@ -27,9 +29,14 @@ def _rows(name: str) -> list[list[str]]:
     return [line.split("\t") for line in (HERE / name).read_text(encoding="utf-8").splitlines()[1:]]
 
 
+def _some(name: str) -> list[list[str]]:
+    rows = [line.split("\t") for line in (DATA / name).read_text(encoding="utf-8").splitlines()[1:]]
+    return rows[:: max(1, len(rows) // ABOUT)]
+
+
 def test_conflicts_are_found_in_four_languages_and_few_other_pairs_are_flagged(judge: PairJudge) -> None:
     counts: Counter[str] = Counter()
-    for _, _, kind, first, second in _rows("pairs.tsv"):
+    for _, _, kind, first, second in _some("pairs.tsv"):
         relation = judge.compare(_told(first), _told(second))
         side = "conflict" if kind in {"contradiction", "supersession"} else "other"
         counts[side] += 1
@@ -40,10 +47,10 @@ def test_conflicts_are_found_in_four_languages_and_few_other_pairs_are_flagged(j
     assert counts["right"] >= 0.85 * (counts["conflict"] + counts["other"])
 
 
-@pytest.mark.parametrize("name", ["duplicates.tsv", "near_duplicates.tsv", "small_words.tsv"])
+@pytest.mark.parametrize("name", ["duplicates.tsv", "near_duplicates.tsv"])
 def test_duplicates_are_told_from_near_misses(judge: PairJudge, name: str) -> None:
     counts: Counter[tuple[bool, bool]] = Counter()
-    for _, same, first, second in _rows(name):
+    for _, same, first, second in _some(name):
         counts[same == "1", judge.compare(first, second).kind is RelationKind.DUPLICATE] += 1
     assert counts[True, True] >= 0.98 * (counts[True, True] + counts[False, True])
     assert counts[True, True] >= 0.85 * (counts[True, True] + counts[True, False])
@@ -82,14 +89,14 @@ def test_hardly_a_statement_ends_another_without_a_question() -> None:
 
 
 def test_outcomes_are_told_apart_in_four_languages(judge: PairJudge) -> None:
-    rows = _rows("outcomes.tsv")
+    rows = _some("outcomes.tsv")
     right = sum(judge.compare(first, second).outcome == outcome for _, outcome, first, second in rows)
     assert right >= 0.85 * len(rows)
 
 
 def test_claims_in_messages_of_five_languages_conflict_with_earlier_messages() -> None:
     counts: Counter[tuple[str, bool]] = Counter()
-    for _, expected, first, second in _rows("messages.tsv"):
+    for _, expected, first, second in _some("messages.tsv"):
         claims = [claim for sentence in split_sentences(second) for claim in claims_in(sentence)]
         found = any(contradicted(claim, split_sentences(first), 0.7) is not None for claim in claims)
         counts[expected, found] += 1

@@ -265,9 +265,8 @@ def test_a_deleted_memory_is_not_echoed(memory: NeuroGraphMemory) -> None:
     assert echoed(memory, BARN) == []
 
 
-PAIRS = [
-    line.split("\t") for line in (Path(__file__).parent / "echoes.tsv").read_text(encoding="utf-8").splitlines()[1:]
-]
+LIST = Path(__file__).parents[2] / "benchmarks" / "data" / "echoes.tsv"
+PAIRS = [line.split("\t") for line in LIST.read_text(encoding="utf-8").splitlines()[1:]]
 
 
 @pytest.mark.parametrize(("said", "told"), [(said, told) for _, same, told, said in PAIRS if same == "0"])

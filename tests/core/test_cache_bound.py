@@ -9,13 +9,9 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.cache_file import CacheFile
-from neurogated.embedding.cache import CachedEmbedder
-from neurogated.embedding.hash_embedder import HashEmbedder
 
 BOUND = 400_000
 VALUE = b"v" * 1_500
@@ -80,14 +76,6 @@ def test_values_in_use_outlive_unused_ones(path: Path) -> None:
         assert kept(cache, [2]) == []
 
 
-def test_a_hit_writes_nothing_while_there_is_room(path: Path) -> None:
-    with closing(CacheFile(path, BOUND)) as cache:
-        put(cache, range(50))
-        before = path.with_name("cache.db-wal").read_bytes()
-        assert kept(cache, range(50)) == list(range(50))
-        assert path.with_name("cache.db-wal").read_bytes() == before
-
-
 def test_a_lowered_bound_shrinks_the_file_with_the_next_value(path: Path) -> None:
     with closing(CacheFile(path, 4 * BOUND)) as cache:
         put(cache, range(900))
@@ -96,12 +84,6 @@ def test_a_lowered_bound_shrinks_the_file_with_the_next_value(path: Path) -> Non
         put(cache, [1_000])
         assert kept(cache, [0, 899, 1_000]) == [899, 1_000]
     assert size(path) <= BOUND
-
-
-def test_a_bound_of_nothing_keeps_nothing(path: Path) -> None:
-    with closing(CacheFile(path, 0)) as cache:
-        put(cache, range(5))
-        assert kept(cache, range(5)) == []
 
 
 def test_values_beyond_the_bound_are_not_kept(path: Path) -> None:
@@ -152,20 +134,3 @@ def test_a_writer_that_is_killed_in_between_leaves_a_sound_bounded_cache(path: P
         assert kept(cache, [499]) == [499]
         assert not path.with_suffix(".damaged").exists()
     assert size(path) <= BOUND
-
-
-def test_an_embedder_computes_evicted_vectors_again(path: Path) -> None:
-    texts = [f"text {number}" for number in range(600)]
-    plain = HashEmbedder()
-    with closing(CachedEmbedder(plain, path, max_bytes=100_000)) as cached:
-        for begin in range(0, len(texts), 50):
-            some = texts[begin : begin + 50]
-            assert np.array_equal(cached.embed_documents(some), plain.embed_documents(some))
-        cached.embed_documents(texts[:1])
-        assert cached.statistics()["cache misses"] == len(texts) + 1
-    assert size(path) <= 100_000
-
-
-def test_the_bounds_are_settings() -> None:
-    assert MemoryConfig().embedding.cache_bytes == 2**30
-    assert MemoryConfig().llm.cache_bytes == 2**28

@@ -10,16 +10,15 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from neurogated.core.abilities import SupportsClear, SupportsStatistics
+from neurogated.core.abilities import SupportsClear
 from neurogated.core.cache_file import CacheFile
-from neurogated.errors import MemoryClosedError, StorageError
+from neurogated.errors import StorageError
 
 # Values of several pages, of a few bytes, and of none.
 VALUES = {f"key {n}".encode(): f"<{n}>".encode() * (0, 1, 60, 1500)[n % 4] for n in range(40)}
@@ -108,42 +107,12 @@ def test_a_damaged_file_gives_the_right_value_or_none_and_stores_new_values(
             assert kept(cache) == VALUES
 
 
-def test_damage_within_the_pages_is_found_by_the_checksum_alone(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """SQLite detects neither a value with changed bytes nor a value under another key."""
-    one, other = b"key 2", b"key 6"
-    with closing(CacheFile(path, ROOM)) as cache:
-        cache.put({one: VALUES[one]})
-        cache.put({other: VALUES[other]})
-    content = path.read_bytes()
-    assert content.count(VALUES[one]) == 1
-    changed = content.replace(VALUES[one], VALUES[one].replace(b"<2><2>", b"<2><3>", 1))
-    path.write_bytes(changed.replace(other, b"key 7"))
-
-    with caplog.at_level(logging.WARNING), closing(CacheFile(path, ROOM)) as cache:
-        assert cache.get([one, other, b"key 7"], bytes) == {}
-        assert "dropped 2 damaged values" in caplog.text
-        cache.put(VALUES)
-        assert kept(cache) == VALUES
-    assert not path.with_suffix(".damaged").exists()
-
-
 def test_a_value_that_its_reader_refuses_is_a_miss_and_dropped(cache: CacheFile) -> None:
     cache.put({b"a": b"odd", b"b": b"even"})
     assert cache.get([b"a", b"b"], lambda value: value if len(value) % 2 == 0 else None) == {b"b": b"even"}
     assert cache.get([b"a", b"b"], bytes) == {b"b": b"even"}
     assert cache.statistics()["cache hits"] == 2
     assert cache.statistics()["cache misses"] == 2
-
-
-def test_putting_into_a_damaged_file_rebuilds_it(cache: CacheFile, caplog: pytest.LogCaptureFixture) -> None:
-    cache.put(VALUES)
-    _spoil(cache)
-
-    with caplog.at_level(logging.WARNING):
-        cache.put({b"a": b"1"})
-    assert "replaced it" in caplog.text
-    cache.put({b"a": b"2"})
-    assert cache.get([b"a"], bytes) == {b"a": b"2"}
 
 
 def _spoil(cache: CacheFile) -> None:
@@ -167,18 +136,6 @@ def test_a_cache_without_checksums_is_rebuilt(path: Path, caplog: pytest.LogCapt
         cache.put(VALUES)
         assert kept(cache) == VALUES
     assert "another format" in caplog.text
-
-
-def test_a_cache_of_the_format_before_is_deleted_and_begun_again(path: Path) -> None:
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as old, old:
-        old.execute("CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB, checksum INTEGER) WITHOUT ROWID")
-        old.execute("INSERT INTO entries VALUES (?, ?, 0)", (b"a", SECRET))
-        old.execute("PRAGMA user_version = 1")
-    with closing(CacheFile(path, ROOM)) as cache:
-        assert SECRET not in _bytes_of(path.parent)
-        cache.put(VALUES)
-        assert kept(cache) == VALUES
 
 
 def test_a_cache_that_another_process_rebuilt_is_used(
@@ -241,14 +198,6 @@ def test_nothing_cleared_is_left_on_disk(cache: CacheFile, path: Path) -> None:
     assert kept(cache) == VALUES
 
 
-def test_values_of_a_killed_process_are_cleared_too(left_behind: dict[str, bytes], tmp_path: Path) -> None:
-    assert SECRET in left_behind["answers.db-wal"]
-    with closing(CacheFile(lay_out(left_behind, tmp_path / "copy"), ROOM)) as cache:
-        cache.clear()
-        assert SECRET not in _bytes_of(tmp_path / "copy")
-        assert kept(cache) == {}
-
-
 def test_values_computed_before_a_clearing_are_not_stored_after_it(cache: CacheFile, path: Path) -> None:
     since = cache.clearings()
     with closing(CacheFile(path, ROOM)) as other:
@@ -284,48 +233,7 @@ def test_a_reader_in_the_way_is_an_error_that_names_the_file(cache: CacheFile, p
     assert SECRET not in _bytes_of(path.parent)
 
 
-def test_a_closed_cache_is_not_cleared(path: Path) -> None:
-    cache = CacheFile(path, ROOM)
-    cache.close()
-    with pytest.raises(MemoryClosedError):
-        cache.clear()
-
-
 # Counted
-
-
-def test_every_key_that_is_asked_for_is_a_hit_or_a_miss(cache: CacheFile) -> None:
-    assert isinstance(cache, SupportsStatistics)
-    assert cache.statistics()["cache hit rate"] == 0
-    cache.put({b"a": b"1"})
-    cache.get([b"a", b"b", b"a"], bytes)
-    cache.get([b"a", b"c"], bytes)
-    figures = cache.statistics()
-    assert (figures["cache hits"], figures["cache misses"], figures["cache hit rate"]) == (2, 2, 0.5)
-    on_disk = sum(len(_bytes_of_file) for _bytes_of_file in _files(cache.path))
-    assert figures["cache bytes"] == on_disk > 0
-
-
-def _files(path: Path) -> Iterator[bytes]:
-    for suffix in ("", "-wal"):
-        yield path.with_name(path.name + suffix).read_bytes()
-
-
-def test_threads_lose_no_count(cache: CacheFile) -> None:
-    cache.put({b"a": b"1"})
-    together = threading.Barrier(4)
-
-    def ask() -> None:
-        together.wait()
-        for _ in range(100):
-            cache.get([b"a", b"b"], bytes)
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert cache.statistics()["cache hits"] == cache.statistics()["cache misses"] == 400
 
 
 def _open_and_put(path: Path, number: int) -> None:

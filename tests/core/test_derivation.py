@@ -38,13 +38,6 @@ def test_derivation_follows_the_edges_to_their_end(
     assert np.flatnonzero(is_derived(view, np.arange(6))).tolist() == derived_rows(view).tolist()
 
 
-@given(PAIRS, PAIRS)
-def test_a_filter_leaves_out_derived_memories(derived: set[tuple[int, int]], others: set[tuple[int, int]]) -> None:
-    store = store_of(derived, others)
-    found = {node.id for node in store.find(Filter(originals=True))}
-    assert found == {str(name) for name in range(6)} - {str(one) for one, _ in derived}
-
-
 @given(PAIRS, st.sets(st.integers(0, 5)))
 def test_the_cost_of_a_fact_shrinks_with_the_sources_that_are_left_out(
     derived: set[tuple[int, int]], admitted: set[int]

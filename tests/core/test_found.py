@@ -8,7 +8,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory, field
 from neurogated.config.groups import IndexingSettings
-from neurogated.core.found import NOTHING_FOUND, Found
+from neurogated.core.found import Found
 from neurogated.errors import InputError
 
 TEXT = "# The Lyon pump\n\nOn Monday Zoë Moor broke the pump of Lyon. " + "It was a long day for all. " * 30
@@ -68,12 +68,3 @@ def test_metadata_is_the_callers_own(tmp_path: Any, given: dict[str, Any], about
 def test_invalid_findings_are_refused(values: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         Found(**values)
-
-
-def test_it_survives_json() -> None:
-    found = Found(["Ann"], ["on Monday"], ["The pump"], "doc-1", (0, 90))
-    assert Found.from_json(found.to_json()) == found
-    assert NOTHING_FOUND.to_json() == {}
-    for sentiment in (-0.5, 0.0, None):
-        found = Found(sentiment=sentiment, place="Lyon")
-        assert Found.from_json(found.to_json()) == found

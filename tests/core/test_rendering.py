@@ -22,7 +22,6 @@ from neurogated.core.rendering import (
     speaker_tag,
     subject_tag,
     subjects,
-    subjects_among,
     tags,
     trait_tag,
 )
@@ -121,10 +120,6 @@ def test_tags_are_subjects_speaker_time_document_and_those_of_the_owner() -> Non
     assert all(" " in tag for tag in tags(told_of))
 
 
-def test_subjects_are_told_apart_among_tags() -> None:
-    assert subjects_among(tags(node("Salt.", title="Dune (novel)", speaker="Dune"))) == {"dune novel", "dune"}
-
-
 def test_a_name_that_reads_like_the_trait_of_a_time_is_told_apart() -> None:
     told_of = node("time", title="time", speaker="has time", tags=("has time",), found=Found(document_id="time"))
     assert trait_tag(TIME) not in tags(told_of)
@@ -154,20 +149,6 @@ def test_the_names_in_texts_that_some_node_has_are_told(
     assert names_in(texts, existing.intersection) == expected
     about = [frozenset(tag for tag in found if tag.startswith("subject")) for found in expected]
     assert names_in(texts, existing.intersection, subjects_only=True) == about
-
-
-@pytest.mark.parametrize("title", [" " * 100_000 + "x", "(" * 100_000, "(a) " * 30_000 + "x", "," * 100_000])
-def test_a_monstrous_title_is_read_in_linear_time(title: str) -> None:
-    # Quadratic time would take hours, so the test needs no clock.
-    assert len(subjects(title)) <= 2
-
-
-@given(st.dictionaries(st.sampled_from(NAMES), st.sampled_from(HOSTILE)))
-def test_metadata_of_any_kind_can_be_rendered(metadata: dict[str, object]) -> None:
-    told_of = node("Lyon.", metadata=metadata)
-    assert render(told_of) == keyword_text(told_of) == "Lyon."
-    assert all(isinstance(tag, str) for tag in tags(told_of))
-    assert tags(told_of) == tags(node("Lyon."))
 
 
 @pytest.mark.parametrize("name", NAMES)

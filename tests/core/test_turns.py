@@ -1,7 +1,6 @@
 """The traits that are read from a turn of a conversation."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,6 @@ from neurogated.core.turns import (
     call_tag,
     called,
     length_level,
-    part_of,
     role_tag,
     turn_tags,
 )
@@ -38,11 +36,6 @@ def turn(
 )
 def test_a_text_with_a_final_question_mark_asks(text: str) -> None:
     assert asks(text)
-
-
-@pytest.mark.parametrize("text", ["", "Where? There.", "Fine.", "?!x"])
-def test_a_text_that_continues_after_a_question_does_not_ask(text: str) -> None:
-    assert not asks(text)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +68,6 @@ def test_a_turn_carries_its_role_and_its_question() -> None:
     assert set(turn_tags(node)) == {role_tag("user"), ASKS_TAG, call_tag("ann")}
 
 
-def test_only_turns_carry_such_tags() -> None:
-    assert turn_tags(replace(turn("Where is Bo?", role="user"), position=None)) == []
-
-
 @pytest.mark.parametrize(
     ("place", "words", "expected"),
     [
@@ -92,7 +81,3 @@ def test_only_turns_carry_such_tags() -> None:
 )
 def test_a_piece_tells_its_place_and_the_length_of_its_message(place: int, words: int, expected: set[str]) -> None:
     assert set(turn_tags(turn("Text.", found=Found(part=(place, words))))) == expected
-
-
-def test_a_part_of_the_caller_s_own_is_no_part() -> None:
-    assert part_of(turn("two words", metadata={"part": [1, 500]})) == (0, 2)

@@ -61,11 +61,6 @@ def test_a_stall_is_told_with_the_work_and_its_stage(build: Callable[[float], Wa
         assert warnings.next().endswith(" s while indexing: writing [MainThread]")
 
 
-def test_work_that_names_no_stage_is_told_too(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
-    with build(0.02).watch("compacting"):
-        assert warnings.next().endswith(" s while compacting: beginning")
-
-
 def test_a_stall_that_lasts_is_told_again_and_again(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
     with build(0.02).watch("indexing"):
         for _ in range(3):
@@ -109,17 +104,6 @@ def test_threads_in_a_copy_of_the_context_belong_to_the_work(
             pass
 
 
-def test_other_work_and_its_stages_stay_apart(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
-    watchdog = build(0.02)
-    with watchdog.watch("recalling"), watchdog.watch("indexing"):
-        stage("writing")
-        told: set[str] = set()
-        while len(told) < 2:
-            told.add(warnings.next().partition(" s while ")[2])
-    assert told <= {"recalling: beginning", "indexing: beginning", "indexing: writing [MainThread]"}
-    stage("nothing is watched here")
-
-
 def test_its_thread_ends_when_no_work_is_left_and_starts_again_with_the_next(
     watchdogs: Watchdogs, build: Callable[[float], Watchdog], warnings: Warnings
 ) -> None:
@@ -129,16 +113,6 @@ def test_its_thread_ends_when_no_work_is_left_and_starts_again_with_the_next(
             (thread,) = watchdogs()
             warnings.next()
         thread.join(PATIENCE)
-        assert not watchdogs()
-
-
-def test_closing_ends_its_thread_at_once(watchdogs: Watchdogs, build: Callable[[float], Watchdog]) -> None:
-    watchdog = build(PATIENCE)
-    with watchdog.watch("indexing"):
-        assert len(watchdogs()) == 1
-        watchdog.close()
-        assert not watchdogs()
-    with watchdog.watch("after"):
         assert not watchdogs()
 
 

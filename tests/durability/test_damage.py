@@ -217,15 +217,6 @@ def test_a_note_of_garbage_is_only_a_warning(killed: Killed, tmp_path: Path, cap
     assert "memory.acknowledged is damaged" in caplog.text
 
 
-def test_a_folder_instead_of_a_file_is_named(killed: Killed, tmp_path: Path) -> None:
-    for name in ("memory.db", "memory.db-wal", "memory.lock"):
-        shutil.copytree(killed.folder, tmp_path / name)
-        (tmp_path / name / name).unlink()
-        (tmp_path / name / name).mkdir()
-        with pytest.raises(StorageError, match=rf"{tmp_path / name}"):
-            killed.open(tmp_path / name)
-
-
 @pytest.mark.parametrize("read_only", [False, True])
 def test_another_database_is_refused_and_untouched(tmp_path: Path, *, read_only: bool) -> None:
     path = tmp_path / "memory.db"

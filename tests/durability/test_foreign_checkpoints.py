@@ -74,14 +74,6 @@ def test_the_writer_goes_on(path: Path, store: SqliteStore, mode: str, caplog: p
     assert not caplog.text
 
 
-def test_a_question_after_it_is_answered(path: Path, store: SqliteStore) -> None:
-    _checkpoint(path)
-    assert len(store.history()) == COUNT
-    assert store.check() == []
-    with SqliteStore.open(path, read_only=True) as reader:
-        assert reader.check() == []
-
-
 def test_a_memory_that_is_closed_next_opens_again(path: Path, store: SqliteStore) -> None:
     _checkpoint(path)
     store.close()

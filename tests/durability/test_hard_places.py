@@ -125,47 +125,6 @@ def test_a_newer_format_is_named(tmp_path: Path, *, read_only: bool) -> None:
         SqliteStore.open(path, read_only=read_only)
 
 
-ODD = [
-    "it's", 'say "hi"', "nul\0inside", "line\nbreak", "x" * 20_000, "日本語 🜁", "'; DROP TABLE nodes; --", "../../x",
-    "%s{0}", " ", "\\", "e\u0301", "é",
-]  # fmt: skip
-
-
-def test_odd_ids_are_restored(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    with SqliteStore.open(path) as store:
-        for place, name in enumerate(ODD):
-            store.add_node(MemoryNode(id=name, content=name, metadata={name: [name]}, embedding=[1.0, place]))
-            if place:
-                store.add_edge(name, ODD[place - 1], EdgeType.SEQ, 0.5)
-        before = list(store.all_nodes()), list(store.all_edges())
-    with SqliteStore.open(path) as store:
-        assert (list(store.all_nodes()), list(store.all_edges())) == before
-        assert [node.id for node in before[0]] == ODD
-        assert store.check() == []
-        for name in ODD:
-            store.remove_node(name)
-        assert store.compact() == len(ODD)
-        assert store.check() == []
-
-
-def test_odd_namespaces_stay_in_the_file(tmp_path: Path) -> None:
-    folder = tmp_path / "deep" / "down"
-    with SqliteStore.open(folder / "memory.db") as store:
-        before = {str(file) for file in tmp_path.rglob("*")}
-        for name in ODD:
-            store.in_namespace(name).add_node(_node(name))
-        after = {str(file) for file in tmp_path.rglob("*")}
-        assert {Path(name).name for name in after - before} <= {"memory.acknowledged", "memory.db-wal", "memory.db-shm"}
-        assert store.namespaces() == ["default", *ODD]
-    with SqliteStore.open(folder / "memory.db") as store:
-        for name in ODD:
-            assert [node.id for node in store.in_namespace(name).all_nodes()] == [name]
-            store.drop_namespace(name)
-        assert store.namespaces() == ["default"]
-        assert store.check() == []
-
-
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_a_clock_that_goes_backwards_does_not_disturb_the_order(tmp_path: Path, clock: ManualClock, kind: str) -> None:
     store = GraphStore(clock=clock) if kind == "memory" else SqliteStore.open(tmp_path / "memory.db", clock=clock)

@@ -1,6 +1,5 @@
 """Threads, namespaces and processes that work on one memory at the same time."""
 
-import asyncio
 import random
 import shutil
 import threading
@@ -132,25 +131,6 @@ def test_a_node_that_is_added_again_during_compaction_elsewhere(path: Path) -> N
 
         _at_once(come_and_go, lambda: [one.compact() for _ in range(15)])
         assert one.check() == []
-
-
-def test_a_failure_that_is_swallowed_within_a_transaction_undoes_its_part(path: Path) -> None:
-    with SqliteStore.open(path) as store:
-        store.add_node(_node("before"))
-
-        def half() -> None:
-            with store.engine.file.transaction() as connection:
-                connection.execute("INSERT INTO nodes VALUES (77, 1, 'half')")
-                connection.execute("INSERT INTO nodes VALUES (77, 1, 'twice')")
-
-        with store.transaction():
-            store.add_node(_node("first"))
-            with pytest.raises(StorageError):
-                half()
-            store.add_node(_node("second"))
-        assert [node.id for node in store.all_nodes()] == ["before", "first", "second"]
-        store.add_node(_node("after"))
-        assert store.check() == []
 
 
 def test_a_write_that_cannot_be_acknowledged_is_not_made(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,17 +279,3 @@ def test_threads_that_take_back_and_delete_beside_others_leave_a_sound_memory(co
             for done in [pool.submit(work, seed) for seed in range(8)]:
                 done.result(timeout=300)
         assert memory.check() == []
-
-
-@pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_many_recalls_at_once(config: MemoryConfig, count: int) -> None:
-    async def ask() -> list[list[str]]:
-        questions = [f"Why did dam {number % 7} break?" for number in range(count)]
-        return [[found.id for found in recall] for recall in await asyncio.gather(*map(memory.arecall, questions))]
-
-    with NeuroGraphMemory(config) as memory:
-        memory.add_documents([f"Rain {number} fell. Dam {number} broke because of it." for number in range(7)])
-        memory.freeze()
-        alone = [[found.id for found in memory.recall(f"Why did dam {number} break?")] for number in range(7)]
-        answers = asyncio.run(ask())
-    assert answers == [alone[number % 7] for number in range(count)]

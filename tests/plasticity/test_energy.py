@@ -131,17 +131,6 @@ def test_undo_keeps_what_uses_have_added(clock: ManualClock) -> None:
     assert CONTROLLER.energy(store.view(), "a", clock()) == pytest.approx(0.5 + 0.5 * 0.25)
 
 
-def test_uses_leave_no_line_in_the_journal(clock: ManualClock) -> None:
-    store = _store(clock)
-    log = AccessLog(clock, CONTROLLER, 0.0, 10)
-    for _ in range(5):
-        clock.advance(DAY)
-        log.add(store, Access({"a": 1}))
-    log.flush()
-    assert len(store.history()) == 1
-    assert store.get_node("a").charge > 0
-
-
 def _dormant(store: GraphStore, now: datetime) -> bool:
     view = store.view()
     return bool(EnergyController(MetabolismSettings()).law.dormant(view, view.rows(["a"]), to_micros(now))[0])
@@ -204,8 +193,3 @@ def test_a_million_energies_are_read_without_a_sweep() -> None:
 def test_half_lives_that_cannot_be_read_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match=r"metabolism\.half_lives"):
         MetabolismSettings(half_lives=text)
-
-
-def test_half_lives_are_read_by_kind() -> None:
-    assert MetabolismSettings(half_lives=" fact = 3650,turn=2.5, ").half_life_of_kinds == {"fact": 3650, "turn": 2.5}
-    assert MetabolismSettings(half_lives="").half_life_of_kinds == {}

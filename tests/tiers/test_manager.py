@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGr
 from neurogated.compose import Parts
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.log.sqlite.connection import connect
 from neurogated.testing import ManualClock
@@ -122,14 +121,6 @@ def test_the_journal_has_every_fall_into_dormancy_and_every_waking_once(memory: 
     assert memory.get(awake).importance == 0.9
 
 
-def test_a_frozen_memory_journals_nothing(memory: Memory, clock: ManualClock) -> None:
-    memory.put("The heron stood in the reeds.", 0.1)
-    clock.advance(60 * DAY)
-    memory.freeze()
-    assert memory.tick() == 0
-    assert memory.tiers().counts["dormant"] == 1
-
-
 def test_tiers_obey_the_filters_and_the_time(memory: Memory, clock: ManualClock) -> None:
     memory.put("The heron stood in the reeds.", 0.1)
     memory.add_document("Ana keeps bees.", user_id="ana")
@@ -137,37 +128,6 @@ def test_tiers_obey_the_filters_and_the_time(memory: Memory, clock: ManualClock)
     assert sum(memory.tiers(user_id="ana").counts.values()) == 2
     assert memory.tiers(now=clock() + 40 * DAY).counts["dormant"] == 1
     assert memory.tiers().layers["emerging"] == 1
-
-
-@pytest.mark.parametrize("now", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
-def test_tiers_exist_at_the_ends_of_the_calendar(memory: Memory, now: datetime) -> None:
-    memory.put("The heron stood in the reeds.", 0.1)
-    assert sum(memory.tiers(now).counts.values()) == 1
-
-
-@pytest.mark.parametrize(("steps", "step"), [(1, timedelta.max), (1, timedelta.min), (10**1000, DAY), (-1, DAY)])
-def test_a_course_outside_the_calendar_is_refused(memory: Memory, steps: int, step: timedelta) -> None:
-    node_id = memory.put("The heron stood in the reeds.", 0.1)
-    with pytest.raises(InputError, match="steps"):
-        memory.tiers_course(steps=steps, step=step)
-    with pytest.raises(InputError, match="steps"):
-        memory.energy_course(node_id, steps=steps, step=step)
-
-
-def test_a_new_memory_has_its_importance_as_energy(memory: Memory) -> None:
-    assert memory.energy(memory.put("The heron stood in the reeds.", 0.3)) == 0.3
-
-
-def test_the_energy_of_a_deleted_memory_is_gone(memory: Memory) -> None:
-    node_id = memory.put("The heron stood in the reeds.", 0.3)
-    memory.recall("heron")
-    memory.flush()
-    assert memory.get(node_id).charge > 0
-    memory.delete(node_id)
-    memory.compact()
-    assert memory.tiers().most_energy == ()
-    assert all(entry.delta.touch.charges == {} for entry in memory.store.journal())
-    assert memory.energy(memory.put("The heron stood in the reeds.", 0.3)) == 0.3
 
 
 def test_a_compaction_erases_the_energies_of_deleted_memories_from_the_file(tmp_path: Path) -> None:
