@@ -70,7 +70,7 @@ class Engine(Protocol):
 
     @property
     def identity(self) -> str:
-        """A text that no other memory has, chosen when the memory is created."""
+        """A text that no other memory has; a copy of a memory has another."""
 
     @property
     def lock(self) -> threading.RLock:

@@ -27,10 +27,11 @@ from neurogated.storage.log.sqlite.integrity import (
     refuse_lost_changes,
     refuse_missing_file,
 )
-from neurogated.storage.log.sqlite.opened_files import OpenedFiles
+from neurogated.storage.log.sqlite.opened_files import OpenedFiles, place_of
 from neurogated.storage.log.sqlite.process_lock import Presence, ProcessLock
 from neurogated.storage.log.sqlite.schema import check_format, refuse_foreign
 from neurogated.storage.log.sqlite.sealing import CheckpointWatch, refuse_unsealed, seal_pages
+from neurogated.storage.log.sqlite.settings import keep_incarnation
 
 __all__ = ["SqliteFile"]
 
@@ -99,6 +100,7 @@ class SqliteFile:
                 drop_draft(self.path)
             self._open_for_writing(from_scratch=from_scratch, is_alone=is_alone)
             with self.translated():
+                keep_incarnation(self._connection, place_of(self.path))
                 self._identity, self._sequence = last_change(self._connection)
             self._watermark.write(self._identity, self._sequence)
             if is_alone:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from neurogated.errors import StorageError
 
-__all__ = ["FileIdentity", "OpenedFiles"]
+__all__ = ["FileIdentity", "OpenedFiles", "place_of"]
 
 FileIdentity = tuple[int, int]
 """Device and inode."""
 
 _SUFFIXES = ("", "-wal", "-shm")
+
+
+def place_of(path: Path) -> str:
+    """Return a text that a file keeps when it is renamed, and that a copy of it does not have; raises OSError."""
+    status = path.stat()
+    # The number of a device may change when the system starts again; that of a file system does not.
+    system = status.st_dev if sys.platform == "win32" else os.statvfs(path).f_fsid
+    return f"{system}:{status.st_ino}"
 
 
 class OpenedFiles:

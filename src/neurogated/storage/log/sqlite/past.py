@@ -29,8 +29,9 @@ from neurogated.storage.log.log import Engine, Position
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.loading import HOLDS, NOW, GraphLoader, Keys, put_vectors
 from neurogated.storage.log.sqlite.node_rows import read_changes, read_columns
+from neurogated.storage.log.sqlite.opened_files import place_of
 from neurogated.storage.log.sqlite.rows import SqliteRecords
-from neurogated.storage.log.sqlite.settings import read_identity, register_types
+from neurogated.storage.log.sqlite.settings import read_incarnation, register_types
 
 if TYPE_CHECKING:
     from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
@@ -83,7 +84,7 @@ class Past:
     def identity(self) -> str:
         """The identity of the memory; see `Engine`."""
         with self.present.file.reading() as connection:
-            return read_identity(connection)
+            return read_incarnation(connection, place_of(self.present.file.path))
 
     def log(self, namespace: str) -> Self:
         """Return this log; see `Engine`."""

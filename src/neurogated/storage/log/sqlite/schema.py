@@ -31,7 +31,8 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT_VERSION};
 
 CREATE TABLE settings (
-    name TEXT PRIMARY KEY,               -- 'identity', 'generation', 'erasures', 'embedder', 'dimension', 'frozen'
+    name TEXT PRIMARY KEY,               -- 'identity' of the journal, 'incarnation' of the file at its 'place',
+                                         -- 'generation', 'erasures', 'embedder', 'dimension', 'frozen'
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 

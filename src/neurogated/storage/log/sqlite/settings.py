@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 
@@ -9,10 +10,11 @@ import apsw
 
 from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
-from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.connection import begun, fetch
 
 __all__ = [
     "find_namespace",
+    "keep_incarnation",
     "namespace_names",
     "note_frozen",
     "note_generation",
@@ -20,7 +22,7 @@ __all__ = [
     "read_embedder",
     "read_frozen",
     "read_generation",
-    "read_identity",
+    "read_incarnation",
     "read_pending",
     "register_types",
 ]
@@ -39,9 +41,30 @@ def namespace_names(connection: apsw.Connection) -> dict[int, str]:
     return dict(fetch(connection, "SELECT namespace, name FROM namespaces ORDER BY namespace"))
 
 
-def read_identity(connection: apsw.Connection) -> str:
-    """Return the text that no other memory file has."""
-    return _settings(connection, "identity")
+def read_incarnation(connection: apsw.Connection, place: str) -> str:
+    """Return the text that no other memory file has, not even a copy of this one.
+
+    Args:
+        connection: the file.
+        place: where the file is; see `place_of`. A file that was copied here gets another text.
+    """
+    known = dict(
+        fetch(connection, "SELECT name, value FROM settings WHERE name IN ('identity', 'incarnation', 'place')")
+    )
+    present = str(known.get("incarnation", known["identity"]))
+    if known.get("place", place) == place:
+        return present
+    return hashlib.sha256(f"{present} {place}".encode()).hexdigest()
+
+
+def keep_incarnation(connection: apsw.Connection, place: str, incarnation: str | None = None) -> None:
+    """Record where the file is, and the incarnation of the memory: that of the file, or the given one."""
+    found = fetch(connection, "SELECT value FROM settings WHERE name = 'place'")
+    if incarnation is None and found == [(place,)]:
+        return
+    values = {"incarnation": incarnation or read_incarnation(connection, place), "place": place}
+    with begun(connection, "IMMEDIATE"):
+        connection.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", list(values.items()))
 
 
 def read_derivation(connection: apsw.Connection) -> str:

@@ -25,6 +25,7 @@ from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.file_follower import FileFollower
 from neurogated.storage.log.sqlite.journal import SqliteJournal
 from neurogated.storage.log.sqlite.loading import NOW
+from neurogated.storage.log.sqlite.opened_files import place_of
 from neurogated.storage.log.sqlite.past import Past
 from neurogated.storage.log.sqlite.purge import erase_namespace, erase_removed
 from neurogated.storage.log.sqlite.settings import (
@@ -33,7 +34,7 @@ from neurogated.storage.log.sqlite.settings import (
     note_frozen,
     read_embedder,
     read_frozen,
-    read_identity,
+    read_incarnation,
 )
 from neurogated.storage.resolve import Plan
 
@@ -61,7 +62,7 @@ class SqliteEngine:
     def identity(self) -> str:
         """The identity of the memory; see `Engine`."""
         with self.file.reading() as connection:
-            return read_identity(connection)
+            return read_incarnation(connection, place_of(self.file.path))
 
     def log(self, namespace: str) -> SqliteLog:
         """Return the log of a graph; see `Engine`."""
