@@ -40,7 +40,7 @@ class Upkeep(Wired):
             The change that the undo made; None if there was nothing to change.
 
         Raises:
-            InputError: the delta does not exist.
+            InputError: the delta does not exist, or `compact(history=True)` erased the history that the undo needs.
         """
         if to is not None and (isinstance(to, bool) or not isinstance(to, int)):
             raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history()")

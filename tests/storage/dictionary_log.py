@@ -143,9 +143,15 @@ class DictionaryLog:
         lines = {f"delta {number}": _to_line(delta) for number, delta in enumerate(deltas, start=1)}
         self._put({**lines, "epoch": self._get("epoch", 0) + 1})
 
+    def erased_up_to(self) -> int:
+        return int(self._get("erased", 0))
+
+    def record_erased(self, up_to: int) -> None:
+        self._put({"erased": up_to})
+
     def drop(self) -> None:
         gone = {f"delta {number}": None for number in range(1, self._get("count", 0) + 1)}
-        self._put({**gone, "count": 0, "epoch": self._get("epoch", 0) + 1})
+        self._put({**gone, "count": 0, "erased": 0, "epoch": self._get("epoch", 0) + 1})
 
     def _get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - JSON
         return self._engine.look_up(f"{json.dumps(self._name)} {key}", default)

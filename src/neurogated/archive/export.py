@@ -27,6 +27,7 @@ from neurogated.archive.manifest import (
     manifest_bytes,
 )
 from neurogated.archive.progress import Progress, silent
+from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import Access, GraphDelta, JournalEntry, PendingTask
 from neurogated.core.durable import sync_folder
@@ -131,7 +132,8 @@ def _lines(
 ) -> Iterator[bytes]:
     """Yield the line of every delta; write vectors to `vectors`, and add to `types` and `namespaces`."""
     for name, store in stores.items():
-        survey, written, deltas = surveys[name], _VectorWriter(vectors), 0
+        survey, written, deltas, erased = surveys[name], _VectorWriter(vectors), 0, 0
+        erased_up_to = store.erased_up_to() if isinstance(store, SupportsErasedHistory) else 0
         for entry in survey.entries(store):
             types.update(dict.fromkeys(_types(entry.delta)))
             yield line_of(
@@ -142,10 +144,11 @@ def _lines(
                 }
             )
             deltas += 1
+            erased += entry.sequence <= erased_up_to
         if deltas != survey.deltas:
             raise StorageError(f"the journal of namespace {name!r} was rewritten during the export; export again")
         namespaces.append(
-            NamespaceCounts(name, deltas, written.count, written.dimension, nodes=survey.nodes, edges=survey.edges)
+            NamespaceCounts(name, deltas, written.count, written.dimension, survey.nodes, survey.edges, erased)
         )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from neurogated.archive.lines import delta_from_json
 from neurogated.archive.manifest import JOURNAL, VECTORS, ExportManifest, NamespaceCounts, check_files, read_manifest
 from neurogated.archive.progress import Progress, silent
-from neurogated.core.abilities import SupportsNamespaces, SupportsTransaction
+from neurogated.core.abilities import SupportsErasedHistory, SupportsNamespaces, SupportsTransaction
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, DatasetError, StorageError
 
@@ -92,6 +92,7 @@ def _apply_all(
     folder: Path, manifest: ExportManifest, graphs: Mapping[str, GraphStorePort], progress: Progress
 ) -> None:
     path, applied = folder / JOURNAL, Counter[str]()
+    names = {namespace.name: namespace for namespace in manifest.namespaces}
     with path.open("rb") as journal, (folder / VECTORS).open("rb") as vectors:
         readers = dict(_vectors_of_each(manifest, vectors))
         total = sum(namespace.deltas for namespace in manifest.namespaces)
@@ -103,6 +104,9 @@ def _apply_all(
             except _MALFORMED as error:
                 raise DatasetError(f"{path}, line {number}: {error}; export the memory again") from error
             applied[name] += 1
+            erased = names[name].erased
+            if erased == applied[name] and isinstance(graph := graphs[name], SupportsErasedHistory):
+                graph.record_erased(graph.view().sequence)
     for namespace in manifest.namespaces:
         if applied[namespace.name] != namespace.deltas:
             raise DatasetError(

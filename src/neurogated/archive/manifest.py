@@ -63,6 +63,8 @@ class NamespaceCounts:
     """Live nodes at the export, for readers of the manifest."""
     edges: int
     """Live edges at the export, for readers of the manifest."""
+    erased: int = 0
+    """How many of the first deltas lack past versions and edges, because a compaction erased them."""
 
 
 @dataclass(frozen=True, slots=True)

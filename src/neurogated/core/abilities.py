@@ -17,6 +17,7 @@ __all__ = [
     "SupportsCheck",
     "SupportsClear",
     "SupportsCompaction",
+    "SupportsErasedHistory",
     "SupportsExactSearch",
     "SupportsExclusion",
     "SupportsFreezing",
@@ -147,8 +148,9 @@ class SupportsCompaction(Protocol):
         Afterwards `as_of` and `undo` show the past without them. Views of the past taken earlier are copies and stay.
 
         Args:
-            history: erase also the past versions of live nodes. The past then shows each of them in its present
-                version from the time of its first put. Edges and the list of changes stay.
+            history: erase also the past versions of live nodes, ended edges and past weights. The past then shows each
+                node in its present version from the time of its first put, and changes until now cannot be undone.
+                The list of changes stays.
 
         Returns:
             How many nodes were erased.
@@ -157,6 +159,20 @@ class SupportsCompaction(Protocol):
             InputError: the call is inside a transaction, which could not be rolled back.
             StorageError: another process is reading. The nodes are erased, but some of their bytes remain on disk.
         """
+
+
+@runtime_checkable
+class SupportsErasedHistory(Protocol):
+    """Ability of a store: to know which past states of a graph are no longer complete."""
+
+    def erased_up_to(self) -> int:
+        """Return the number of the last change whose past versions and edges were erased; 0 if there is none.
+
+        The states before it lack what was replaced later, so nothing may be removed because they lack it.
+        """
+
+    def record_erased(self, up_to: int) -> None:
+        """Record that the past up to the change number `up_to` was erased."""
 
 
 @runtime_checkable

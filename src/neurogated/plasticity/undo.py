@@ -9,11 +9,13 @@ from itertools import islice
 
 import numpy as np
 
+from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, HistoryEntry, NodeChange, WeightChange
 from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.errors import InputError
 
 __all__ = ["Mend", "delta_back_to", "undo"]
 
@@ -37,7 +39,7 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, mend: Mend | None 
         The history entry of the undo, None if there was nothing to change.
 
     Raises:
-        InputError: there is no such delta.
+        InputError: there is no such delta, or a compaction erased the history that the undo needs.
     """
     if to is not None:
         return _undo_to(store, to, clock, mend)
@@ -51,6 +53,11 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, mend: Mend | None 
 
 
 def _undo_to(store: GraphStorePort, target: int, clock: Clock, mend: Mend | None) -> HistoryEntry | None:
+    if isinstance(store, SupportsErasedHistory) and target < (erased := store.erased_up_to()):
+        raise InputError(
+            f"the changes up to number {erased} cannot be undone, because compact(history=True) erased the history "
+            f"before it; give `to` a number from {erased} on, or delete and update memories instead"
+        )
     past = store.as_of(target)
     delta = delta_back_to(past, store, reason=f"undo to {target}", at=clock())
     if mend is not None:

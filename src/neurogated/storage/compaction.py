@@ -33,6 +33,8 @@ def rewrite(graph: LiveGraph, *, history: bool) -> int:
         fresh.apply(delta)
         made.append(delta)
     graph.log.rewrite(made)
+    if history:
+        graph.log.record_erased(len(made))
     graph.catch_up()
     return len(erased)
 

@@ -10,6 +10,7 @@ import numpy as np
 from neurogated.core.clock import from_micros
 from neurogated.core.column_view import NODE_COLUMNS, ColumnView
 from neurogated.core.delta import PendingTask
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph_index import GraphIndex
@@ -90,6 +91,13 @@ class GraphState:
                 rows.tolist(), self.records.edges(rows), weights, activated, strict=True
             )
         ]
+
+    def edges_between(self, source_id: str, target_id: str, edge_type: EdgeType | None) -> list[MemoryEdge]:
+        """Return the edges from a node to another, of one type or of all; raises RecordsErasedError."""
+        source, target = self.view.rows([source_id]), self.view.rows([target_id])
+        types = self.view.edge_types if edge_type is None else (edge_type,)
+        rows = np.concatenate([np.empty(0, np.int64), *(self.view.edge_rows(source, target, one) for one in types)])
+        return self.edges(rows[rows >= 0])
 
     def rows_of(self, view: GraphView, rows: Rows) -> Rows:
         """Return the rows in this state of the nodes at `rows` of `view`, another view of this graph."""

@@ -48,6 +48,7 @@ class GraphStore(
     abilities.SupportsNamespaces,
     abilities.SupportsTransaction,
     abilities.SupportsCompaction,
+    abilities.SupportsErasedHistory,
     abilities.SupportsExactSearch,
     abilities.SupportsExclusion,
 ):
@@ -141,14 +142,8 @@ class GraphStore(
         return self.get_nodes([node_id])[0]
 
     def get_edge(self, source_id: str | UUID, target_id: str | UUID, edge_type: EdgeType | None = None) -> MemoryEdge:
-        def find(state: GraphState) -> list[MemoryEdge]:
-            view = state.view
-            source, target = view.rows([str(source_id)]), view.rows([str(target_id)])
-            types = view.edge_types if edge_type is None else (edge_type,)
-            rows = np.concatenate([np.empty(0, np.int64), *(view.edge_rows(source, target, kind) for kind in types)])
-            return state.edges(rows[rows >= 0])
-
-        return only_edge(self.graph.read(find), source_id, target_id, edge_type)
+        found = self.graph.read(lambda state: state.edges_between(str(source_id), str(target_id), edge_type))
+        return only_edge(found, source_id, target_id, edge_type)
 
     def get_neighbors(self, node_id: str | UUID) -> list[Neighbor]:
         def leaving(state: GraphState) -> list[MemoryEdge]:
@@ -379,6 +374,12 @@ class GraphStore(
                 self.graph.family.invalidate()
                 return engine.erase_removed(history=history)
             return sum(rewrite(self.in_namespace(name).graph, history=history) for name in self.namespaces())
+
+    def erased_up_to(self) -> int:
+        return self.graph.log.erased_up_to()
+
+    def record_erased(self, up_to: int) -> None:
+        self.graph.log.record_erased(up_to)
 
     @property
     def identity(self) -> tuple[str, int]:

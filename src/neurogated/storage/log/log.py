@@ -64,6 +64,12 @@ class Log(Protocol):
     def history(self) -> list[HistoryEntry]:
         """Return one entry for every delta, oldest first; compaction does not change them."""
 
+    def erased_up_to(self) -> int:
+        """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""
+
+    def record_erased(self, up_to: int) -> None:
+        """Record that the past up to a change was erased; see `SupportsErasedHistory`."""
+
 
 class Engine(Protocol):
     """Holds the logs of one memory: a file, a server, a dictionary. One object is one connection to it."""

@@ -34,6 +34,7 @@ class MemoryLog:
         self._deltas = [entry.delta for entry in entries]
         self._history = list(history)
         self._epoch = 0
+        self._erased = 0
 
     def take_back(self, count: int) -> None:
         """Forget all deltas except the first `count`."""
@@ -61,6 +62,14 @@ class MemoryLog:
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
         """Replace all deltas; see `SupportsRewriting`."""
         self._deltas, self._epoch = list(deltas), self._epoch + 1
+
+    def erased_up_to(self) -> int:
+        """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""
+        return self._erased
+
+    def record_erased(self, up_to: int) -> None:
+        """Record that the past up to a change was erased; see `SupportsErasedHistory`."""
+        self._erased = up_to
 
 
 class MemoryEngine:

@@ -80,6 +80,10 @@ class Past:
         """The lock of the present graph, which this graph reads while it holds the file."""
         return self.present.file.lock
 
+    def erased_up_to(self) -> int:
+        """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""
+        return self.present.erased_up_to()
+
     @property
     def identity(self) -> str:
         """The identity of the memory; see `Engine`."""
@@ -106,7 +110,7 @@ class Past:
         """Refuse to write."""
         raise InputError(f"this is the graph as of delta {self.sequence}, which cannot be changed; use undo")
 
-    append = drop_namespace = record_embedder = record_frozen = erase_removed = refuse
+    record_erased = append = drop_namespace = record_embedder = record_frozen = erase_removed = refuse
 
     @property
     def embedder(self) -> tuple[str, int] | None:

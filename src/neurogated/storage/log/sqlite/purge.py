@@ -11,9 +11,10 @@ import numpy as np
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.file import SqliteFile
+from neurogated.storage.log.sqlite.integrity import last_change
 from neurogated.storage.log.sqlite.loading import NOW, GraphLoader
 from neurogated.storage.log.sqlite.node_rows import read_changes
-from neurogated.storage.log.sqlite.settings import namespace_names, note_generation, register_types
+from neurogated.storage.log.sqlite.settings import namespace_names, note_erased, note_generation, register_types
 
 __all__ = ["erase_namespace", "erase_removed", "note_erasure"]
 
@@ -33,6 +34,9 @@ def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
         if history:
             _erase_past_versions(connection)
             _erase_past_edges(connection)
+            _, last = last_change(connection)
+            for namespace in namespace_names(connection):
+                note_erased(connection, namespace, last)
         connection.execute("DROP TABLE temp.erased")
         _erase_scopes(connection)
         note_erasure(connection)
@@ -48,6 +52,7 @@ def erase_namespace(file: SqliteFile, name: str) -> None:
         connection.execute("DROP TABLE temp.erased")
         for table in ("pending", "daily_uses", "deltas", "namespaces"):
             connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
+        note_erased(connection, namespace, 0)
         _erase_scopes(connection)
 
 

@@ -32,6 +32,7 @@ PRAGMA user_version = {FORMAT_VERSION};
 
 CREATE TABLE settings (
     name TEXT PRIMARY KEY,               -- 'identity' of the journal, 'incarnation' of the file at its 'place',
+                                         -- 'erased N': the last delta of namespace N whose past was erased,
                                          -- 'generation', 'erasures', 'embedder', 'dimension', 'frozen'
     value TEXT NOT NULL
 ) WITHOUT ROWID;

@@ -16,10 +16,12 @@ __all__ = [
     "find_namespace",
     "keep_incarnation",
     "namespace_names",
+    "note_erased",
     "note_frozen",
     "note_generation",
     "read_derivation",
     "read_embedder",
+    "read_erased",
     "read_frozen",
     "read_generation",
     "read_incarnation",
@@ -103,6 +105,19 @@ def note_frozen(connection: apsw.Connection, *, frozen: bool) -> None:
     """Record whether the memory is frozen."""
     change = "INSERT OR IGNORE INTO settings VALUES ('frozen', '1')" if frozen else _THAW
     connection.execute(change)
+
+
+def read_erased(connection: apsw.Connection, namespace: int) -> int:
+    """Return the number of the delta up to which the past of a namespace was erased; 0 if it is complete."""
+    rows = fetch(connection, "SELECT value FROM settings WHERE name = ?", (f"erased {namespace}",))
+    return int(rows[0][0]) if rows else 0
+
+
+def note_erased(connection: apsw.Connection, namespace: int, up_to: int) -> None:
+    """Record the delta up to which the past of a namespace was erased; 0 removes the record."""
+    connection.execute("DELETE FROM settings WHERE name = ?", (f"erased {namespace}",))
+    if up_to:
+        connection.execute("INSERT INTO settings VALUES (?, ?)", (f"erased {namespace}", str(up_to)))
 
 
 def read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:

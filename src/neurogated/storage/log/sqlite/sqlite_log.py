@@ -31,8 +31,10 @@ from neurogated.storage.log.sqlite.purge import erase_namespace, erase_removed
 from neurogated.storage.log.sqlite.settings import (
     find_namespace,
     namespace_names,
+    note_erased,
     note_frozen,
     read_embedder,
+    read_erased,
     read_frozen,
     read_incarnation,
 )
@@ -239,6 +241,16 @@ class SqliteLog:
     ) -> tuple[Engine, datetime]:
         """Return an engine that shows a past state; see `SupportsPast`."""
         return Past(self, sequence, present), moment or from_micros(self.last_change("", sequence)[1])
+
+    def erased_up_to(self) -> int:
+        """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""
+        with self.file.reading() as connection:
+            return self.last_change("", read_erased(connection, self.namespace))[0]
+
+    def record_erased(self, up_to: int) -> None:
+        """Record that the past up to a change was erased; see `SupportsErasedHistory`."""
+        with self.file.transaction() as connection:
+            note_erased(connection, self.namespace, up_to)
 
     def last_before(self, moment: datetime, up_to: int = NOW) -> int:
         """Return the number of the last delta made at or before a time, up to `up_to`; see `SupportsPast`."""
