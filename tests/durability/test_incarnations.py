@@ -13,10 +13,8 @@ from neurogated.administration import restore_snapshot
 @pytest.fixture
 def original(tmp_path: Path) -> MemoryConfig:
     """Return a closed memory whose facts are in a database that copies share."""
-    config = MemoryConfig(
-        save_dir=str(tmp_path / "original"),
-        embedding_name="hash",
-        metabolism={"facts_url": f"sqlite:///{tmp_path / 'shared.db'}"},
+    config = MemoryConfig(save_dir=str(tmp_path / "original"), embedding_name="hash").replace(
+        metabolism={"facts_url": f"sqlite:///{tmp_path / 'shared.db'}"}
     )
     with NeuroGraphMemory(config) as memory:
         memory.add_fact("Ana", "city", "Lyon", user_id="ana")
