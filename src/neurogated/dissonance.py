@@ -14,7 +14,7 @@ from neurogated.conflict.effects import Effect, effect_of
 from neurogated.conflict.judge import Content
 from neurogated.conflict.settlement import resolution
 from neurogated.core.arguments import names_arguments
-from neurogated.core.conflicts import CONFLICT, Conflict, Status
+from neurogated.core.conflicts import CONFLICT, Conflict, Status, conflicts_in
 from neurogated.core.filters import Filter
 from neurogated.core.judgements import Relation
 from neurogated.core.model import checked_count
@@ -47,10 +47,11 @@ class Dissonance(Wired):
 
         Returns:
             A contradiction, supersession, refinement, duplicate or independent pair, with confidence and reason. The
-            first two have an outcome: one statement is superseded or wrong, or both are contested.
+            first two have an outcome: one statement is superseded or wrong, or both are contested. A text of more than
+            4,000 characters is independent.
 
         Raises:
-            InputError: a fact lacks a part, a time cannot be read, or a text has more than 4,000 characters.
+            InputError: a fact lacks a part, or a time cannot be read.
         """
         return self._parts.pair_judge.compare(first, second)
 
@@ -74,7 +75,7 @@ class Dissonance(Wired):
             raise InputError(f"the status is {status!r}, but must be 'open', 'resolved' or None for both")
         checked_count("limit", 0 if limit is None else limit)
         nodes = self.store.find(Filter(kinds=(CONFLICT,), scope=ScopeFilter(user_id)))
-        found = [one for one in map(Conflict.of, nodes) if status in {None, one.status}]
+        found = [one for one in conflicts_in(self.store.view(), nodes) if status in {None, one.status}]
         asked = self._asked(self.store, found[::-1][:limit])
         most = self.config.metabolism.conflict_answers
         return [replace(one, evidence=answers_to(self.store, one, most)) for one in asked]
@@ -85,7 +86,7 @@ class Dissonance(Wired):
         Args:
             conflict_id: the conflict.
             keep: the id of the right memory: the other one is wrong, and held at no time. Or `both`: both stand. Or
-                `supersede`: the memory that began earlier holds until the other begins.
+                `supersede`: the memory that began earlier holds until the other begins. The id of a side comes first.
             because: the reason, such as the answer of the user.
 
         Raises:
@@ -102,8 +103,9 @@ class Dissonance(Wired):
                 )
             delta, resolved = resolution(self.store, conflict, keep, because, self._parts.clock())
             self.store.apply(delta)
+            (asked,) = self._asked(self.store, [resolved])
         self._runtime.follow(self.store, self.config.namespace)
-        return self._asked(self.store, [resolved])[0]
+        return asked
 
     def effects(self, conflict_id: str) -> list[Effect]:
         """Return the changes that each answer to a conflict would make; nothing is written.
@@ -115,15 +117,14 @@ class Dissonance(Wired):
             UnknownIdError: there is no such conflict, or one of its memories is gone.
         """
         conflict, now = self._conflict(checked_text("the id of a conflict", conflict_id)), self._parts.clock()
-        return [effect_of(self.store, conflict, keep, now) for keep in (*conflict.sides, *_ANSWERS)]
+        answers = dict.fromkeys((*conflict.sides, *_ANSWERS))
+        return [effect_of(self.store, conflict, keep, now) for keep in answers]
 
     def _conflict(self, conflict_id: str) -> Conflict:
-        found = self.store.get_nodes([conflict_id], missing_ok=True)
-        if not found or found[0].kind != CONFLICT:
+        found = conflicts_in(self.store.view(), self.store.get_nodes([conflict_id], missing_ok=True))
+        if not found:
             raise UnknownIdError(f"there is no conflict {conflict_id!r}; conflicts() lists them")
-        conflict = Conflict.of(found[0])
-        self.store.get_nodes(conflict.sides)
-        return conflict
+        return found[0]
 
     @cached_property
     def _backlog(self) -> ConflictBacklog | None:
@@ -156,5 +157,5 @@ class Dissonance(Wired):
         nodes = self.store.get_nodes(new, missing_ok=True) if new else []
         if nodes:
             self._runtime.follow(self.store, self.config.namespace)
-        for conflict in self._asked(self.store, map(Conflict.of, nodes)):
+        for conflict in self._asked(self.store, conflicts_in(self.store.view(), nodes)):
             self._runtime.tell("conflict", conflict)

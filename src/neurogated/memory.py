@@ -332,7 +332,7 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         Raises:
             InputError: `now` is not a time.
         """
-        self._writer.expire(now := self._moment(now))
+        self._writer.sweep(now := self._moment(now))
         self._runtime.follow(self.store, self.config.namespace)
         self.flush()
         with self._writer.exclusively():

@@ -150,7 +150,7 @@ def test_without_the_other_side_a_memory_is_as_if_it_had_never_been_there(memory
 
 def test_a_new_text_ends_the_conflict(memory: NeuroGraphMemory) -> None:
     first, _ = lives(memory, "Lyon", None), lives(memory, "Paris", None)
-    memory.update(first, "Ana likes Lyon.")
+    memory.update(first, "Ana city: Paris")
     assert memory.conflicts(None, user_id=ANY_USER) == []
 
 
@@ -283,7 +283,7 @@ def test_a_new_text_may_conflict_with_the_same_memory(memory: NeuroGraphMemory) 
 
 def test_a_new_text_has_the_times_that_were_given(memory: NeuroGraphMemory) -> None:
     old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
-    memory.update(old, "Ana likes Lyon.")
+    memory.update(old, "Ana city: Paris")
     assert years(memory, old) == [(2020, None)]
     assert memory.get(old).found.given is None
 

@@ -124,18 +124,36 @@ def test_a_recall_finds_a_fact(memory: NeuroGraphMemory) -> None:
     assert memory.recall("In which city does Ana live?").ids[0] == fact_id
 
 
-def test_a_fact_with_new_words_loses_its_parts(memory: NeuroGraphMemory) -> None:
+def test_a_corrected_fact_keeps_its_subject_and_attribute(memory: NeuroGraphMemory) -> None:
     fact_id = memory.add_fact("Ana", "city", "Lyon")
     memory.update(fact_id, metadata={"seen": 1})
-    assert memory.get(fact_id).found.statement is not None
-    memory.update(fact_id, "Ana left Lyon.")
+    memory.update(fact_id, "Ana city: York")
     (fact,) = memory.facts()
-    assert (fact.statement, fact.subject, fact.value) == ("Ana left Lyon.", None, None)
-    # Stated again, it has its words and parts again.
-    assert memory.add_fact("Ana", "city", "Lyon") == fact_id
-    (fact,) = memory.facts()
-    assert (fact.statement, fact.value) == ("Ana city: Lyon", "Lyon")
+    assert (fact.statement, fact.subject, fact.attribute, fact.value) == ("Ana city: York", "Ana", "city", "York")
     assert memory.get(fact_id).found.names == ("Ana",)
+    with pytest.raises(InputError):
+        memory.update(fact_id, "Ana left Lyon.")
+    assert memory.facts() == [fact]
+
+
+def test_a_fact_stated_again_leaves_its_correction(memory: NeuroGraphMemory) -> None:
+    corrected = memory.add_fact("Ana", "city", "Leeds")
+    memory.update(corrected, "Ana city: York")
+    again = memory.add_fact("Ana", "city", "Leeds")
+    assert {fact.id: fact.value for fact in memory.facts()} == {corrected: "York", again: "Leeds"}
+    (conflict,) = memory.conflicts(None)
+    assert set(conflict.sides) == {corrected, again}
+    assert memory.add_fact("Ana", "city", "Leeds") == again
+    assert len(memory.facts()) == 2
+
+
+def test_a_fact_stays_a_fact_and_a_text_becomes_none(memory: NeuroGraphMemory) -> None:
+    fact = memory.add_fact("Ana", "city", "Leeds")
+    (text,) = memory.add("Ana likes Leeds.")
+    for node_id, kind in ((fact, "episode"), (text, "fact")):
+        with pytest.raises(InputError):
+            memory.update(node_id, kind=kind)
+    assert [one.id for one in memory.facts()] == [fact]
 
 
 def test_facts_can_be_undone(memory: NeuroGraphMemory) -> None:
@@ -194,8 +212,8 @@ def test_rows_follow_every_write(on_disk: NeuroGraphMemory) -> None:
     assert rows_in(config) == [(second, "Paris")]
     on_disk.undo()
     assert sorted(rows_in(config)) == sorted([(first, "Lyon"), (second, "Paris")])
-    on_disk.update(second, "Ana left Paris.")
-    assert rows_in(config, f"SELECT value, statement FROM facts WHERE id = '{second}'") == [(None, "Ana left Paris.")]  # noqa: S608
+    on_disk.update(second, "Ana city: Nice")
+    assert rows_in(config, f"SELECT value, statement FROM facts WHERE id = '{second}'") == [("Nice", "Ana city: Nice")]  # noqa: S608
     on_disk.add("A fact in words.", kind="fact", user_id="bob")
     assert len(rows_in(config)) == 3
     on_disk.delete(user_id="bob")
@@ -225,7 +243,7 @@ def test_deleted_and_compacted_words_are_in_no_file(on_disk: NeuroGraphMemory) -
     on_disk.add_fact("Ana", "animal", "quetzalcoatl", user_id="xochitl")
     kept = on_disk.add_fact("Ana", "city", "Lyon")
     other = on_disk.add_fact("Ana", "animal", "axolotl")
-    on_disk.update(other, "Ana has no animal.")
+    on_disk.update(other, "Ana animal: none")
     on_disk.delete(user_id="xochitl")
     assert b"quetzalcoatl" not in (folder / "facts.db").read_bytes()
     on_disk.compact(history=True)
@@ -347,7 +365,8 @@ def test_ids_of_facts_cannot_be_taken_or_guessed(memory: NeuroGraphMemory) -> No
             memory.add("A note.", id=taken, user_id="bob")
         messages.add(str(caught.value).replace(taken, "ID"))
     assert len(messages) == 1
-    assert memory.add("Ana has the flu.", id=known, user_id="ana") == [known]
+    with pytest.raises(InputError):
+        memory.add("Ana has the flu.", id=known, user_id="ana")
 
 
 def test_compaction_says_when_rows_of_erased_facts_may_remain(on_disk: NeuroGraphMemory) -> None:

@@ -17,6 +17,7 @@ from neurogated import (
     Scope,
 )
 from neurogated.core.conflicts import edges_of
+from neurogated.core.delta import Owner
 from neurogated.core.trace import PathStep, RecalledMemory
 from neurogated.testing import ManualClock
 
@@ -94,7 +95,7 @@ def oppose(
     sides = [MemoryNode(node_id, text, scope=scope) for node_id, text in zip(ids, texts, strict=True)]
     made = Conflict(name, *ids, RelationKind.CONTRADICTION, 0.7, scope=scope, sentences=sentences)
     nodes = (*sides, made.node(sides, now))
-    memory.store.apply(GraphDelta(nodes=nodes, edges=edges_of(made, now), reason="add", at=now))
+    memory.store.apply(GraphDelta(nodes=nodes, edges=edges_of(made, now), reason="add", at=now, owner=Owner.MEMORY))
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,6 +16,7 @@ from neurogated.archive.lines import delta_from_json
 from neurogated.archive.manifest import JOURNAL, VECTORS, ExportManifest, NamespaceCounts, check_files, read_manifest
 from neurogated.archive.progress import Progress, silent
 from neurogated.core.abilities import SupportsErasedHistory, SupportsNamespaces, SupportsTransaction
+from neurogated.core.delta import Owner
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, DatasetError, StorageError
 
@@ -100,7 +101,8 @@ def _apply_all(
             try:
                 values: dict[str, Any] = json.loads(line)
                 name, _ = values.pop("namespace"), values.pop("sequence")
-                graphs[name].apply(delta_from_json(values, readers[name].get))
+                delta = delta_from_json(values, readers[name].get)
+                graphs[name].apply(replace(delta, owner=Owner.IMPORT))
             except _MALFORMED as error:
                 raise DatasetError(f"{path}, line {number}: {error}; export the memory again") from error
             applied[name] += 1

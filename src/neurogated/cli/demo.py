@@ -13,7 +13,7 @@ import numpy as np
 from neurogated.cli.arguments import add_dataset_folder
 from neurogated.cli.opening import config_of, say_how_it_judges
 from neurogated.cli.output import emit, recall_json, recall_text
-from neurogated.core.delta import GraphDelta
+from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.trace import Recall
 from neurogated.core.view import GraphView
@@ -87,7 +87,8 @@ def _fading(memory: NeuroGraphMemory) -> list[dict[str, float]]:
     """Return mean weight and number of SIM and SEQ edges over simulated days, on a copy of the graph."""
     start = memory.store.history()[0].at
     copy = GraphStore()
-    copy.apply(GraphDelta(nodes=tuple(memory.store.all_nodes()), edges=tuple(memory.store.all_edges()), at=start))
+    nodes, edges = tuple(memory.store.all_nodes()), tuple(memory.store.all_edges())
+    copy.apply(GraphDelta(nodes=nodes, edges=edges, at=start, owner=Owner.LOG))
     plasticity = PlasticityEngine(copy, memory.config, lambda: start)
     rows = []
     for day in range(_DAYS + 1):

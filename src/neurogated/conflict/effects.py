@@ -48,8 +48,8 @@ def effect_of(store: GraphStorePort, conflict: Conflict, keep: str, at: datetime
     before = {node.id: times_of(node) for node in store.get_nodes(list(dict.fromkeys((*conflict.sides, *after))))}
     times = {name: (held, after.get(name, held)) for name, held in before.items()}
     written = [node for node in delta.nodes if node.kind == CONFLICT and node.id != conflict.id]
-    known = map(Conflict.of, store.get_nodes([node.id for node in written]))
-    opened = [one.id for one, now in zip(known, map(Conflict.of, written), strict=True) if one.status != now.status]
+    known = {node.id: Conflict.of(node).status for node in store.get_nodes([node.id for node in written])}
+    opened = [one.id for one in map(Conflict.of, written) if one.status != known[one.id]]
     gone = {node.id: node.kind == CONFLICT for node in store.get_nodes(delta.removed_nodes, missing_ok=True)}
     effect = Effect(
         keep,

@@ -24,7 +24,6 @@ from neurogated.conflict.verdicts import INDEPENDENT, conflict, duplicate, indep
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
 from neurogated.core.text import checked_text
-from neurogated.errors import InputError
 
 __all__ = ["Content", "PairJudge"]
 
@@ -58,14 +57,14 @@ class PairJudge:
         self._guards = Guards(self._meanings, self._exclusive)
 
     def compare(self, first: Content, second: Content) -> Relation:
-        """Return how two texts or facts relate.
+        """Return how two texts or facts relate; a text of more than 4,000 characters is independent of all others.
 
         Raises:
-            InputError: a fact lacks a part, a time cannot be read, or a text has more than 4,000 characters.
+            InputError: a fact lacks a part, or a time cannot be read.
         """
         ours, theirs = (_sentences(content) for content in (first, second))
-        if (length := max(sum(len(one.text) for one in part) for part in (ours, theirs))) > _MOST_CHARACTERS:
-            raise InputError(f"a text to compare has {length} characters, but at most {_MOST_CHARACTERS} are possible")
+        if max(sum(len(one.text) for one in part) for part in (ours, theirs)) > _MOST_CHARACTERS:
+            return independent(f"A text of more than {_MOST_CHARACTERS} characters is not compared.")
         relation = self._relation(first, second, ours, theirs)
         texts = (" ".join(one.text for one in part) for part in (ours, theirs))
         if relation.kind is RelationKind.DUPLICATE and not same_literals(*texts):

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from neurogated.core.conflicts import (
-    CONFLICT,
     Conflict,
     Validity,
     as_given,
@@ -15,8 +14,9 @@ from neurogated.core.conflicts import (
     edges_of,
     given_times,
     moment_of,
+    valid_conflicts,
 )
-from neurogated.core.delta import GraphDelta
+from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.derivation import derived_from
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
@@ -77,8 +77,8 @@ class Settlement:
         """Read the stored versions of conflicts together; a memory may have many."""
         missing = [name for name in conflict_ids if name not in self._stored]
         if missing:
-            found = {node.id: node for node in self._store.get_nodes(missing, missing_ok=True) if node.kind == CONFLICT}
-            self._stored.update((name, Conflict.of(found[name]) if name in found else None) for name in missing)
+            found = valid_conflicts(self._store.get_nodes(missing, missing_ok=True))
+            self._stored |= dict.fromkeys(missing) | {one.id: one for one in found}
 
     def put(self, conflict: Conflict) -> None:
         """Record a conflict."""
@@ -174,6 +174,7 @@ class Settlement:
             removed_nodes=(*gone, *dict.fromkeys(outdated)),
             nodes=(*nodes.values(), *conflicts),
             edges=(*delta.edges, *(edge for one in kept for edge in edges_of(one, delta.at))),
+            owner=Owner.MEMORY,
         )
 
 
@@ -192,14 +193,14 @@ def resolution(
     settlement = Settlement(store)
     first, second = store.get_nodes(conflict.sides)
     conflict = replace(conflict, because=because, by_user=True)
-    if keep == "both":
-        settled = settlement.settle(conflict, "contested", None)
-    elif keep == "supersede":
-        earlier = second if moment_of(second) < moment_of(first) else first
-        settled = settlement.settle(conflict, "superseded", earlier.id)
-    else:
+    if keep in conflict.sides:
         settled = settlement.settle(conflict, "wrong", conflict.other(keep))
         settlement.acquit(keep, but=conflict.id)
+    elif keep == "both":
+        settled = settlement.settle(conflict, "contested", None)
+    else:
+        earlier = second if moment_of(second) < moment_of(first) else first
+        settled = settlement.settle(conflict, "superseded", earlier.id)
     return settlement.added_to(GraphDelta(reason="resolve", at=at)), settled
 
 

@@ -21,7 +21,7 @@ from neurogated.consolidation.summaries import Summariser
 from neurogated.core.clock import to_micros
 from neurogated.core.communities import CommunityFinder
 from neurogated.core.conflicts import undisputed
-from neurogated.core.delta import GraphDelta, NodeChange
+from neurogated.core.delta import GraphDelta, NodeChange, Owner
 from neurogated.core.derivation import same_source, source_rows
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.model import MemoryNode
@@ -137,6 +137,7 @@ class Consolidator:
             node_changes=tuple(chain.from_iterable(self._faded(sources, at) for _, sources in kept)),
             reason="consolidate",
             at=at,
+            owner=Owner.MEMORY,
         )
 
     def _faded(self, sources: Sequence[MemoryNode], at: datetime) -> Iterator[NodeChange]:

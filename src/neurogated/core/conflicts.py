@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import RelationKind, Verdict
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode, checked_count, checked_unit
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
+from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView
+from neurogated.errors import InputError
+from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = [
     "CONFLICT",
@@ -24,11 +30,17 @@ __all__ = [
     "Status",
     "Validity",
     "as_given",
+    "conflict_id",
     "conflicts_about",
+    "conflicts_in",
+    "defects_of",
     "edges_of",
     "given_times",
+    "is_conflict_id",
     "moment_of",
+    "orphaned_conflicts",
     "undisputed",
+    "valid_conflicts",
 ]
 
 CONFLICT = "conflict"
@@ -38,6 +50,8 @@ MODEL = "model"
 """The rule of a conflict that a language model found."""
 Status = Literal["open", "resolved"]
 Instruction = Literal["confirm", "restructure"]
+_ID = re.compile(f"{CONFLICT}-[0-9a-f]{{32}}")
+_SIDES = 2
 Validity = tuple[datetime | None, datetime | None]
 """`valid_from` and `valid_to` of a memory."""
 
@@ -121,27 +135,16 @@ class Conflict:
         )
 
     @classmethod
-    def of(cls, node: MemoryNode) -> Self:
-        """Return the conflict that a node records, without question, and without a reason that is computed."""
-        values = node.metadata
-        return cls(
-            node.id,
-            values["first"],
-            values["second"],
-            RelationKind(values["kind"]),
-            values["confidence"],
-            values["outcome"],
-            values["loser"],
-            values["status"],
-            values["because"],
-            values.get("reason", ""),
-            instruction="restructure" if values["status"] == "resolved" and values["loser"] else "confirm",
-            scope=node.scope,
-            created_at=node.created_at,
-            sentences=(values["sentences"][0], values["sentences"][1]),
-            rule=values["rule"],
-            by_user=values["by_user"],
-        )
+    def of(cls, node: MemoryNode) -> Conflict:
+        """Return the conflict that a node records, without question, and without a reason that is computed.
+
+        Raises:
+            InputError: the node records no conflict; the message names the field.
+        """
+        try:
+            return _parsed(node)
+        except (InputError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"node {node.id!r} records no conflict: {error}") from None
 
     def settled(self, outcome: Verdict, loser: str | None) -> Conflict:
         """Return the conflict with an outcome for the side `loser`."""
@@ -153,6 +156,54 @@ class Conflict:
         return replace(
             self, outcome="contested", loser=None, status="open", instruction="confirm", because=None, by_user=False
         )
+
+
+def _parsed(node: MemoryNode) -> Conflict:
+    """Return the conflict that a node records; see `Conflict.of`."""
+    values = node.metadata
+    sides = tuple(checked_text(name, values[name]) for name in ("first", "second"))
+    if node.kind != CONFLICT or "" in sides or sides[0] == sides[1]:
+        raise InputError(f"its kind is {node.kind!r} and its sides are {sides}; a conflict has two memories")
+    loser, status = values["loser"], _one_of(values, "status", Status)
+    if loser not in (None, *sides) or (loser is not None and status == "open"):
+        raise InputError(f"the loser {loser!r} of the status {status!r} is no side of a resolved conflict")
+    texts = {name: checked_text(name, values.get(name, "")) for name in ("reason", "rule")}
+    because = values["because"] and checked_text("because", values["because"])
+    if not isinstance(values["by_user"], bool):
+        raise InputError(f"by_user is {values['by_user']!r}, but must be true or false")
+    first, second = (checked_count("a sentence", place) for place in values["sentences"])
+    return Conflict(
+        node.id,
+        *sides,
+        RelationKind(values["kind"]),
+        checked_unit("confidence of", node.id, values["confidence"]),
+        _one_of(values, "outcome", Verdict),
+        loser,
+        status,
+        because,
+        instruction="confirm" if loser is None else "restructure",
+        scope=node.scope,
+        created_at=node.created_at,
+        sentences=(first, second),
+        by_user=values["by_user"],
+        **texts,
+    )
+
+
+def _one_of(values: Mapping[str, Any], name: str, allowed: Any) -> Any:  # noqa: ANN401 - a Literal and its value
+    if values[name] not in get_args(allowed):
+        raise InputError(f"{name} is {values[name]!r}, but must be one of {', '.join(get_args(allowed))}")
+    return values[name]
+
+
+def conflict_id(one: str, other: str) -> str:
+    """Return the id of the conflict between two memories, in any order."""
+    return compute_mdhash_id("\n".join(sorted((one, other))), prefix=f"{CONFLICT}-")
+
+
+def is_conflict_id(node_id: str) -> bool:
+    """Return whether only conflicts have ids of this form."""
+    return _ID.fullmatch(node_id) is not None
 
 
 def moment_of(node: MemoryNode) -> datetime:
@@ -172,11 +223,59 @@ def conflicts_about(view: GraphView, node_ids: Iterable[str]) -> list[str]:
     return [view.ids[row] for row in np.unique(arcs.target).tolist()]
 
 
+def conflicts_in(view: GraphView, nodes: Iterable[MemoryNode]) -> list[Conflict]:
+    """Return the conflicts that nodes record, without those that are invalid or lack a side; see `defects_of`."""
+    found = list(nodes)
+    defects = defects_of(view, found)
+    return valid_conflicts(node for node in found if node.id not in defects)
+
+
+def valid_conflicts(nodes: Iterable[MemoryNode]) -> list[Conflict]:
+    """Return the conflicts that nodes record, without invalid ones."""
+    found = []
+    for node in nodes:
+        with suppress(InputError):
+            found.append(Conflict.of(node))
+    return found
+
+
+def defects_of(view: GraphView, nodes: Sequence[MemoryNode]) -> dict[str, str]:
+    """Return what is wrong with each node that should record a conflict, by id; nothing for a sound one.
+
+    A sound conflict has a valid record, and an edge to each of its two memories in the view.
+    """
+    ends: dict[str, set[str]] = defaultdict(set)
+    rows = view.known_rows(node.id for node in nodes)
+    arcs = view.arcs(rows, EdgeType.CONFLICT)
+    for origin, target in zip(rows[arcs.origin].tolist(), arcs.target.tolist(), strict=True):
+        ends[view.ids[origin]].add(view.ids[target])
+    defects: dict[str, str] = {}
+    for node in nodes:
+        try:
+            missing = sorted(set(Conflict.of(node).sides) - ends[node.id])
+        except InputError as error:
+            defects[node.id] = str(error)
+        else:
+            if missing:
+                defects[node.id] = f"conflict {node.id!r} has no edge to {', '.join(map(repr, missing))}"
+    return defects
+
+
+def orphaned_conflicts(store: GraphStorePort, view: GraphView) -> list[str]:
+    """Return the ids of the conflicts that lack an edge to a side. A node with a text is none, whatever its kind."""
+    if CONFLICT not in view.kinds:
+        return []
+    every = np.arange(view.node_count)
+    rows = every[view.alive.take(every) & (view.kind.take(every) == view.kinds.index(CONFLICT))]
+    count = np.bincount(view.arcs(rows, EdgeType.CONFLICT).origin, minlength=rows.size)
+    few = [view.ids[row] for row in rows[count < _SIDES].tolist()]
+    return [node.id for node in store.get_nodes(few, missing_ok=True) if not node.content]
+
+
 def undisputed(store: GraphStorePort, view: GraphView, nodes: Iterable[MemoryNode]) -> list[MemoryNode]:
     """Return the memories that are no side of an open conflict, and that no conflict calls superseded or wrong."""
     kept = {node.id: node for node in nodes}
-    for found in store.get_nodes(conflicts_about(view, kept), missing_ok=True):
-        conflict = Conflict.of(found)
+    for conflict in conflicts_in(view, store.get_nodes(conflicts_about(view, kept), missing_ok=True)):
         for side in conflict.sides:
             if conflict.status == "open" or side == conflict.loser:
                 kept.pop(side, None)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import Enum
 from typing import NamedTuple
 
 from neurogated.core.clock import to_utc, utc_now
@@ -22,9 +23,21 @@ __all__ = [
     "JournalEntry",
     "NodeChange",
     "NodeVersion",
+    "Owner",
     "PendingTask",
     "WeightChange",
 ]
+
+
+class Owner(Enum):
+    """The part of the memory that a delta comes from. Only an owner may write conflicts and the ids of facts."""
+
+    MEMORY = "memory"
+    """The memory itself: its writer, its conflicts, its consolidation. Its conflicts must be complete."""
+    IMPORT = "import"
+    """A file from elsewhere. Its conflicts must be valid."""
+    LOG = "log"
+    """The log of this memory: a replay, an undo or a copy. It is accepted as it was accepted then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +231,8 @@ class GraphDelta:
     reason: str = ""
     at: datetime = field(default_factory=utc_now)
     """Transaction time."""
+    owner: Owner | None = field(default=None, compare=False)
+    """The part of the memory that wrote it; None for a caller. It is not stored."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at", to_utc(self.at))

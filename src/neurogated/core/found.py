@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -46,6 +46,17 @@ class Statement:
     def text(self) -> str:
         """The fact as one line that readers of any language understand, such as `Ana city: Lyon`."""
         return f"{self.subject} {self.attribute}: {self.value}"
+
+    def restated(self, text: str) -> Statement:
+        """Return the fact with the value of a text such as `Ana city: York`, about the same subject and attribute.
+
+        Raises:
+            InputError: the text is about something else.
+        """
+        head = f"{self.subject} {self.attribute}:"
+        if not text.startswith(head):
+            raise InputError(f"the text of this fact is {text!r}, but must begin with {head!r}; or state another fact")
+        return replace(self, value=text.removeprefix(head))
 
     def to_json(self) -> dict[str, Any]:
         """Return the parts as JSON values."""

@@ -78,7 +78,9 @@ class Planner:
                 names = find_names(new.content) if finds_names else ()
                 # Findings of the old text do not apply to the new one, which is not cut into chunks.
                 part, times = None if rest else found.part, find_times(new.content)
-                found = replace(found, entities=(), times=times, names=names, part=part, statement=None)
+                stated = found.statement and found.statement.restated(new.content)
+                names = names if stated is None else (stated.subject,)
+                found = replace(found, entities=(), times=times, names=names, part=part, statement=stated)
             drafts.append(Draft.of(new, found))
         return [Part(drafts, 0, len(drafts))]
 
@@ -135,40 +137,42 @@ class Planner:
     def _stored(self, parts: Sequence[Part], view: GraphView) -> dict[str, MemoryNode]:
         """Return the stored nodes of the parts and of their neighbours.
 
-        A chunk gets another id if a memory with another text or of another user has its id. A memory keeps its id when
-        its text is updated, so the old text needs a new id when it is added again.
+        A chunk or a fact gets another id if a memory with another text or of another user has its id. A memory keeps
+        its id when its text is updated, so the old text needs a new id when it is added again.
         """
         old = stored(self._store, chain.from_iterable(part.with_neighbours(self._reach) for part in parts))
         replaced = []
         for part in parts:
             for place in part.places(self._reach):
                 draft = part.document[place]
-                if not draft.named and draft.id in view.rows_by_id and not draft.repeats(old.get(draft.id)):
+                is_hashed = not draft.named or draft.found.statement is not None
+                if is_hashed and draft.id in view.rows_by_id and not draft.repeats(old.get(draft.id)):
                     part.document[place] = replace(draft, id=self._free_id(draft, view))
                     replaced.append(part.document[place].id)
         return old | stored(self._store, replaced)
 
     def _free_id(self, draft: Draft, view: GraphView) -> str:
         """Return the id of the memory with the draft's text, or the first free id in a chain of hashes."""
-        node_id, free = draft.id, ""
+        node_id, free, prefix = draft.id, "", f"{draft.id.partition('-')[0]}-"
         while (row := _row(view, node_id)) is not None:
             if view.scope_of(row).user_id == draft.scope.user_id:
                 node = stored(self._store, [node_id]).get(node_id)
                 if draft.repeats(node):
                     return node_id
                 free = free or (node_id if node is None else "")
-            node_id = compute_mdhash_id(node_id, prefix=_CHUNK)
+            node_id = compute_mdhash_id(node_id, prefix=prefix)
         return free or node_id
 
     def _refuse_reserved(self, node_id: str, user_id: str | None) -> None:
         """Refuse a new id in the form of a hash, so that no user can take the id of another user's text, or learn it.
 
         Raises:
-            InputError: the id is reserved, and no memory of the user ever had it.
+            InputError: the id has the form of those of facts and conflicts, or of those of texts and no text of the
+                user ever had it.
         """
         if _RESERVED.fullmatch(str(node_id)):
             view = self._store.view()
-            row = _row(view, str(node_id))
+            row = _row(view, str(node_id)) if str(node_id).startswith(_CHUNK) else None
             if row is None or view.scope_of(row).user_id != user_id:
                 raise InputError(f"the id {node_id!r} has the form of the ids that the memory makes; choose another id")
 

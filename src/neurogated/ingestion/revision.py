@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.conflicts import as_given
+from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import given_kind
 from neurogated.errors import InputError
@@ -114,6 +115,8 @@ class Revision:
             InputError: the new version cannot be stored.
         """
         given_kind(node.kind)
+        if self.kind is not None and self.kind != node.kind and FACT in {self.kind, node.kind}:
+            raise InputError(f"memory {node.id!r} cannot turn from {node.kind!r} into {self.kind!r}; state a new fact")
         given = {name: getattr(self, name) for name in ("content", "title", "kind", "importance", "timestamp", "tags")}
         fields = {name: value for name, value in given.items() if value is not None}
         if self.title is not None and not self.title.strip():

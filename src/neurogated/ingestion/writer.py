@@ -16,8 +16,8 @@ from itertools import chain
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
-from neurogated.core.conflicts import CONFLICT
-from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.conflicts import CONFLICT, orphaned_conflicts
+from neurogated.core.delta import GraphDelta, Owner, PendingTask
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
@@ -217,6 +217,13 @@ class Writer:
         with self.exclusively():
             return self._expire(now)
 
+    def sweep(self, now: datetime) -> None:
+        """Remove the nodes that have expired by `now`, and conflicts that have lost a side."""
+        with self.exclusively():
+            self._expire(now)
+            if orphans := orphaned_conflicts(self._store, self._store.view()):
+                self._commit(self._linker.deletion(orphans, reason="expired", at=self._clock()))
+
     def _delete(self, ids: Sequence[str], reason: str) -> list[str]:
         at = self._clock()
         expired = set(self._store.expired(at))
@@ -382,5 +389,5 @@ class Writer:
         """Check a delta for conflicts, and write it. No other method of this class writes."""
         checked = self._check(delta, fresh)
         found = [node.id for node in checked.nodes if node.kind == CONFLICT and not self._store.has_node(node.id)]
-        self._store.apply(checked)
+        self._store.apply(replace(checked, owner=Owner.MEMORY))
         self.found_conflicts.extend(found)

@@ -11,7 +11,7 @@ import numpy as np
 
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
-from neurogated.core.delta import GraphDelta, HistoryEntry, NodeChange, WeightChange
+from neurogated.core.delta import GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
 from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -93,6 +93,7 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
         weights=tuple(map(_weight_back, old.edges(weighed), new.edges(there[weighed]))),
         reason=reason,
         at=at,
+        owner=Owner.LOG,
     )
 
 

@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from neurogated.core.conflicts import Conflict, conflicts_about, given_times, moment_of
+from neurogated.core.conflicts import Conflict, conflicts_about, conflicts_in, given_times, moment_of
 from neurogated.core.echoes import echoed_rows, has_echoes
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import Verdict
@@ -81,7 +81,7 @@ def _conflicts_of(
     others = dict(zip([shown.ids[row] for row in rows.tolist()], others_of(shown, rows, anyone), strict=True))
     groups = {name: (*others.get(name, ()), *echoed.get(name, ())) for name in recall.ids}
     names = conflicts_about(shown, {*groups, *chain.from_iterable(groups.values())})
-    known = list(map(Conflict.of, store.get_nodes(names, missing_ok=True))) if names else []
+    known = conflicts_in(shown, store.get_nodes(names, missing_ok=True)) if names else []
     if not known:
         return (), {}
     losers = store.get_nodes([one.loser for one in known if one.loser is not None], missing_ok=True)

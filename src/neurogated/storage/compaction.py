@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from neurogated.core.column_view import ColumnView
-from neurogated.core.delta import Access, GraphDelta, PendingTask
+from neurogated.core.delta import Access, GraphDelta, Owner, PendingTask
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.errors import InputError
 from neurogated.storage.family import Family
@@ -30,7 +30,7 @@ def rewrite(graph: LiveGraph, *, history: bool) -> int:
     fresh = LiveGraph(Family(MemoryEngine(), graph.family.config), graph.name)
     made = []
     for delta in _erase_removed(deltas, erased, fresh.index.topology.view, history=history):
-        fresh.apply(delta)
+        fresh.apply(replace(delta, owner=Owner.LOG))
         made.append(delta)
     graph.log.rewrite(made)
     if history:

@@ -24,6 +24,7 @@ from neurogated.storage.log.log import Engine, SupportsFollowing, SupportsPast
 from neurogated.storage.log.memory_log import last_before, replayed_past
 from neurogated.storage.log.records import RecordsErasedError
 from neurogated.storage.mismatch import mismatch
+from neurogated.storage.reserved import refuse_reserved
 from neurogated.storage.resolve import make_plan
 
 __all__ = ["LiveGraph"]
@@ -101,6 +102,7 @@ class LiveGraph:
     def apply(self, delta: GraphDelta) -> int:
         """Check a delta against the index, append it to the log and apply it to the index; see `GraphStorePort`."""
         with self.exclusively():
+            refuse_reserved(delta)
             self.index.check_vectors(delta)
             self.isolate()
             plan = make_plan(self.index.topology.view(), delta)

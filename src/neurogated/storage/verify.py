@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.conflicts import CONFLICT, defects_of, is_conflict_id
+from neurogated.core.delta import Owner
 from neurogated.core.edge_columns import EdgeColumns, Names
+from neurogated.core.filters import Filter
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.log import Position
@@ -35,15 +39,15 @@ class _Counter(MemoryLog):
 
 
 def disagreements(store: GraphStore) -> list[str]:
-    """Return the differences between a store and a replay of its journal, one per line; none if they agree.
+    """Return the differences between a store and a replay of its journal, and unsound conflicts, one per line.
 
     Nodes are compared without their use counts, with their vectors, keywords and tags; edges with their weights and
     times, bit for bit. The replayed graph and a batch of nodes are in memory.
     """
     replayed = GraphStore(engine=MemoryEngine.of(MemoryConfig().namespace, _Counter(), None))
     for entry in store.journal():
-        replayed.apply(entry.delta)
-    return [*_ends(store), *_nodes(store, replayed), *_edges(store, replayed)]
+        replayed.apply(replace(entry.delta, owner=Owner.LOG))
+    return [*_ends(store), *_nodes(store, replayed), *_edges(store, replayed), *_conflicts(store)]
 
 
 def _ends(store: GraphStore) -> Iterator[str]:
@@ -97,3 +101,11 @@ def _edges(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
     unlike = ~(ours.same_facts(both, theirs, other) & ours.same_strength(both, theirs, other))
     for mine, its in zip(ours.edges(both[unlike]), theirs.edges(other[unlike]), strict=True):
         yield f"edge {mine.key}: the graph holds {mine}, the journal {its}"
+
+
+def _conflicts(store: GraphStore) -> Iterator[str]:
+    view = store.graph.latest().view
+    named = [name for name in _rows(store) if is_conflict_id(name)]
+    recorded = [node.id for node in store.find(Filter(kinds=(CONFLICT,)))]
+    nodes = store.get_nodes(list(dict.fromkeys((*named, *recorded))), missing_ok=True)
+    yield from defects_of(view, nodes).values()

@@ -1,0 +1,52 @@
+"""Writes that only parts of the memory may make: conflicts, their edges, and the ids of facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from neurogated.core.conflicts import CONFLICT, Conflict, edges_of, is_conflict_id
+from neurogated.core.delta import GraphDelta, Owner
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.facts import FACT
+from neurogated.core.model import MemoryNode
+from neurogated.errors import InputError
+
+__all__ = ["refuse_reserved"]
+
+_FACT_ID = re.compile(f"{FACT}-[0-9a-f]{{32}}")
+
+
+def refuse_reserved(delta: GraphDelta) -> None:
+    """Refuse reserved ids, kinds and edges unless the delta comes from their owner, and validate its conflicts.
+
+    Raises:
+        InputError: a caller writes a conflict or the id of a fact, a node has another kind than its id says, or a
+            conflict is invalid or lacks an edge.
+    """
+    if delta.owner is Owner.LOG:
+        return
+    for node in delta.nodes:
+        reserved = _reserved_kind(node)
+        if reserved is not None and (delta.owner is None or node.kind != reserved):
+            raise InputError(f"only the memory makes the {reserved} {node.id!r}; choose another id and another kind")
+    conflicts = [Conflict.of(node) for node in delta.nodes if node.kind == CONFLICT]
+    if delta.owner is None:
+        _refuse_edges(key.type for key in (*delta.removed_edges, *(edge.key for edge in delta.edges)))
+    elif delta.owner is Owner.MEMORY and conflicts:
+        put = {edge.key for edge in delta.edges}
+        for conflict in conflicts:
+            if not put.issuperset(edge.key for edge in edges_of(conflict, delta.at)):
+                raise InputError(f"the delta puts conflict {conflict.id!r} without its edges; put both")
+
+
+def _reserved_kind(node: MemoryNode) -> str | None:
+    """Return the kind that is reserved by the id or the kind of a node."""
+    if node.kind == CONFLICT or is_conflict_id(node.id):
+        return CONFLICT
+    return FACT if _FACT_ID.fullmatch(node.id) else None
+
+
+def _refuse_edges(types: Iterable[EdgeType]) -> None:
+    if EdgeType.CONFLICT in types:
+        raise InputError("only the memory joins memories by CONFLICT edges; use another type")
