@@ -160,6 +160,7 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, object]], None]:
         (_set("nodes", 0, to="a"), "line 3"),
         (_set("edges", 0, "type", to="hatred"), "unknown edge type 'hatred'"),
         (_set("edges", 0, "target", to="zzz"), "'zzz', which does not exist"),
+        (_set("nodes", 0, "kind", to="conflict"), "records no conflict"),
         (_set("removed_nodes", to=["zzz"]), "zzz"),
         (_set("operators", to=[{"kind": "growth"}]), "'growth'"),
     ],

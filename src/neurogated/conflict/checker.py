@@ -25,7 +25,7 @@ from neurogated.conflict.passages import (
 )
 from neurogated.conflict.settlement import Settlement
 from neurogated.conflict.states import begun_in
-from neurogated.core.conflicts import MODEL, Conflict, as_given, conflict_id, moment_of
+from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, as_given, moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import FACT
@@ -38,6 +38,7 @@ from neurogated.core.rendering import subject_tag
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.words import split_words
+from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["WAITING", "ConflictChecker", "Found", "is_one_message"]
 
@@ -237,7 +238,7 @@ class ConflictChecker:
         old, relation = found.old, found.relation
         if _are_apart(as_given(old), as_given(new)):
             return
-        name = conflict_id(old.id, new.id)
+        name = compute_mdhash_id("\n".join(sorted((old.id, new.id))), prefix=f"{CONFLICT}-")
         known = settlement.conflict(name)
         if known is not None and known.by_user:
             return

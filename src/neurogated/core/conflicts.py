@@ -20,7 +20,6 @@ from neurogated.core.scope import Scope
 from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
-from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = [
     "CONFLICT",
@@ -30,7 +29,6 @@ __all__ = [
     "Status",
     "Validity",
     "as_given",
-    "conflict_id",
     "conflicts_about",
     "conflicts_in",
     "defects_of",
@@ -161,8 +159,8 @@ class Conflict:
 def _parsed(node: MemoryNode) -> Conflict:
     """Return the conflict that a node records; see `Conflict.of`."""
     values = node.metadata
-    sides = tuple(checked_text(name, values[name]) for name in ("first", "second"))
-    if node.kind != CONFLICT or "" in sides or sides[0] == sides[1]:
+    earlier, later = sides = [checked_text(name, values[name]) for name in ("first", "second")]
+    if node.kind != CONFLICT or "" in sides or earlier == later:
         raise InputError(f"its kind is {node.kind!r} and its sides are {sides}; a conflict has two memories")
     loser, status = values["loser"], _one_of(values, "status", Status)
     if loser not in (None, *sides) or (loser is not None and status == "open"):
@@ -174,7 +172,8 @@ def _parsed(node: MemoryNode) -> Conflict:
     first, second = (checked_count("a sentence", place) for place in values["sentences"])
     return Conflict(
         node.id,
-        *sides,
+        earlier,
+        later,
         RelationKind(values["kind"]),
         checked_unit("confidence of", node.id, values["confidence"]),
         _one_of(values, "outcome", Verdict),
@@ -185,8 +184,9 @@ def _parsed(node: MemoryNode) -> Conflict:
         scope=node.scope,
         created_at=node.created_at,
         sentences=(first, second),
+        reason=texts["reason"],
+        rule=texts["rule"],
         by_user=values["by_user"],
-        **texts,
     )
 
 
@@ -194,11 +194,6 @@ def _one_of(values: Mapping[str, Any], name: str, allowed: Any) -> Any:  # noqa:
     if values[name] not in get_args(allowed):
         raise InputError(f"{name} is {values[name]!r}, but must be one of {', '.join(get_args(allowed))}")
     return values[name]
-
-
-def conflict_id(one: str, other: str) -> str:
-    """Return the id of the conflict between two memories, in any order."""
-    return compute_mdhash_id("\n".join(sorted((one, other))), prefix=f"{CONFLICT}-")
 
 
 def is_conflict_id(node_id: str) -> bool:

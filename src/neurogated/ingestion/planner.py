@@ -145,8 +145,7 @@ class Planner:
         for part in parts:
             for place in part.places(self._reach):
                 draft = part.document[place]
-                is_hashed = not draft.named or draft.found.statement is not None
-                if is_hashed and draft.id in view.rows_by_id and not draft.repeats(old.get(draft.id)):
+                if not draft.named and draft.id in view.rows_by_id and not draft.repeats(old.get(draft.id)):
                     part.document[place] = replace(draft, id=self._free_id(draft, view))
                     replaced.append(part.document[place].id)
         return old | stored(self._store, replaced)
@@ -304,7 +303,8 @@ class Planner:
                         Found((), find_times(chunk), names, document_id, part, document.statement),
                         document.scope,
                         fields,
-                        named=document.id is not None,
+                        # The id of a fact is a hash of its parts.
+                        named=document.id is not None and document.statement is None,
                         message=None if words is None else passage.text,
                     )
                 )
