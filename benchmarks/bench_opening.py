@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.memories import QUANTISED, built, bytes_in
+from benchmarks.memories import bytes_in
 from benchmarks.synthetic import Synthetic
 
 ROOT = Path(__file__).parents[1]
@@ -47,12 +47,6 @@ def test_opening(benchmark: BenchmarkFixture, cache: Path, folder: Path, synthet
     note = json.loads((folder / "build.json").read_text(encoding="utf-8"))
     benchmark.extra_info |= {"disk": bytes_in(folder), "build seconds": note["seconds"]}
     _measure(benchmark, _words("answer", folder, cache, synthetic, {}))
-
-
-def test_opening_quantised(benchmark: BenchmarkFixture, cache: Path, synthetic: Synthetic) -> None:
-    folder = built(cache, synthetic, **QUANTISED)
-    benchmark.extra_info["disk"] = bytes_in(folder)
-    _measure(benchmark, _words("answer", folder, cache, synthetic, QUANTISED))
 
 
 def test_opening_after_a_kill(benchmark: BenchmarkFixture, cache: Path, scratch: Path, synthetic: Synthetic) -> None:

@@ -6,7 +6,6 @@ import importlib
 import time
 from collections.abc import Callable
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.baselines import keyword_search
 from benchmarks.measuring import measured
-from benchmarks.memories import QUANTISED, GivenVectors, built, open_memory
 from benchmarks.synthetic import Asked, Synthetic
 from neurogated import NeuroGraphMemory
 
@@ -71,14 +69,6 @@ def test_vectors_ours(
     benchmark: BenchmarkFixture, memory: NeuroGraphMemory, asked: list[Asked], exact: Search, wanted: int
 ) -> None:
     _compare(benchmark, _ours(memory, wanted), asked, exact)
-
-
-def test_vectors_ours_quantised(
-    benchmark: BenchmarkFixture, cache: Path, synthetic: Synthetic, asked: list[Asked], exact: Search, wanted: int
-) -> None:
-    with open_memory(built(cache, synthetic, **QUANTISED), GivenVectors(), **QUANTISED) as memory:
-        memory.freeze(lasting=False)
-        _compare(benchmark, _ours(memory, wanted), asked, exact)
 
 
 def test_vectors_numpy(benchmark: BenchmarkFixture, asked: list[Asked], exact: Search) -> None:

@@ -24,11 +24,9 @@ from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.storage.log.sqlite.schema import FORMAT_VERSION
 from neurogated.storage.registry import open_store
 
-__all__ = ["EDGE_TYPES", "QUANTISED", "GivenVectors", "built", "bytes_in", "copied", "open_memory"]
+__all__ = ["EDGE_TYPES", "GivenVectors", "built", "bytes_in", "copied", "open_memory"]
 
 EDGE_TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.ASSOC)
-QUANTISED: dict[str, object] = {"vectors.precision": "int8"}
-"""Settings of a memory with 8-bit vectors."""
 DELTA_NODES = 2000
 DIMENSION = 384
 

@@ -86,11 +86,6 @@ def _a_node(run: Run) -> float | None:
     return None if size is None else size / KIBI / run.nodes
 
 
-def _quantised_loss(run: Run) -> float | None:
-    exact, quantised = run.get("vectors_ours", "recall@10"), run.get("vectors_ours_quantised", "recall@10")
-    return None if exact is None or quantised is None else PERCENT * (exact - quantised)
-
-
 def _growth(name: str) -> Value:
     return _ratio(_of(name, "a chunk"), _of(name, "a chunk of a tenth"))
 
@@ -180,9 +175,7 @@ TARGETS = (
         _everywhere(2.5),
         at_least=True,
     ),
-    Target(Figure("resident memory, full precision", "GiB", _of("opening", "rss", 1 / GIBI)), {LARGE: 3.5}),
-    Target(Figure("resident memory, quantised", "GiB", _of("opening_quantised", "rss", 1 / GIBI)), {LARGE: 1.8}),
-    Target(Figure("recall@10 lost when quantised", "points", _quantised_loss), {LARGE: 2}),
+    Target(Figure("resident memory", "GiB", _of("opening", "rss", 1 / GIBI)), {LARGE: 3.5}),
     Target(Figure("disk space per node", "KiB", _a_node), {LARGE: 6}),
     Target(
         Figure("growth on disk by maintenance", "%", _of("maintenance", "growth", PERCENT)),

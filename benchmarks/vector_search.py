@@ -60,21 +60,17 @@ def questions(vectors: Matrix, rng: np.random.Generator) -> Matrix:
     return unit
 
 
-def own_index(precision: str) -> Callable[[Matrix], Candidate]:
-    """Return the builder of this library's own index."""
+def own_index(vectors: Matrix) -> Candidate:
+    """Build this library's own index."""
+    store = EmbeddingStore()
+    store.put(np.arange(len(vectors)), vectors)
+    store.wait()
 
-    def build(vectors: Matrix) -> Candidate:
-        store = EmbeddingStore(precision=precision)
-        store.put(np.arange(len(vectors)), vectors)
-        store.wait()
+    def write(path: Path) -> None:
+        path.mkdir()
+        store.freeze().write(path, None)
 
-        def write(path: Path) -> None:
-            path.mkdir()
-            store.freeze().write(path, None)
-
-        return Candidate(lambda query, k: store.search(query, k)[0][:k], write)
-
-    return build
+    return Candidate(lambda query, k: store.search(query, k)[0][:k], write)
 
 
 def faiss_hnsw(vectors: Matrix) -> Candidate:
@@ -119,9 +115,7 @@ def hnswlib_index(vectors: Matrix) -> Candidate:
 
 
 CANDIDATES: dict[str, Callable[[Matrix], Candidate]] = {
-    "own, float32": own_index("float32"),
-    "own, float16": own_index("float16"),
-    "own, int8": own_index("int8"),
+    "own": own_index,
     "FAISS HNSW, 8 bits": faiss_hnsw,
     "usearch, f16": usearch_index("f16"),
     "usearch, i8": usearch_index("i8"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
-from neurogated.config.groups import RuntimeSettings, VectorSettings
+from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
@@ -200,24 +200,6 @@ def test_a_place_that_cannot_be_written_to_costs_time_and_nothing_else(
     assert "could not be written" in caplog.text
     with SqliteStore.open(path, clock=clock) as store:
         assert everything(store) == said
-
-
-def test_another_precision_of_vectors_costs_the_vectors_alone(path: Path, clock: ManualClock) -> None:
-    _kept(path, clock)
-    with SqliteStore.open(path, clock=clock, config=NEVER) as store:
-        query = np.asarray(store.get_node("n3").embedding)
-        expected = store.nearest(query, 3)
-    for _ in range(2):
-        coarse = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1), vectors=VectorSettings(precision="int8"))
-        with SqliteStore.open(path, clock=clock, config=coarse) as store:
-            assert store.graph.index.made_texts is not None, "the texts were not read from the checkpoint"
-            found = store.nearest(query, 3)
-            assert [name for name, _ in found] == [name for name, _ in expected]
-            assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=0.02)
-            assert store.view().sequence > 0
-    # The checkpoint has the new precision, and a third opening reads it.
-    with SqliteStore.open(path, clock=clock, config=coarse) as store:
-        assert store.follower.checkpointer._changes == 0
 
 
 def _ask_the_past(store: SqliteStore) -> None:

@@ -45,10 +45,9 @@ def test_while_there_are_few_all_that_tie_are_found(
     assert np.allclose(scores, [score for score, _ in truth[: keys.size]], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
-def test_among_many_nearly_all_of_the_best_are_found(precision: str) -> None:
+def test_among_many_nearly_all_of_the_best_are_found() -> None:
     vectors, asked = clusters(3000), clusters(40, seed=0)
-    store = small_store(exact_below=100, precision=precision, probes=20)
+    store = small_store(exact_below=100, probes=20)
     store.put(np.arange(3000), vectors)
     store.wait()
     assert store.indexed == 3000
@@ -60,35 +59,31 @@ def test_among_many_nearly_all_of_the_best_are_found(precision: str) -> None:
     assert sum(shares) >= 0.95 * 10 * len(asked)
 
 
-@pytest.mark.parametrize(("precision", "error"), [("float32", 0), ("float16", 1e-3), ("int8", 1 / 127)])
-def test_a_stored_vector_is_as_exact_as_the_precision_allows(precision: str, error: float) -> None:
+def test_a_stored_vector_is_exact() -> None:
     vectors = np.concatenate((clusters(50), 1e-30 * clusters(50), 1e30 * clusters(50), np.zeros((1, 32), np.float32)))
-    store = small_store(precision=precision)
+    store = small_store()
     store.put(np.arange(len(vectors)), vectors)
     for key, vector in enumerate(vectors):
         kept = store.get(key)
         assert kept is not None
         assert kept.dtype == np.float32
-        assert np.abs(kept - vector).max() <= error * np.abs(vector).max()
+        assert np.array_equal(kept, vector)
         assert store.matches(key, vector)
-        assert store.matches(key, kept)
         assert not store.matches(key, -vector) or not vector.any()
     assert not store.matches(len(vectors), vectors[0])
     assert not store.matches(0, vectors[0][:5])
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
-def test_vectors_almost_too_small_for_a_number_disturb_no_search(precision: str) -> None:
+def test_vectors_almost_too_small_for_a_number_disturb_no_search() -> None:
     tiny, limit = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).tiny
     vectors = np.outer([1, tiny, 3 * tiny, limit, 2 * limit, 200 * limit, 0], [1, 0.5, 0]).astype(np.float32)
-    store = EmbeddingStore(precision=precision)
+    store = EmbeddingStore()
     store.put(np.arange(len(vectors)), vectors)
     for key, vector in enumerate(vectors):
         got = store.get(key)
         assert got is not None
-        assert np.isfinite(got).all()
-        assert np.abs(got - vector).max() <= max(vector.max() / 127, 127 * limit)
+        assert np.array_equal(got, vector)
     keys, scores = store.search(np.array([1, 0.5, 0], dtype=np.float32), len(vectors))
     assert {0, 5} <= set(keys[scores > 0.99].tolist())
     assert np.isfinite(scores).all()
@@ -191,27 +186,3 @@ def test_the_work_stops_when_nobody_needs_it(monkeypatch: pytest.MonkeyPatch, ho
     else:
         del store
     thread.join()
-
-
-@given(
-    st.integers(1, 80),
-    st.integers(0, 2**32 - 1),
-    st.lists(st.sampled_from([0.0, 1e-30, 1e-3, 1.0, 1e20]), min_size=3, max_size=3),
-)
-def test_with_a_byte_a_number_none_is_off_by_more_than_half_a_step(
-    dimension: int, seed: int, sizes: list[float]
-) -> None:
-    vector = np.random.default_rng(seed).standard_normal(dimension).astype(np.float32)
-    # Blocks of 32 numbers, some much larger than others.
-    vector *= np.repeat(np.array(sizes, dtype=np.float32), 32)[:dimension]
-    store = EmbeddingStore(precision="int8")
-    store.put(np.array([5]), vector[None])
-    kept = store.get(5)
-    assert kept is not None
-    for begin in range(0, dimension, 32):
-        block = slice(begin, begin + 32)
-        step = float(np.abs(vector[block]).max()) / 127
-        assert np.abs(kept[block] - vector[block]).max() <= step * (0.5 + 1e-3)
-    ((cosine, key),) = found(store, vector, 1)
-    assert key == 5
-    assert cosine == pytest.approx(1.0 if vector.any() else 0.0, abs=0.01)

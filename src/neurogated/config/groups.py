@@ -162,12 +162,6 @@ class VectorSettings:
     exact_below: int = setting(
         20_000, "up to this many vectors, a search compares all; with more, it uses an approximate index", low=0
     )
-    precision: str = setting(
-        "float32",
-        "number format of vectors in memory and in the index; float16 takes half the space and int8 a quarter, with "
-        "less exact cosines; the memory file keeps full precision",
-        choices=("float32", "float16", "int8"),
-    )
     probes: int = setting(
         256, "lists of the approximate index that a search reads; more lists: better recall, slower search", low=1
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,6 @@ from neurogated.storage.resolve import Plan
 
 __all__ = ["GraphIndex", "ReadTexts", "put_texts"]
 
-_log = logging.getLogger(__name__)
 
 # How many texts are read in one batch while the keyword index is built.
 _INDEX_CHUNK = 1000
@@ -78,8 +76,6 @@ class GraphIndex:
         # Rows of the edges with each relation, also of removed edges.
         self.relations: dict[str, list[int]] = {}
         self.vectors = EmbeddingStore(**_vector_settings(config))
-        # Whether the checkpoint held vectors of another precision, so that they must be put again.
-        self.lacks_vectors = False
         # Built on first use, so that a command that only counts nodes does not read all texts.
         self._texts: LexicalStore | None = None
         # For a graph of the past: returns its keywords and tags as an overlay on the index of the present.
@@ -88,7 +84,7 @@ class GraphIndex:
 
     @classmethod
     def load(cls, folder: Path, config: MemoryConfig) -> Self:
-        """Load a frozen index from its files, except the validity; see `lacks_vectors`.
+        """Load a frozen index from its files, except the validity.
 
         Raises:
             OSError: a file is missing.
@@ -96,11 +92,7 @@ class GraphIndex:
         """
         form = cls(config)
         form.topology = load_topology(folder / _TOPOLOGY, config.runtime.overlay_edges)
-        try:
-            form.vectors = EmbeddingStore.load(folder / _VECTORS, **_vector_settings(config))
-        except ValueError as error:
-            _log.info("the vectors are loaded from the log: %s", error)
-            form.lacks_vectors = True
+        form.vectors = EmbeddingStore.load(folder / _VECTORS, **_vector_settings(config))
         form._texts = LexicalStore.load(folder / _TEXTS)
         return form
 
@@ -219,7 +211,6 @@ class GraphIndex:
 def _vector_settings(config: MemoryConfig) -> VectorSettings:
     return {
         "exact_below": config.vectors.exact_below,
-        "precision": config.vectors.precision,
         "tail": config.vectors.max_unlisted,
         "lists": config.vectors.lists,
         "probes": config.vectors.probes,

@@ -19,7 +19,6 @@ from neurogated.errors import InputError
 from neurogated.storage.background import BackgroundWorker
 from neurogated.storage.index.vectors.files import VectorSnapshot, load_vectors
 from neurogated.storage.index.vectors.inverted_lists import InvertedLists
-from neurogated.storage.index.vectors.matrix import Encoded
 from neurogated.storage.index.vectors.search import Found, cosines, nearest
 from neurogated.storage.index.vectors.state import IndexingJob, SearchOptions, VectorChange, VectorState
 
@@ -34,7 +33,6 @@ class VectorSettings(TypedDict, total=False):
     """The settings `VECTOR_…` of an index, as keyword arguments."""
 
     exact_below: int
-    precision: str
     tail: int
     lists: float
     probes: int
@@ -54,14 +52,12 @@ class EmbeddingStore:
         self,
         *,
         exact_below: int = _DEFAULTS.vectors.exact_below,
-        precision: str = _DEFAULTS.vectors.precision,
         tail: int = _DEFAULTS.vectors.max_unlisted,
         lists: float = _DEFAULTS.vectors.lists,
         probes: int = _DEFAULTS.vectors.probes,
     ) -> None:
         """Create an empty index; the arguments are the settings `VECTOR_…` of the same names."""
         self._options = SearchOptions(exact_below, tail, lists, probes)
-        self._precision = precision
         # Each change replaces the state; readers take it once and need no lock.
         self._state: VectorState | None = None
         self._writing = threading.Lock()
@@ -74,10 +70,10 @@ class EmbeddingStore:
 
         Raises:
             OSError: a file is missing or cannot be read.
-            ValueError: the files hold another precision or format.
+            ValueError: the files have another format.
         """
         index = cls(**settings)
-        index._state = load_vectors(folder, index._precision)
+        index._state = load_vectors(folder)
         index._worker.wake()
         return index
 
@@ -132,7 +128,7 @@ class EmbeddingStore:
     def changing(self) -> Iterator[VectorChange]:
         """Yield a change to fill; it applies atomically when the block ends."""
         with self._writing:
-            change = VectorChange(self._state, self._precision)
+            change = VectorChange(self._state)
             yield change
             if change.state is not self._state and change.state is not None:
                 self._state = self._tidied(change.state)
@@ -140,12 +136,12 @@ class EmbeddingStore:
 
     def isolated(self) -> EmbeddingStore:
         """Return a read-only index of the same vectors, isolated from later changes."""
-        isolated = EmbeddingStore(precision=self._precision, **self._options._asdict())
+        isolated = EmbeddingStore(**self._options._asdict())
         isolated._state = self._state
         return isolated
 
     def get(self, key: int) -> NDArray[np.float32] | None:
-        """Return the vector of `key`, None if it has none; quantisation may have rounded it."""
+        """Return the vector of `key`, None if it has none."""
         return self.get_all(np.array([key]))[0]
 
     def get_all(self, keys: Rows) -> list[NDArray[np.float32] | None]:
@@ -156,7 +152,7 @@ class EmbeddingStore:
             return found
         slots = state.slots.of(keys)
         (there,) = (slots >= 0).nonzero()
-        for place, vector in zip(there.tolist(), state.matrix.vectors(slots[there]), strict=True):
+        for place, vector in zip(there.tolist(), state.matrix.vectors(slots[there]).rows, strict=True):
             # A copy, so that whoever keeps one vector does not keep all.
             found[place] = vector.copy()
             found[place].setflags(write=False)  # type: ignore[union-attr]
@@ -174,8 +170,7 @@ class EmbeddingStore:
         slot = -1 if state is None else int(state.slots.of(np.array([key]))[0])
         if state is None or slot < 0 or len(vector) != state.matrix.dimension:
             return False
-        new, old = Encoded.of(as_vector(vector)[None], self._precision), state.matrix.rows(np.array([slot]))
-        return np.array_equal(new.rows, old.rows) and np.array_equal(new.scales, old.scales)
+        return np.array_equal(as_vector(vector), state.matrix.vectors(np.array([slot])).rows[0])
 
     def search(self, query: Vector, k: int, without: Rows = _NOTHING, among: Rows | None = None) -> Found:
         """Return keys and cosines of at least the `k` most similar vectors, best first.
@@ -212,7 +207,7 @@ class EmbeddingStore:
             OSError: a file cannot be read.
             ValueError: the files have another format.
         """
-        kept = load_vectors(folder, self._precision)
+        kept = load_vectors(folder)
         with self._writing:
             if kept is not None and self._state is not None and kept.epoch == self._state.epoch:
                 self._state = self._state.with_kept(kept)
@@ -243,9 +238,7 @@ class EmbeddingStore:
         epoch, lists = result
         with self._writing:
             if self._state is not None and self._state.epoch == epoch:
-                # The job may have begun before `remap`; keep the segments that are mapped since.
-                kept = lists if self._state.lists is None else lists.with_kept(self._state.lists)
-                self._state = self._state._replace(lists=kept)
+                self._state = self._state._replace(lists=lists)
 
     def fail_job(self, error: BaseException) -> None:
         """Continue without the approximate index, because the job failed."""

@@ -51,33 +51,34 @@ def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str,
     for name, count in blocks:
         keep(name, functools.partial(matrix.write, begin=begin, end=begin + count))
         begin += count
+    lists = state.lists
+    if lists is not None:
+        keep(lists.name, lists.write)
     return {
-        "precision": matrix.precision,
         "dimension": matrix.dimension,
         "epoch": state.epoch,
         "blocks": blocks,
-        "lists": state.lists.write(folder, keep) if state.lists is not None else None,
+        "lists": None if lists is None else (lists.name, lists.trained_on, lists.end),
     }
 
 
-def load_vectors(folder: Path, precision: str) -> VectorState | None:
+def load_vectors(folder: Path) -> VectorState | None:
     """Load the state in `folder`; None if the index never held a vector.
 
     Raises:
         OSError: a file is missing or cannot be read.
-        ValueError: the files hold another precision or format.
+        ValueError: the files have another format.
     """
     about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
     if about is None:
         return None
     try:
-        if about["precision"] != precision:
-            raise ValueError(
-                f"{folder} holds vectors as {about['precision']}, but VECTOR_PRECISION is {precision}; rebuild it"
-            )
         kept = [KeptBlock(name, count) for name, count in about["blocks"]]
-        matrix = VectorMatrix.mapped(folder, about["dimension"], precision, kept)
-        lists = InvertedLists.load(folder, about["lists"]) if about["lists"] is not None else None
+        matrix = VectorMatrix.mapped(folder, about["dimension"], kept)
+        lists = None
+        if about["lists"] is not None:
+            name, trained_on, end = about["lists"]
+            lists = InvertedLists.load(folder / name, trained_on, end, matrix.dimension)
         slots = Slots.of_columns(np.load(folder / _KEYS), np.load(folder / _ALIVE))
         epoch = about["epoch"]
     except (EOFError, KeyError, TypeError) as error:

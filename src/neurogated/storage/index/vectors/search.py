@@ -77,9 +77,9 @@ def cosines(state: VectorState, query: Floats, keys: Rows) -> NDArray[np.float64
 
 def _exact_cosines(state: VectorState, query: Floats, slots: Rows) -> NDArray[np.float64]:
     if slots.size <= _GATHERED:
-        return exact_cosines(state.matrix.numbers(slots), query)
+        return exact_cosines(state.matrix.vectors(slots).rows, query)
     chunks = [slots[begin : begin + _GATHERED] for begin in range(0, slots.size, _GATHERED)]
-    scores = [exact_cosines(state.matrix.numbers(chunk), query) for chunk in chunks]
+    scores = [exact_cosines(state.matrix.vectors(chunk).rows, query) for chunk in chunks]
     return np.concatenate(scores)
 
 
@@ -109,7 +109,7 @@ def _approximate(
     while True:
         proposed = lists.search(units, k + k // 2 + _SPARE, probes, chosen)
         least = (proposed >= 0).sum(axis=1).min() + tail.size
-        if least >= k or probes >= len(lists.centroids):
+        if least >= k or probes >= lists.index.nlist:
             break
         probes *= _WIDENING
     found = []

@@ -47,9 +47,9 @@ class VectorState(NamedTuple):
     """Identifies the numbering of slots; a job from another epoch must not be used."""
 
     @classmethod
-    def empty(cls, dimension: int, precision: str) -> VectorState:
+    def empty(cls, dimension: int) -> VectorState:
         """Return the state without vectors."""
-        return cls(Slots.empty(), VectorMatrix(dimension, precision), None, uuid4().hex)
+        return cls(Slots.empty(), VectorMatrix(dimension), None, uuid4().hex)
 
     def added(self, keys: Rows, vectors: Floats) -> VectorState:
         """Return the state with vectors under distinct `keys`."""
@@ -61,24 +61,17 @@ class VectorState(NamedTuple):
         return self._replace(slots=self.slots.removed(keys))
 
     def rewritten(self) -> VectorState:
-        """Return the state with the live vectors only, compacted into new slots."""
+        """Return the state with the live vectors only, compacted into new slots; its index is to be rebuilt."""
         living = np.flatnonzero(self.slots.counted(0, self.slots.size))
         slots = Slots.empty()
         if living.size:
             slots = slots.added(self.slots.keys_of(living))
-        lists = self.lists
-        if lists is not None:
-            renamed = np.full(self.slots.size, -1, dtype=np.int64)
-            renamed[living] = np.arange(living.size)
-            lists = lists.renumbered(renamed, int(np.searchsorted(living, lists.end)))
-        return VectorState(slots, self.matrix.gathered(living), lists, uuid4().hex)
+        return VectorState(slots, self.matrix.gathered(living), None, uuid4().hex)
 
     def with_kept(self, kept: VectorState) -> VectorState:
         """Return the same state, using the mapped files of `kept`, an earlier state, for the vectors they hold."""
-        lists = self.lists
-        if lists is not None and kept.lists is not None:
-            lists = lists.with_kept(kept.lists)
-        return self._replace(matrix=self.matrix.with_kept(kept.matrix), lists=lists)
+        is_kept = self.lists is not None and kept.lists is not None and self.lists.name == kept.lists.name
+        return self._replace(matrix=self.matrix.with_kept(kept.matrix), lists=kept.lists if is_kept else self.lists)
 
     def next_job(self, options: SearchOptions) -> IndexingJob | None:
         """Return the job that brings the approximate index up to date; None if it is."""
@@ -99,14 +92,13 @@ class VectorChange:
         state: the vectors after the steps so far; None before the first vector.
     """
 
-    def __init__(self, state: VectorState | None, precision: str) -> None:
+    def __init__(self, state: VectorState | None) -> None:
         self.state = state
-        self._precision = precision
 
     def put(self, keys: Rows, vectors: Floats) -> None:
         """Upsert vectors (n, dimension) by their distinct keys (n,)."""
         if keys.size:
-            state = self.state or VectorState.empty(vectors.shape[1], self._precision)
+            state = self.state or VectorState.empty(vectors.shape[1])
             self.state = state.added(keys, vectors)
 
     def remove(self, keys: Rows) -> None:
@@ -127,7 +119,7 @@ class IndexingJob(NamedTuple):
         load_faiss().omp_set_num_threads(1)
         lists = self.state.lists or self._trained(stop)
         end = self.state.slots.size
-        return self.state.epoch, lists.extended(self._unit_vectors(lists.end, end, stop), end, stop)
+        return self.state.epoch, lists.extended(self._unit_vectors(lists.end, end, stop), end)
 
     def _trained(self, stop: Callable[[], bool]) -> InvertedLists:
         slots, matrix = self.state.slots, self.state.matrix

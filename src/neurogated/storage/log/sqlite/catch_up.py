@@ -45,7 +45,7 @@ class GraphFollower:
         """Bring an index up to date; the file must not change meanwhile."""
         since = index.topology.sequence
         loader = GraphLoader(self.connection, self.namespace, self.types, NOW)
-        if since == (sequence := loader.last_sequence()) and not index.lacks_vectors:
+        if since == (sequence := loader.last_sequence()):
             return
         changed, removed = self._follow_nodes(index, since)
         index.validity.remove(np.concatenate((changed, removed)), self._follow_removed_edges(index, since))
@@ -53,8 +53,7 @@ class GraphFollower:
         self._follow_weights(index, since, loader)
         loader.load_edge_validity(index.validity, index.edge_keys.values, since)
         loader.load_relations(index.relations, index.edge_keys.values, since)
-        self._follow_vectors(index, 0 if index.lacks_vectors else since)
-        index.lacks_vectors = False
+        self._follow_vectors(index, since)
         index.topology.sequence = sequence
         index.renew_texts(changed, removed, self.read)
 

@@ -100,7 +100,7 @@ class FileFollower(Follower):
                 except StateReplacedError as error:
                     _log.info("%s was replaced while it was read", error)
                     continue
-                kept = 0 if index.lacks_vectors else index.size
+                kept = index.size
                 self._take_in(connection, index)
             self.checkpointer.add_backlog(index.size - kept, index.size)
             self._state, self._generation = state, generation
