@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from neurogated.conflict.checker import is_one_message
+from neurogated.conflict.checker import are_one_text
 from neurogated.conflict.passages import is_compared, statements_in, voice_of
 from neurogated.core.conflicts import Conflict
 from neurogated.core.edge_type import EdgeType
@@ -32,7 +32,7 @@ def answers_to(store: GraphStorePort, conflict: Conflict, most: int) -> tuple[st
     one, other = (_words(node, place) for node, place in zip(sides, conflict.sentences, strict=True))
     found = []
     theirs = (node for node in _following(store, later, most) if _voice(node) == _voice(later))
-    for node in islice((node for node in theirs if not is_one_message(node, later)), most):
+    for node in islice((node for node in theirs if not are_one_text(node, later)), most):
         words = frozenset(split_keywords(node.content))
         is_about = words & (one ^ other) or len(words & (one | other)) >= _ENOUGH
         is_later = node.created_at >= later.created_at

@@ -40,7 +40,7 @@ from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.words import split_words
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["WAITING", "ConflictChecker", "Found", "is_one_message"]
+__all__ = ["WAITING", "ConflictChecker", "Found", "are_one_text"]
 
 WAITING = "conflict"
 """The kind of pending task of a memory whose conflicts a language model will judge."""
@@ -304,13 +304,25 @@ def _precedes(old: MemoryNode, new: MemoryNode) -> bool:
 
 
 def _is_said_alike(old: MemoryNode, new: MemoryNode) -> bool:
-    """Return whether the same person said both, in two messages."""
-    is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not is_one_message(old, new)
+    """Return whether the same person said both, in two messages or documents."""
+    is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not are_one_text(old, new)
     return is_said and voice_of(old) == voice_of(new)
 
 
-def is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
-    """Return whether two memories are pieces of one message."""
+def are_one_text(one: MemoryNode, other: MemoryNode) -> bool:
+    """Return whether two memories are pieces of one document or of one message."""
+    document = _document(one)
+    return (document is not None and document == _document(other)) or _is_one_message(one, other)
+
+
+def _document(node: MemoryNode) -> object:
+    """Return a key of the document of a memory; None for a message. The chunks of a text with an id share its id."""
+    if node.found.document_id is not None or node.position is not None:
+        return node.found.document_id
+    return node.id.partition("#")[0], node.created_at
+
+
+def _is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
     parts, places = (one.found.part, other.found.part), (one.position, other.position)
     if None in parts or None in places or _source(one) != _source(other):
         return False

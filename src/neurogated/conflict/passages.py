@@ -55,6 +55,9 @@ _KINDS = frozenset({CONFLICT, EVENT})
 """Kinds of memories that the user did not state; an agent records events."""
 _OTHERS = frozenset({"assistant", "system", "tool", "function"})
 """Roles whose messages are not evidence about the user."""
+_NOBODY: Owner = (None, None, None)
+_MOST_WORDS = 2_000
+"""Words of a message that a person writes; a longer one is a document in a message."""
 
 
 def owner_of(node: MemoryNode) -> Owner:
@@ -70,7 +73,19 @@ def voice_of(node: MemoryNode) -> Owner:
 def is_compared(node: MemoryNode) -> bool:
     """Return whether a memory states things that others may contradict. A derived fact repeats its sources."""
     is_derived = node.kind == FACT and node.found.statement is None
-    return not (is_derived or node.kind in _KINDS or node.role in _OTHERS) and bool(node.content.strip())
+    is_said = not (is_derived or node.kind in _KINDS or node.role in _OTHERS or is_reading(node))
+    return is_said and bool(node.content.strip())
+
+
+def is_reading(node: MemoryNode) -> bool:
+    """Return whether a memory is a part of a text that states nothing about its owner.
+
+    Such a text is a document that belongs to nobody, or a message so long that it was pasted.
+    """
+    if node.found.statement is not None:
+        return False
+    is_pasted = node.found.part is not None and node.found.part[1] > _MOST_WORDS
+    return is_pasted or (node.found.document_id is not None and owner_of(node) == _NOBODY)
 
 
 def statements_in(node: MemoryNode) -> list[str]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.conflict.checker import is_one_message
+from neurogated.conflict.checker import are_one_text
 from neurogated.conflict.clauses import clauses_in, keys_in, language_in
 from neurogated.conflict.passages import is_compared, statements_in, voice_of
 from neurogated.conflict.statement import read_text
@@ -72,7 +72,7 @@ class PairFinder:
         found = self._store.nearest(node.embedding, _ROUNDS * self._settings.conflict_candidates, shown)
         cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}
         alike = (one for one in self._read(list(cosines)) if is_compared(one) and one.found.statement is None)
-        said = (one for one in alike if voice_of(one) == voice_of(node) and not is_one_message(one, node))
+        said = (one for one in alike if voice_of(one) == voice_of(node) and not are_one_text(one, node))
         return [(one, cosines[one.id]) for one in islice(said, self._settings.conflict_nearest)]
 
     def _read(self, names: Sequence[str]) -> Iterator[MemoryNode]:

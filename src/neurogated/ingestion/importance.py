@@ -18,6 +18,7 @@ from typing import Protocol
 from neurogated.core.keywords import split_keywords
 from neurogated.core.packaged import packaged_json
 from neurogated.core.sentences import split_sentences
+from neurogated.core.text_caches import remembered
 from neurogated.core.times import find_times
 from neurogated.core.words import split_words
 from neurogated.ingestion.importance_words import COMMON, FIRST_PERSON, PAST, REACTIONS, RULE, SECOND_PERSON
@@ -33,6 +34,8 @@ _NUMBER = re.compile(r"(?m)(?<![\w.])(?!^\s*\d+[.)])\d+")
 _MOST_KEYWORDS = 64
 _MOST_PLACES = 63
 _TOLD_BEFORE = 512
+_MESSAGES = 8
+"""Texts whose features are kept, since the pieces of a long message are judged one after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,13 @@ class OfflineImportanceJudge:
 
 def text_features(remark: Remark) -> dict[str, float]:
     """Return the features of a text by name."""
-    prose = _CODE.sub(" ", remark.text)
+    return {**_surface(remark.text), "place": _log(min(remark.place or 0, _MOST_PLACES))}
+
+
+@remembered(_MESSAGES)
+def _surface(text: str) -> dict[str, float]:
+    """Return the features of a text that do not depend on its place. All pieces of a message share them."""
+    prose = _CODE.sub(" ", text)
     sentences = [one for one in split_sentences(prose) if one.strip()] or [prose]
     said = [one for one in sentences if not _ASKS.search(one)]
     keywords = set(split_keywords(prose))
@@ -98,13 +107,19 @@ def text_features(remark: Remark) -> dict[str, float]:
         "times": float(bool(find_times(prose))),
         "past": float(PAST.search(prose) is not None),
         "reaction": float(bool(words) and words[0] in REACTIONS),
-        "place": _log(min(remark.place or 0, _MOST_PLACES)),
     }
+
+
+@remembered(_MESSAGES)
+def _tells(text: str) -> tuple[bool, bool]:
+    """Return whether a text states a rule, and whether it has a number."""
+    return RULE.search(text) is not None, _NUMBER.search(_CODE.sub(" ", text)) is not None
 
 
 def chat_features(remark: Remark, features: Mapping[str, float], text: float) -> dict[str, float]:
     """Return the features of a message of a chat; `features` and the importance `text` are those of its text."""
     is_own = remark.role != _ASSISTANT
+    states_rule, has_number = _tells(remark.text)
     return {
         "text": text,
         "assistant": float(not is_own),
@@ -112,8 +127,8 @@ def chat_features(remark: Remark, features: Mapping[str, float], text: float) ->
         "exclamations": features["exclamations"],
         "person": features["person"],
         "reaction": features["reaction"] * is_own,
-        "rule": float(is_own and RULE.search(remark.text) is not None),
-        "numbers": float(_NUMBER.search(_CODE.sub(" ", remark.text)) is not None),
+        "rule": float(is_own and states_rule),
+        "numbers": float(has_number),
     }
 
 
