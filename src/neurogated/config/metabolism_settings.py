@@ -188,7 +188,7 @@ class MetabolismSettings:
     conflict_pairs: int = setting(4, "most pairs of sentences of which a new text is compared", low=0, high=1000)
     conflict_words: int = setting(30, "most words of a sentence that is compared with another", low=1, high=1000)
     conflict_facts: int = setting(
-        64,
+        16,
         "facts about the same subject with which a new fact is compared, like attributes and late facts first",
         low=0,
     )

@@ -77,14 +77,18 @@ class ConflictChecker:
         would have without the conflict. The write lock is held, so the candidates cannot change meanwhile.
         """
         settlement = Settlement(self._store, delta.nodes)
+        parted = list(settlement.parted_by(frozenset(delta.removed_nodes)))
         settlement.remove(delta.removed_nodes)
         for node in delta.nodes:
             settlement.follow(node)
         if self._settings.check_conflicts:
             gone, before = frozenset(delta.removed_nodes), list[MemoryNode]()
+            for old, later in parted:
+                for found in self._between(old, later):
+                    self._record(settlement, later, found)
             for node in filter(is_compared, fresh):
                 # Older memories are in conflict with the latest ones already, so a long dispute grows no faster.
-                for found in islice(self._found(delta, node, before), self._settings.conflict_most):
+                for found in islice(self._found(delta, node, before, settlement), self._settings.conflict_most):
                     if found.old.id not in gone and not settlement.is_wrong(found.old.id):
                         self._record(settlement, node, found, delta.edges)
                 before.append(node)
@@ -112,9 +116,11 @@ class ConflictChecker:
         settled = tuple(task for task in delta.settled if task not in tasks)
         return replace(delta, queued=(*delta.queued, *tasks), settled=settled) if tasks else delta
 
-    def _found(self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
+    def _found(
+        self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode], settlement: Settlement
+    ) -> Iterator[Found]:
         if node.found.statement is not None:
-            yield from self._of_fact(node, before)
+            yield from self._of_fact(node, before, settlement)
         else:
             told = set[str]()
             for found in chain(self._of_claims(node, before), self._of_sentences(delta, node, before)):
@@ -124,29 +130,56 @@ class ConflictChecker:
 
     # Facts
 
-    def _of_fact(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
-        """Compare a stated fact with the facts about its subject."""
-        ours = content_of(as_given(node), node.content)
-        for old in self._facts_like(node, before):
-            relation = self._judge.compare(content_of(as_given(old), old.content), ours)
-            if relation.is_conflict:
-                yield Found(old, relation)
+    def _between(self, old: MemoryNode, new: MemoryNode) -> Iterator[Found]:
+        relation = self._judge.compare(*(content_of(as_given(one), one.content) for one in (old, new)))
+        if relation.is_conflict:
+            yield Found(old, relation)
 
-    def _facts_like(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[MemoryNode]:
-        """Yield the stated facts of the same owner about the subject of a fact.
+    def _of_fact(self, node: MemoryNode, before: Sequence[MemoryNode], settlement: Settlement) -> Iterator[Found]:
+        """Compare a stated fact with the facts about its subject."""
+        for old in self._facts_like(node, before, settlement):
+            yield from self._between(old, node)
+
+    def _facts_like(
+        self, node: MemoryNode, before: Sequence[MemoryNode], settlement: Settlement
+    ) -> Iterator[MemoryNode]:
+        """Yield the facts about the subject of a fact that stand when it begins, and of each attribute the next one.
+
+        Earlier ones have ended already, so a value costs the same however many values an attribute had.
+        """
+
+        def is_alike(other: MemoryNode) -> bool:
+            return other.id != node.id and owner_of(other) == owner_of(node) and _subject(other) == _subject(node)
+
+        standing, ended = (list(filter(is_alike, one)) for one in self._about_subject(node, before))
+        winners = {one.other(old.id) for old in standing for one in settlement.about(old.id) if one.loser == old.id}
+        later = [*ended, *filter(is_alike, filter(None, map(settlement.node, winners)))]
+        following: dict[str, MemoryNode] = {}
+        for other in sorted(later, key=moment_of, reverse=True):
+            if moment_of(other) > moment_of(node):
+                following[_attribute(other)] = other
+        yield from {one.id: one for one in (*standing, *following.values())}.values()
+
+    def _about_subject(
+        self, node: MemoryNode, before: Sequence[MemoryNode]
+    ) -> tuple[list[MemoryNode], list[MemoryNode]]:
+        """Return stored facts and those of `before` that hold when a fact begins, and some that hold at other times.
 
         Those that share most words with the attribute come first, and of these the latest.
         """
-        subject, known = _subject(node), {one.id for one in before}
-        view = self._store.view(filters=Filter(kinds=(FACT,), scope=ScopeFilter(node.scope.user_id, alone=True)))
-        rows = view.known_rows(set(self._store.nodes_with([subject_tag(subject)], None, view)) - known)
-        stems = split_keywords(node.found.statement.attribute) if node.found.statement else []
+        scope = ScopeFilter(node.scope.user_id, alone=True)
+        view = self._store.view(filters=Filter(kinds=(FACT,), scope=scope))
+        names = self._store.nodes_with([subject_tag(_subject(node))], None, view)
+        rows = view.known_rows(set(names).difference(one.id for one in before))
+        stems = split_keywords(_attribute(node))
         shared = self._store.has_tags(stems, view, rows).sum(axis=0) if stems and rows.size else np.zeros(rows.size)
-        first = rows[np.lexsort((rows, shared))[::-1][: self._settings.conflict_facts]]
-        stored = self._store.get_nodes([view.ids[row] for row in first.tolist()], missing_ok=True)
-        for other in chain(reversed(before), stored):
-            if other.id != node.id and owner_of(other) == owner_of(node) and _subject(other) == subject:
-                yield other
+        rows = rows[np.lexsort((rows, shared))[::-1]]
+        holds = ~np.isin(rows, self._store.view(valid_at=moment_of(as_given(node))).hidden)
+        read = [
+            self._store.get_nodes([view.ids[row] for row in part[: self._settings.conflict_facts].tolist()])
+            for part in (rows[holds], rows[~holds])
+        ]
+        return [*reversed(before), *read[0]], read[1]
 
     # Texts
 
@@ -191,8 +224,8 @@ class ConflictChecker:
             and edge.weight >= self._settings.conflict_similarity
         ]
         ours = [one for one in self._short(node) if may_be_personal(one[1]) or begun_in(one[1])]
-        told = (without_now(state) for _, text, _ in ours for state in begun_in(text) or (text,))
-        stated = list(filter(self._judge.has_one_value, told))
+        states = (without_now(state) for _, text, _ in ours for state in begun_in(text) or (text,))
+        stated = list(filter(self._judge.has_one_value, states))
         near = list(dict.fromkeys((*near, *self._with_words(stated, node))))
         if not ours:
             return
@@ -200,18 +233,23 @@ class ConflictChecker:
         earlier |= {one.id: one for one in self._store.get_nodes(near, missing_ok=True)}
         pairs = (
             (old, mine, theirs)
-            for old in (earlier[name] for name in near if name in earlier)
+            # Those before the latest one that a sentence contradicts have ended already.
+            for old in sorted((one for name, one in earlier.items() if name in near), key=moment_of, reverse=True)
             if _is_said_alike(old, node)
             for mine, theirs in product(ours, self._short(old))
             if len(mine[2] & theirs[2]) >= self._settings.conflict_overlap * min(len(mine[2]), len(theirs[2])) > 0
             # Few sentences share so many words, and to read one takes longer than to count words.
             if _is_compared(mine[1]) and _is_compared(theirs[1])
         )
+        told = set[int]()
         for old, (place, text, _), (at, said, _) in islice(pairs, self._settings.conflict_pairs):
+            if place in told:
+                continue
             pair = content_of(old, said), content_of(node, text)
             # A message may arrive after one that was said later.
             relation = self._judge.compare(*(pair if moment_of(old) <= moment_of(node) else pair[::-1]))
             if relation.is_conflict and not tells_of_another_past(self._judge, said, text):
+                told.add(place)
                 yield Found(old, relation, (at, place))
 
     def _with_words(self, states: Sequence[str], node: MemoryNode) -> Iterator[str]:
@@ -362,3 +400,8 @@ def _scope_of(node: MemoryNode) -> Scope:
 def _subject(node: MemoryNode) -> str:
     parts = node.found.statement
     return "" if parts is None else " ".join(split_words(fold(parts.subject)))
+
+
+def _attribute(node: MemoryNode) -> str:
+    parts = node.found.statement
+    return "" if parts is None else " ".join(split_words(fold(parts.attribute)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -120,13 +121,50 @@ class Settlement:
                 self._conflicts.update((one.id, one) for one in about)
             self._refresh([node.id])
 
+    def parted_by(self, removed: Collection[str]) -> Iterator[tuple[MemoryNode, MemoryNode]]:
+        """Yield facts that replace each other when the memories between them go, the earlier one first.
+
+        A value is compared with the values next to it only. `removed` are ids of memories and of their conflicts.
+        """
+        winners = defaultdict[str, list[str]](list)
+        for conflict in filter(None, map(self.conflict, removed)):
+            if conflict.outcome == "superseded" and conflict.loser is not None:
+                winners[conflict.loser].append(conflict.other(conflict.loser))
+        for name in [name for name in winners if name not in removed]:
+            ahead, seen = list(winners[name]), {name}
+            for one in ahead:
+                following = [other for other in winners.get(one, ()) if other not in seen]
+                seen.update(following)
+                ahead += [other for other in following if other in removed]
+                for pair in ((self.node(name), self.node(other)) for other in following if other not in removed):
+                    if pair[0] is not None and pair[1] is not None and pair[0].found.statement is not None:
+                        yield pair[0], pair[1]
+
     def _refresh(self, node_ids: Iterable[str]) -> None:
-        """Compute the valid times of memories, and of those that replaced them or were replaced by them."""
-        for node_id in node_ids:
+        """Compute the valid times of memories, and of those that replaced them or were replaced by them.
+
+        The memories on both sides of a wrong one replace each other.
+        """
+        affected = dict.fromkeys(node_ids)
+        waiting = list(affected)
+        for node_id in waiting:
+            near = [one.other(node_id) for one in self.about(node_id) if one.loser is not None]
+            waiting += [name for name in near if name not in affected and self.is_wrong(name)]
+            affected.update(dict.fromkeys(near))
+        for node_id in affected:
             self._narrow(node_id)
-            for one in list(self.about(node_id)):
-                if one.loser is not None:
-                    self._narrow(one.other(node_id))
+
+    def _winners(self, node: MemoryNode, seen: frozenset[str] = frozenset()) -> Iterator[MemoryNode]:
+        """Yield the later memories that superseded a memory; of a wrong fact between them, those that superseded it."""
+        for one in list(self.about(node.id)):
+            other = self.node(one.other(node.id))
+            if other is None or other.id in seen or moment_of(other) < moment_of(as_given(node)):
+                continue
+            if self.is_wrong(other.id):
+                if node.found.statement is not None:
+                    yield from self._winners(other, seen | {node.id})
+            elif one.loser == node.id and (seen or one.outcome == "superseded"):
+                yield other
 
     def _narrow(self, node_id: str) -> None:
         """Give a memory the valid time that follows from its outcomes. A memory that is wrong ends no other."""
@@ -141,9 +179,8 @@ class Settlement:
             begin = moment
         if any(one.outcome == "wrong" for one in lost):
             begin = end = moment
-        for winner in (self.node(one.other(node_id)) for one in lost if one.outcome != "wrong"):
-            if winner is not None and moment_of(winner) >= moment and not self.is_wrong(winner.id):
-                end = moment_of(winner) if end is None else min(end, moment_of(winner))
+        for winner in self._winners(node):
+            end = moment_of(winner) if end is None else min(end, moment_of(winner))
         known = None if (begin, end) == given else given
         if (*times_of(node), node.found.given) != (begin, end, known):
             self._nodes[node_id] = replace(node, valid_from=begin, valid_to=end, found=replace(node.found, given=known))
