@@ -94,7 +94,7 @@ class Settlement:
         """Give a conflict an outcome: the loser is superseded or wrong, or both sides stand."""
         settled = conflict.settled(outcome, loser)
         self.put(settled)
-        self._refresh(conflict.sides)
+        self.refresh(conflict.sides)
         return settled
 
     def acquit(self, node_id: str, *, but: str) -> None:
@@ -102,14 +102,14 @@ class Settlement:
         for one in list(self.about(node_id)):
             if one.id != but and one.loser == node_id and one.outcome == "wrong":
                 self.put(one.opened())
-                self._refresh(one.sides)
+                self.refresh(one.sides)
 
     def remove(self, conflict_ids: Iterable[str]) -> None:
         """Remove conflicts, and take back their outcomes."""
         ended = list(filter(None, map(self.conflict, conflict_ids)))
         self._gone.update(one.id for one in ended)
         for conflict in ended:
-            self._refresh(conflict.sides)
+            self.refresh(conflict.sides)
 
     def follow(self, node: MemoryNode) -> None:
         """Let the conflicts of a memory follow it when it is written again, perhaps with other times."""
@@ -119,7 +119,7 @@ class Settlement:
             if any(one.expires_at != node.expires_at for one in stored):
                 # A conflict expires together with a side.
                 self._conflicts.update((one.id, one) for one in about)
-            self._refresh([node.id])
+            self.refresh([node.id])
 
     def parted_by(self, removed: Collection[str]) -> Iterator[tuple[MemoryNode, MemoryNode]]:
         """Yield facts that replace each other when the memories between them go, the earlier one first.
@@ -140,7 +140,7 @@ class Settlement:
                     if pair[0] is not None and pair[1] is not None and pair[0].found.statement is not None:
                         yield pair[0], pair[1]
 
-    def _refresh(self, node_ids: Iterable[str]) -> None:
+    def refresh(self, node_ids: Iterable[str]) -> None:
         """Compute the valid times of memories, and of those that replaced them or were replaced by them.
 
         The memories on both sides of a wrong one replace each other.
@@ -247,8 +247,26 @@ def returned(past: GraphStorePort, present: GraphStorePort, delta: GraphDelta) -
     shortened = [node for node in delta.nodes if node.found.given is not None]
     for node in shortened:
         settlement.follow(node)
+    kept = _kept(settlement, present, shortened, delta.removed_nodes)
+    for conflict in kept.values():
+        settlement.put(conflict)
+        settlement.refresh(conflict.sides)
     nodes = {node.id: settlement.node(node.id) or node for node in delta.nodes}
     for node in present.get_nodes([node.id for node in shortened], missing_ok=True):
         if nodes[node.id] == node:
             del nodes[node.id]
-    return replace(delta, nodes=tuple(nodes.values()))
+    return replace(
+        delta,
+        nodes=tuple(nodes.values()),
+        removed_nodes=tuple(name for name in delta.removed_nodes if name not in kept),
+        removed_edges=tuple(key for key in delta.removed_edges if key.source_id not in kept),
+    )
+
+
+def _kept(
+    settlement: Settlement, present: GraphStorePort, shortened: Iterable[MemoryNode], removed: Collection[str]
+) -> dict[str, Conflict]:
+    """Return the later conflicts that take the place of erased ones, so that their losers stay ended."""
+    freed = {node.id for node in shortened if settlement.node(node.id) != node}
+    nodes = present.get_nodes(list(removed), missing_ok=True) if freed else []
+    return {one.id: one for one in valid_conflicts(nodes) if one.loser in freed and one.other(one.loser) not in removed}
