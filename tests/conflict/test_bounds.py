@@ -8,8 +8,9 @@ from itertools import pairwise
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.conflict.judge import PairJudge
-from neurogated.ingestion import importance
+from neurogated.conflict.judge import Content, PairJudge
+from neurogated.core.judgements import Relation
+from neurogated.core.sentences import split_sentences
 
 FEW, MANY = 6, 60
 
@@ -25,7 +26,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, object]]:
     """The pairs that the judge compares."""
     pairs, compare = list[tuple[object, object]](), PairJudge.compare
 
-    def counted(judge: PairJudge, first: object, second: object) -> object:
+    def counted(judge: PairJudge, first: Content, second: Content) -> Relation:
         pairs.append((first, second))
         return compare(judge, first, second)
 
@@ -120,8 +121,13 @@ def test_a_sentence_is_in_conflict_with_the_latest_only() -> None:
 
 
 def test_a_message_of_many_pieces_is_read_once_for_their_importance(monkeypatch: pytest.MonkeyPatch) -> None:
-    read, split = list[int](), importance.split_sentences
-    monkeypatch.setattr(importance, "split_sentences", lambda text: (read.append(len(text)), split(text))[1])
+    read = list[int]()
+
+    def counted(text: str) -> list[str]:
+        read.append(len(text))
+        return split_sentences(text)
+
+    monkeypatch.setattr("neurogated.ingestion.importance.split_sentences", counted)
     text = homes(MANY * 10)
     with opened() as memory:
         pieces = memory.add({"role": "user", "content": text}, user_id="ana", session_id="s")
