@@ -51,7 +51,8 @@ def lifted_scores(base: Values, lift: Values, config: MemoryConfig) -> tuple[Val
 
     Returns:
         Two columns (n,). Both are the sum of `base` and `lift`, unless the best matches keep their ranks. Then these
-        rank before all others by their scores without activation, and no other score is higher than theirs.
+        rank before all others by their scores without activation. If a sum is higher than the lowest of them, the sums
+        above the best score without activation of the others are scaled to end there, so that they stay apart.
     """
     lifted = base + lift
     if not (config.retrieval.switches.keep_best_first and config.SIMILARITY_WEIGHT):
@@ -61,4 +62,13 @@ def lifted_scores(base: Values, lift: Values, config: MemoryConfig) -> tuple[Val
     least = base[first].min()
     # The best matches rank above all others, in the order of their scores.
     order = np.where(first, base - least + max(0.0, float(lifted.max())) + 1.0, lifted)
-    return order, np.where(first, base, np.minimum(lifted, least))
+    return order, np.where(
+        first, base, lifted if first.all() else _scaled(lifted, base[~first].max(), lifted[~first].max(), least)
+    )
+
+
+def _scaled(values: Values, begin: float, end: float, least: float) -> Values:
+    """Return the values with those between `begin` and `end` scaled to end at `least`, if they end above it."""
+    if end <= least:
+        return values
+    return np.where(values > begin, begin + (values - begin) * ((least - begin) / (end - begin)), values)
