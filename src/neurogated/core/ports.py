@@ -119,8 +119,9 @@ class GraphStorePort(Protocol):
     def as_of(self, moment: int | datetime) -> GraphStorePort:
         """Return the graph as it was known after a delta, read-only; the delta is given by its number or by a time.
 
-        0 is the empty graph. A time selects the last delta at or before it. Accesses have no history: nodes show their
-        present accesses, even if they were removed since. An unknown number raises InputError.
+        0 is the empty graph. A time selects the last delta before the first one made after it, so that a clock that
+        goes back shows nothing too early. Accesses have no history: nodes show their present accesses, even if they
+        were removed since. An unknown number raises InputError.
         """
 
     def view(

@@ -144,7 +144,7 @@ class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapsh
 
     def last_change(self, up_to: int) -> tuple[int, int]:
         """Return number and time of the last delta up to a number; see `SupportsTouched`."""
-        return self._log.last_change("", up_to)
+        return self._log.last_change(up_to)
 
     @property
     def _log(self) -> SqliteLog:

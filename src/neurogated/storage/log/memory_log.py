@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -136,11 +136,12 @@ class MemoryEngine:
 
 
 def last_before(log: Log, moment: datetime) -> int:
-    """Return the number of the last change made at or before a time."""
+    """Return the number of the last change before the first one made after a time."""
     if isinstance(log, SupportsPast):
         return log.last_before(moment)
-    made = (entry for entry in log.entries() if entry.delta.at <= moment)
-    return max((entry.sequence for entry in made if not entry.delta.tells_of_uses_only), default=0)
+    changes = (entry for entry in log.entries() if not entry.delta.tells_of_uses_only)
+    before = takewhile(lambda entry: entry.delta.at <= moment, changes)
+    return max((entry.sequence for entry in before), default=0)
 
 
 def replayed_past(

@@ -71,6 +71,7 @@ CREATE TABLE deltas (                    -- the journal: one row per write
                                          -- NULL once the weights include the effect of the operators
 );
 CREATE INDEX deltas_of_uses ON deltas (namespace) WHERE changes IS NULL;
+CREATE INDEX deltas_by_time ON deltas (namespace, at) WHERE changes IS NOT NULL;
 
 CREATE TABLE pending (                   -- queued judgements; not journaled
     task INTEGER PRIMARY KEY,

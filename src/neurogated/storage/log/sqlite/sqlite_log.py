@@ -240,12 +240,12 @@ class SqliteLog:
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
     ) -> tuple[Engine, datetime]:
         """Return an engine that shows a past state; see `SupportsPast`."""
-        return Past(self, sequence, present), moment or from_micros(self.last_change("", sequence)[1])
+        return Past(self, sequence, present), moment or from_micros(self.last_change(sequence)[1])
 
     def erased_up_to(self) -> int:
         """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""
         with self.file.reading() as connection:
-            return self.last_change("", read_erased(connection, self.namespace))[0]
+            return self.last_change(read_erased(connection, self.namespace))[0]
 
     def record_erased(self, up_to: int) -> None:
         """Record that the past up to a change was erased; see `SupportsErasedHistory`."""
@@ -253,15 +253,23 @@ class SqliteLog:
             note_erased(connection, self.namespace, up_to)
 
     def last_before(self, moment: datetime, up_to: int = NOW) -> int:
-        """Return the number of the last delta made at or before a time, up to `up_to`; see `SupportsPast`."""
-        return self.last_change("AND at <= ?", up_to, to_micros(moment))[0]
+        """Return the number of the last change before the first one made after a time; see `SupportsPast`."""
+        with self.file.reading() as connection:
+            ((later,),) = fetch(
+                connection,
+                "SELECT min(sequence) FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND at > ?",
+                (self.namespace, to_micros(moment)),
+            )
+        return self.last_change(up_to if later is None else min(up_to, later - 1))[0]
 
-    def last_change(self, condition: str, *values: int) -> tuple[int, int]:
+    def last_change(self, up_to: int) -> tuple[int, int]:
         """Return number and time of the last delta, up to a number, that changed the graph; (0, 0) if there is none."""
-        statement = "SELECT sequence, at FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND sequence <= ?"
         with self.file.reading() as connection:
             rows = fetch(
-                connection, f"{statement} {condition} ORDER BY sequence DESC LIMIT 1", (self.namespace, *values)
+                connection,
+                "SELECT sequence, at FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND sequence <= ? "
+                "ORDER BY sequence DESC LIMIT 1",
+                (self.namespace, up_to),
             )
         return rows[0] if rows else (0, 0)
 
