@@ -1,6 +1,7 @@
 """Memories that are dropped without `close` release the lock with the last reference, not at garbage collection."""
 
 import gc
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -100,3 +101,19 @@ def test_another_namespace_keeps_the_file_open(config: MemoryConfig) -> None:
     other.add_document(_TEXT)
     assert other.retrieve("What fell?") == [_TEXT]
     other.store.close()
+
+
+@pytest.mark.parametrize("storage", ["memory", "sqlite"])
+def test_dropped_memories_leave_no_threads(config: MemoryConfig, storage: str) -> None:
+    before = set(threading.enumerate())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        for number in range(3):
+            memory = NeuroGraphMemory(config.replace(save_dir=f"{config.save_dir}-{number}", storage=storage))
+            memory.add(_TEXT)
+            memory.recall("Why did the dam break?")
+        del memory
+        gc.collect()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive()
