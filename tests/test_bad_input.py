@@ -232,6 +232,8 @@ def test_every_error_of_ours_is_caught_by_one_name(kept: NeuroGraphMemory) -> No
         (lambda m: m.retrieve_batch(["ferry"], as_of=1.0), "is 1.0"),
         (lambda m: m.recall("ferry", as_of=datetime(1, 1, 1, tzinfo=EAST)), "years 1 to 9999"),
         (lambda m: m.recall(7), "query is 7"),
+        (lambda m: m.retrieve_batch("ferry"), "must be a list"),
+        (lambda m: m.add_documents("ferry"), "must be a list"),
         (lambda m: m.maintenance("x"), "now is 'x'"),
         (lambda m: m.maintenance(datetime(1, 1, 1, tzinfo=EAST)), "years 1 to 9999"),
         (lambda m: m.undo("x"), "'x'"),

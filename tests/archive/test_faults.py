@@ -15,7 +15,7 @@ import pytest
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.administration import import_memory
-from neurogated.archive import export, importing
+from neurogated.archive import export, importing, manifest
 from neurogated.archive.manifest import (
     FORMAT_VERSION,
     JOURNAL,
@@ -124,6 +124,40 @@ def test_an_export_of_a_newer_format_names_the_remedy(exported: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "7", "{}", '{"format": "tar"}', "[" * 100_000])
 def test_an_invalid_manifest_is_refused(exported: Path, text: str) -> None:
     (exported / MANIFEST).write_text(text, encoding="utf-8")
+    assert isinstance(_refused(exported), CorruptMemoryError)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("neurogated",), 7),
+        (("embedder",), "hash"),
+        (("embedder",), {"name": 7, "dimension": 2}),
+        (("embedder",), {"name": "hash", "dimension": "2"}),
+        (("edge_types",), 7),
+        (("edge_types", 0, "value"), None),
+        (("edge_types", 0, "plastic"), "yes"),
+        (("namespaces", 0), []),
+        (("namespaces", 0, "name"), 7),
+        (("namespaces", 0, "name"), ["default"]),
+        (("namespaces", 0, "deltas"), "3"),
+        (("namespaces", 0, "vectors"), None),
+        (("namespaces", 0, "dimension"), 1.5),
+        (("namespaces", 0, "erased"), -1),
+        (("namespaces", 0, "unknown"), 1),
+        (("files",), []),
+        (("files", JOURNAL, "bytes"), "9"),
+        (("files", JOURNAL, "sha256"), 9),
+    ],
+)
+def test_a_manifest_with_a_value_of_a_wrong_type_is_refused(
+    exported: Path, path: tuple[str | int, ...], value: object
+) -> None:
+    values = json.loads((exported / MANIFEST).read_text("utf-8"))
+    del values["sha256"]
+    _set(*path, to=value)(values)
+    values["sha256"] = manifest._checksum(values)
+    (exported / MANIFEST).write_bytes(manifest._dump(values))
     assert isinstance(_refused(exported), CorruptMemoryError)
 
 

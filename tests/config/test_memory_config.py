@@ -95,6 +95,7 @@ def test_every_setting_has_help_that_no_other_setting_has(found: Setting) -> Non
         ("llm_base_url", ["http://localhost"], "str or none"),
         ("llm_name", None, "str"),
         ("namespace", 7, "str"),
+        ("save_dir", "out\0puts", "str"),
     ],
 )
 def test_wrong_type_names_field_value_and_type(name: str, value: object, allowed: str) -> None:

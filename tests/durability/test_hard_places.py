@@ -1,6 +1,8 @@
 """Full disks, read-only folders, odd names, and clocks that go backwards."""
 
 import contextlib
+import errno
+import fcntl
 import os
 import shutil
 import subprocess
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import EdgeType, GraphDelta, MemoryEdge, MemoryNode
-from neurogated.errors import FormatVersionError, StorageError
+from neurogated.errors import FormatVersionError, MemoryLockedError, StorageError
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
@@ -107,6 +109,18 @@ def test_a_folder_that_may_not_be_written_to_is_for_readers(mounted: Path, *, cl
             reader.add_node(_node("b"))
 
 
+def test_a_file_system_without_locks_is_not_called_another_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(StorageError) as raised:
+        SqliteStore.open(tmp_path / "memory.db")
+    assert not isinstance(raised.value, MemoryLockedError)
+
+
 def test_a_reader_cannot_create_a_memory(tmp_path: Path) -> None:
     for path in (tmp_path / "memory.db", tmp_path / "missing" / "memory.db"):
         with pytest.raises(StorageError, match="cannot be found"):
@@ -137,9 +151,9 @@ def test_a_clock_that_goes_backwards_does_not_disturb_the_order(tmp_path: Path, 
         for sequence in range(4):
             past = store.as_of(sequence)
             assert past.view().sequence == sequence
-        # `as_of` a time means the last delta up to that time, even if the clock went backwards.
-        assert store.as_of(start).view().sequence == 2
-        assert store.as_of(start + timedelta(hours=1)).view().sequence == 3
+        # `as_of` a time shows no delta of a later time, even if the clock went backwards.
+        assert store.as_of(start + timedelta(hours=1)).view().sequence == 0
+        assert store.as_of(start + timedelta(hours=2)).view().sequence == 3
         assert store.as_of(start - timedelta(hours=1)).view().sequence == 0
         assert len(store) == 3
         clock.advance(timedelta(hours=1))

@@ -16,7 +16,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import CorruptMemoryError, FormatVersionError, StorageError
@@ -38,6 +38,10 @@ __all__ = [
 FORMAT = "neurogated export"
 FORMAT_VERSION = 1
 MANIFEST, JOURNAL, VECTORS = "manifest.json", "journal.jsonl", "vectors.f32"
+
+
+_FLAGS = "plastic", "both_ways"
+_Record = TypeVar("_Record", "FileSeal", "NamespaceCounts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +168,35 @@ def _parsed(values: Mapping[str, Any], path: Path) -> ExportManifest:
     try:
         embedder = values["embedder"]
         return ExportManifest(
-            neurogated=values["neurogated"],
-            embedder=embedder and (embedder["name"], embedder["dimension"]),
+            neurogated=_typed(values["neurogated"], str),
+            embedder=embedder and (_typed(embedder["name"], str), _typed(embedder["dimension"], int)),
             edge_types=tuple(
-                (kind["name"], kind["value"], kind["plastic"], kind["both_ways"]) for kind in values["edge_types"]
+                (_typed(kind["name"], str), _typed(kind["value"], str), *(_typed(kind[one], bool) for one in _FLAGS))
+                for kind in values["edge_types"]
             ),
-            namespaces=tuple(NamespaceCounts(**namespace) for namespace in values["namespaces"]),
+            namespaces=tuple(_record(NamespaceCounts, namespace) for namespace in values["namespaces"]),
             # The file names are fixed, so a manifest cannot make the import read another path.
-            files={name: FileSeal(**values["files"][name]) for name in (JOURNAL, VECTORS)},
+            files={name: _record(FileSeal, values["files"][name]) for name in (JOURNAL, VECTORS)},
         )
     except (KeyError, TypeError) as error:
         raise CorruptMemoryError(f"{path} is not a manifest of version {FORMAT_VERSION} ({error!r})") from error
+
+
+def _record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
+    """Return a dataclass of texts and counts; raises TypeError if a value has another type."""
+    hints = get_type_hints(kind)
+    return kind(
+        **{
+            name: _typed(value, *(get_args(hints[name]) or (hints[name],)))
+            for name, value in _typed(values, dict).items()
+        }
+    )
+
+
+def _typed(value: Any, *kinds: type) -> Any:  # noqa: ANN401 - JSON
+    if type(value) not in kinds or (type(value) is int and value < 0):
+        raise TypeError(f"{value!r} is not allowed")
+    return value
 
 
 def _checksum(values: Mapping[str, Any]) -> str:

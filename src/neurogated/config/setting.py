@@ -188,6 +188,8 @@ def _checked(spec: dataclasses.Field[Any], prefix: str, value: Any, kinds: tuple
         value = os.fspath(value)
     try:
         if isinstance(value, str):
+            if "\0" in value:
+                raise ConfigError("a NUL character is not allowed")
             value = _parse(value, kinds)
         elif float in kinds and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)

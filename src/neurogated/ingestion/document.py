@@ -196,8 +196,10 @@ def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> I
     """Yield texts, documents and mappings with `text` as documents; see `NeuroGraphMemory.add_documents`.
 
     Raises:
-        InputError: an item is none of these; the message has its position.
+        InputError: an item is none of these; the message has its position. Or one text is given in place of a list.
     """
+    if isinstance(documents, str):
+        raise InputError("the documents are one text, but must be a list; put a single document in a list")
     for position, item in enumerate(documents):
         try:
             yield _read_document(item)

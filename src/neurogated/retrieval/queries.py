@@ -33,7 +33,9 @@ class Asked(NamedTuple):
 
 
 def checked_queries(queries: Sequence[str]) -> None:
-    """Raise InputError if a query is no text or blank."""
+    """Raise InputError if a query is no text or blank, or if one text is given in place of a list."""
+    if isinstance(queries, str):
+        raise InputError(f"the queries are {queries!r}, but must be a list of texts; put a single query in a list")
     for query in queries:
         if not checked_text("the query", query).strip():
             raise InputError("the query is blank; ask something")

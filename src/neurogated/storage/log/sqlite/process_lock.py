@@ -7,6 +7,7 @@ descriptor that stays open takes microseconds.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import time
@@ -25,6 +26,8 @@ else:
 __all__ = ["Presence", "ProcessLock", "opened_alone"]
 
 _MODE = 0o644
+# Windows reports a held lock as EACCES or EDEADLOCK.
+_HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})
 # Seconds between two tries to take a lock that another process holds: short at first, because most writes are short.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 _DIGITS = 20
@@ -52,12 +55,17 @@ class _LockFile:
         """Try to take the lock or to change its mode, without waiting; return whether it succeeded.
 
         Raises:
-            StorageError: the file cannot be opened.
+            StorageError: the file cannot be opened, or its file system has no locks.
         """
         while True:
             descriptor = self._open()
-            if not self._lock_descriptor(descriptor, shared=shared):
-                return False
+            try:
+                if not self._lock_descriptor(descriptor, shared=shared):
+                    return False
+            except OSError as error:
+                raise StorageError(
+                    f"{self._path} cannot be locked ({error}); choose a save_dir on a file system that has locks"
+                ) from error
             if self._is_at_path(descriptor):
                 return True
             # Another process deleted the file; the others lock the file that replaced it.
@@ -77,8 +85,10 @@ class _LockFile:
                 msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
             else:
                 fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except OSError:
-            return False
+        except OSError as error:
+            if error.errno in _HELD_ELSEWHERE:
+                return False
+            raise
         return True
 
     def sign(self) -> None:
