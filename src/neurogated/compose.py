@@ -23,11 +23,10 @@ from neurogated.conflict.judge import PairJudge
 from neurogated.conflict.model_judge import ModelJudge
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.consolidation.summaries import Summariser
-from neurogated.core.abilities import SupportsClear, SupportsIdentity
+from neurogated.core.abilities import SupportsClear, SupportsCopies, SupportsIdentity
 from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder
-from neurogated.core.extras import import_extra
 from neurogated.core.judgements import StatementJudge
 from neurogated.core.ports import (
     CausalJudge,
@@ -39,7 +38,7 @@ from neurogated.core.ports import (
     QuestionJudge,
     VectorIndex,
 )
-from neurogated.core.projections import CanvasStorage, FactProjection, remove_file
+from neurogated.core.projections import SharedCanvases, remove_file
 from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.registry import build_embedder
@@ -53,6 +52,7 @@ from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM
+from neurogated.projections.registry import open_canvases, open_facts
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.cascaded_judge import CascadedJudge
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
@@ -63,6 +63,7 @@ from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 
 __all__ = [
+    "FACTS_FILE",
     "OFFLINE_NOTICE",
     "Models",
     "Parts",
@@ -73,14 +74,16 @@ __all__ = [
     "build_language_model",
     "build_text_embedder",
     "build_vector_index",
+    "canvases_of",
     "default_models",
     "load_config",
 ]
 
+FACTS_FILE = "facts.db"
+"""The table of facts in the folder of a memory."""
 OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are judged offline"
 
 _EMBEDDING_CACHE = "embedding_cache.db"
-_FACTS = "facts.db"
 _OFF = "off"
 # By then, the relevance on an unused canvas has faded to 2^-24.
 _CANVAS_HALF_LIVES = 24
@@ -181,21 +184,14 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
 def _fact_follower(config: MemoryConfig) -> FactFollower | None:
     """Return the projection of facts that the settings name; without them, the file of the memory."""
     url, seconds = config.metabolism.facts_url, config.metabolism.server_seconds
-    file = Path(config.save_dir) / _FACTS
+    file = Path(config.save_dir) / FACTS_FILE
     if (config.force_index_from_scratch or url == _OFF) and not config.read_only and config.storage != "memory":
         # Without its follower, the file would keep erased words.
         remove_file(file)
     if url == _OFF or (url is None and (config.storage == "memory" or not find_spec("sqlalchemy"))):
         return None
-
-    @functools.cache
-    def opened() -> FactProjection:
-        # SQLAlchemy is imported only if the memory has facts.
-        table: FactProjection = import_extra("neurogated.projections.fact_table", "facts").FactTable(
-            file if url is None else url, seconds=seconds
-        )
-        return table
-
+    # SQLAlchemy is imported only if the memory has facts.
+    opened = functools.cache(lambda: open_facts(file if url is None else url, seconds))
     if url is not None:
         opened()
     return FactFollower(opened, file if url is None else None, config.metabolism.server_retry_seconds)
@@ -206,15 +202,25 @@ def _working_canvas(config: MemoryConfig, store: GraphStorePort) -> WorkingCanva
     settings = config.metabolism
     if settings.canvas_url is None:
         return WorkingCanvas(settings)
+    shared = canvases_of(settings.canvas_url, store, settings)
+    if isinstance(store, SupportsCopies) and shared.place not in store.copies():
+        if config.read_only:
+            # An erasure could not find what a reader leaves on a server that no writer uses.
+            return WorkingCanvas(settings)
+        store.record_copy(shared.place)
+    return WorkingCanvas(settings, shared)
+
+
+def canvases_of(url: str, store: GraphStorePort, settings: MetabolismSettings) -> SharedCanvases:
+    """Return the canvases of a memory on a server, which is reached at the first call.
+
+    Raises:
+        ConfigError: the URL is of another kind, or the store has no identity.
+    """
     if not isinstance(store, SupportsIdentity):
         raise ConfigError(f"a {type(store).__name__} has no identity; leave metabolism.canvas_url out")
-    shared: CanvasStorage = import_extra("neurogated.projections.redis_canvases", "redis").RedisCanvases(
-        settings.canvas_url,
-        store.identity[0],
-        seconds=settings.canvas_seconds,
-        lifetime=_CANVAS_HALF_LIVES * timedelta(minutes=settings.canvas_half_life_minutes).total_seconds(),
-    )
-    return WorkingCanvas(settings, shared)
+    lifetime = _CANVAS_HALF_LIVES * timedelta(minutes=settings.canvas_half_life_minutes).total_seconds()
+    return open_canvases(url, store.identity[0], settings.canvas_seconds, lifetime)
 
 
 def build_cached_embedder(config: MemoryConfig) -> Embedder:

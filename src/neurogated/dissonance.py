@@ -133,9 +133,10 @@ class Dissonance(Wired):
     def _judge_conflicts(self, calls: int | None, *, patient: bool = True) -> int:
         if self._backlog is None:
             return 0
-        settled, made = self._backlog.work(
-            self._parts.clock, calls, patient=patient, stopped=lambda: self._runtime.closing
-        )
+        with self._runtime.reading():
+            settled, made = self._backlog.work(
+                self._parts.clock, calls, patient=patient, stopped=lambda: self._runtime.closing
+            )
         self._writer.found_conflicts.extend(made)
         self._tell_conflicts()
         return settled

@@ -86,7 +86,9 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
             if parts is None:
                 self.store.close()
             raise
-        self._runtime = runtime or Runtime(self.config, self._parts.clock, self.store, self._parts.facts)
+        self._runtime = runtime or Runtime(
+            self.config, self._parts.clock, self.store, self._parts.facts, self._parts.caches
+        )
         self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
         # Only calls of a language model wait; threads would slow the other analysers down.
         workers = 1 if self._parts.language_model is None else self.config.llm.concurrency
@@ -225,8 +227,9 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
             if all(value is None or value in ((), [], frozenset(), set()) for value in filters.values()):
                 raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
             names = self._writer.delete_all(owned(filters))
-            self._clear_caches()
         self._told("deleted", names)
+        if ids is None:
+            self._clear_caches()
         return len(names)
 
     def delete_document(self, document_id: str) -> int:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal, get_args
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.handed_out import HandedOut
-from neurogated.core.abilities import SupportsFreezing
+from neurogated.core.abilities import SupportsClear, SupportsFreezing
 from neurogated.core.clock import Clock
 from neurogated.core.forking import bind_to_process
 from neurogated.core.periodic import Periodic
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.reading import reading
 from neurogated.core.watchdog import Watchdog
-from neurogated.errors import InputError, StorageError
+from neurogated.errors import InputError
 from neurogated.ingestion.writer_registry import WriterRegistry
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController
@@ -44,9 +45,15 @@ class Runtime:
     """
 
     def __init__(
-        self, config: MemoryConfig, clock: Clock, store: GraphStorePort, facts: FactFollower | None = None
+        self,
+        config: MemoryConfig,
+        clock: Clock,
+        store: GraphStorePort,
+        facts: FactFollower | None = None,
+        caches: Sequence[SupportsClear] = (),
     ) -> None:
         self._config = config
+        self._caches = caches
         self._store = store
         self.writers = WriterRegistry()
         self.accesses = AccessLog(
@@ -87,8 +94,14 @@ class Runtime:
     @contextmanager
     def work(self, name: str) -> Iterator[None]:
         """Watch a block for stalls, and trace it as a span."""
-        with self._span(name), self._watchdog.watch(name):
+        # A recall computes nothing from stored texts that a cache would store, so it need not ask the caches.
+        reads = nullcontext() if name == "recalling" else self.reading()
+        with self._span(name), self._watchdog.watch(name), reads:
             yield
+
+    def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
+        """Run a block that reads texts for models; see `SupportsReading`."""
+        return reading(self._caches, stale=stale)
 
     def register(self, event: Event, callback: Callable[..., None]) -> Callable[[], None]:
         """Call `callback` after each event of this name; return a function that unregisters it.
@@ -113,13 +126,10 @@ class Runtime:
             except Exception:  # noqa: BLE001 - a callback is the caller's code and may raise anything
                 _log.exception("a callback of %r failed", event)
 
-    def follow(
-        self, store: GraphStorePort, namespace: str, *, has_facts: bool = False, erasing: bool = False
-    ) -> StorageError | None:
-        """Let the projections follow a write to a graph; return the error of a database that is away."""
-        if self.facts is None or self._config.read_only:
-            return None
-        return self.facts.follow(store, namespace, create=has_facts, erasing=erasing)
+    def follow(self, store: GraphStorePort, namespace: str, *, erasing: bool = False) -> None:
+        """Let the projections follow a write to a graph; see `FactFollower.follow`."""
+        if self.facts is not None and not self._config.read_only:
+            self.facts.follow(store, namespace, erasing=erasing)
 
     def repeat(self, name: str, seconds: float, work: Callable[[], object]) -> None:
         """Call `work` every `seconds` in a thread until `stop_repeating`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from neurogated.core.arguments import names_arguments
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.rendering import render
 from neurogated.core.trace import Recall
-from neurogated.errors import ConfigError, InputError, StorageError
+from neurogated.erasure import erase_copies, forget_copies
+from neurogated.errors import ConfigError, InputError
 from neurogated.plasticity.undo import undo
 from neurogated.progress import show_progress
 from neurogated.prompts.prompt_manager import PromptTemplateManager
@@ -62,10 +63,13 @@ class Upkeep(Wired):
         if self._parts.language_model is None:
             return None
         prompts = PromptTemplateManager()
-        memories = recall.memories[: self.config.llm.qa_passages]
-        texts = "\n\n".join(render(memory.node) for memory in memories)
-        messages = prompts.render("qa", question=recall.query, passages=texts)
-        return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])
+        nodes = [memory.node for memory in recall.memories[: self.config.llm.qa_passages]]
+        texts = [render(node) for node in nodes]
+        messages = prompts.render("qa", question=recall.query, passages="\n\n".join(texts))
+        with self._runtime.reading():
+            present = self.store.get_nodes([node.id for node in nodes], missing_ok=True)
+            with self._runtime.reading(stale=not {render(node) for node in present}.issuperset(texts)):
+                return str(self._parts.language_model.infer_json(messages, prompts.schema("qa"))["answer"])
 
     def flush(self) -> None:
         """Write the accesses of all namespaces now.
@@ -105,19 +109,26 @@ class Upkeep(Wired):
         """Return counts: nodes, edges by type, deltas, pending judgements, and whether the memory is frozen."""
         return memory_stats(self.store, self._parts, self.config, frozen=self._runtime.is_frozen())
 
-    def compact(self, *, history: bool = False) -> int:
-        """Erase deleted and expired memories with their history in every namespace, and empty all caches.
+    def compact(self, *, history: bool = False, forget: Collection[str] = ()) -> int:
+        """Erase deleted and expired memories with their history in every namespace and in every place that had them.
+
+        These places are the memory itself, its caches, and the servers of facts and canvases, also those that the
+        present settings do not name.
 
         Args:
             history: also erase the old texts of updated memories. Then `as_of` shows these memories in the past with
                 their present text, and `undo` restores no old text.
+            forget: places that no longer exist, by the names in the error.
 
         Returns:
             How many memories were erased; 0 if the store does not support it.
 
         Raises:
-            StorageError: the database of the facts is away, so rows of erased facts may remain there.
+            StorageError: a place is away or in use, so erased words may remain there; the message names it. Compact
+                again to complete it.
+            InputError: a place in `forget` has received nothing or is in use.
         """
+        forget_copies(self.store, self._parts, forget)
         self.flush()
         now = self._parts.clock()
         for graph in self._graphs():
@@ -126,13 +137,7 @@ class Upkeep(Wired):
         if isinstance(self.store, SupportsCompaction):
             with self._runtime.work("compacting"):
                 erased = self.store.compact(history=True) if history else self.store.compact()
-        graphs = list(self._graphs())
-        errors = [self._runtime.follow(graph.store, graph.config.namespace, erasing=True) for graph in graphs]
-        if self._runtime.facts is not None:
-            errors.append(self._runtime.facts.settle())
-        self._clear_caches()
-        if (error := next(filter(None, errors), None)) is not None:
-            raise StorageError(f"the memory is compacted, but rows of erased facts may remain: {error}; compact again")
+        erase_copies({graph.config.namespace: graph.store for graph in self._graphs()}, self._parts, self.config)
         return erased
 
     def namespaces(self) -> list[str]:

@@ -130,7 +130,7 @@ class Wired(ABC):
         elif event == "deleted":
             self._parts.canvas.remove(namespace, about[0])
         if event != "added" or has_facts:
-            self._runtime.follow(self.store, namespace, has_facts=has_facts, erasing=event == "deleted")
+            self._runtime.follow(self.store, namespace, erasing=event == "deleted")
         self._runtime.tell(event, *about)
 
     def _put_on_canvas(self, view: GraphView, ids: Sequence[str]) -> None:

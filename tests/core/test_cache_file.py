@@ -199,13 +199,13 @@ def test_nothing_cleared_is_left_on_disk(cache: CacheFile, path: Path) -> None:
 
 
 def test_values_computed_before_a_clearing_are_not_stored_after_it(cache: CacheFile, path: Path) -> None:
-    since = cache.clearings()
+    since = cache.epoch()
     with closing(CacheFile(path, ROOM)) as other:
         other.clear()
     cache.put(VALUES, since)
     assert kept(cache) == {}
     assert SECRET not in _bytes_of(path.parent)
-    cache.put(VALUES, cache.clearings())
+    cache.put(VALUES, cache.epoch())
     assert kept(cache) == VALUES
 
 

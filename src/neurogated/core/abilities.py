@@ -17,6 +17,7 @@ __all__ = [
     "SupportsCheck",
     "SupportsClear",
     "SupportsCompaction",
+    "SupportsCopies",
     "SupportsErasedHistory",
     "SupportsExactSearch",
     "SupportsExclusion",
@@ -173,6 +174,19 @@ class SupportsErasedHistory(Protocol):
 
     def record_erased(self, up_to: int) -> None:
         """Record that the past up to the change number `up_to` was erased."""
+
+
+class SupportsCopies(Protocol):
+    """Ability of a store: to record the servers and files outside its folder that have received its texts or ids."""
+
+    def copies(self) -> list[str]:
+        """Return the URLs of these places, without passwords, in alphabetical order."""
+
+    def record_copy(self, place: str, *, exists: bool = True) -> None:
+        """Record a place before it receives anything, or remove the record of one that does not exist any more.
+
+        An erasure is complete only when each recorded place has confirmed it.
+        """
 
 
 @runtime_checkable

@@ -8,10 +8,12 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import TypeVar, cast
 
 from neurogated.core.forking import InheritedLock, bind_to_process
+from neurogated.core.reading import epoch_of, reading_since
 from neurogated.errors import MemoryClosedError, StorageError
 
 __all__ = ["CacheFile", "UnusedCache"]
@@ -32,10 +34,11 @@ _DELETE = "DELETE FROM entries WHERE key = ?"
 _MIDDLE = "SELECT (SELECT min(place) FROM entries) + (SELECT max(place) FROM entries)"
 _MOVE_TO_END = "UPDATE entries SET place = (SELECT max(place) FROM entries) + 1 WHERE key = ?"
 _EVICT = "DELETE FROM entries WHERE place IN (SELECT place FROM entries ORDER BY place LIMIT ?)"
-# Eviction runs in short transactions, so that other processes wait little and the write-ahead log stays small.
+# Eviction runs in short transactions, so that other processes wait little.
 _EVICTED_AT_ONCE = 500
 # The number of clearings is a signed integer of 32 bits.
 _CLEARINGS = 2**31
+_NEVER = -1
 _OPENED = "opened"
 _STEP = 10
 
@@ -50,7 +53,7 @@ _SETTINGS = (
 
 # The errors of a damaged file: SQLite's messages may quote a damaged name that is not valid UTF-8.
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
-# The low byte of an SQLite code is its primary code; the other bytes refine it.
+# The low byte of an SQLite code.
 _PRIMARY_CODE = 0xFF
 # Transient faults and faults of the environment: they say nothing about the contents of the file.
 _PASSING = frozenset({
@@ -137,18 +140,25 @@ class CacheFile:
                 self._run("written", lambda file: self._move_to_end(file, places))
         return found
 
-    def clearings(self) -> int | None:
-        """Return how often the file was cleared, by any process; None if it cannot be read now."""
+    def epoch(self) -> int:
+        """Return how often the file had been cleared when this `reading` began, or is cleared now; -1 if unknown."""
+        if (begun := epoch_of(self.path)) is not None:
+            return begun
         with self._lock:
-            return self._run("read", _clearings)
+            found = self._run("read", _clearings)
+        return _NEVER if found is None else found
+
+    def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
+        """Run a block that reads texts and computes values from them; see `SupportsReading`."""
+        return reading_since(self.path, _NEVER if stale else self.epoch())
 
     def put(self, values: Mapping[bytes, bytes], since: int | None = None) -> None:
         """Store values, replacing those with the same keys. Evict other values if the file exceeds its bound.
 
         Args:
             values: the values.
-            since: the number of clearings before they were computed. If it has grown, nothing is stored: the values
-                may derive from a text that was erased meanwhile. None: they are stored in any case.
+            since: the `epoch` of the texts from which they were computed. If the file was cleared after it, nothing is
+                stored: the texts may be erased. None: the values derive from no text.
         """
         rows = [(key, value, _checksum(key, value)) for key, value in values.items()]
 
@@ -167,9 +177,8 @@ class CacheFile:
 
     def remove(self, keys: Iterable[bytes]) -> None:
         """Delete the values of `keys`."""
-        rows = [(key,) for key in keys]
         with self._lock:
-            self._run("written", lambda file: file.executemany(_DELETE, rows))
+            self._run("written", lambda file: file.executemany(_DELETE, [(key,) for key in keys]))
 
     def clear(self) -> None:
         """Delete all values, erase their bytes from the file, and delete a damaged file that was moved aside.
@@ -189,9 +198,7 @@ class CacheFile:
                     self._begin_anew(error)
                 self._aside.unlink(missing_ok=True)
             except (OSError, *_FAULTS) as error:
-                raise StorageError(
-                    f"cannot empty the cache {self.path} ({error}); try again once it is free"
-                ) from error
+                raise StorageError(f"cannot empty the cache {self.path} ({error}); try again later") from error
 
     def statistics(self) -> dict[str, int | float]:
         """Return hits, misses and hit rate since the file was opened, and its bytes on disk."""
@@ -322,13 +329,9 @@ class UnusedCache:
 
     def clear(self) -> None:
         """Delete all values and the file that was moved aside; raises StorageError if that fails."""
-        if not (self._path.exists() or _aside(self._path).exists()):
-            return
-        file = CacheFile(self._path, max_bytes=0)
-        try:
-            file.clear()
-        finally:
-            file.close()
+        if self._path.exists() or _aside(self._path).exists():
+            with closing(CacheFile(self._path, max_bytes=0)) as file:
+                file.clear()
 
 
 def _aside(path: Path) -> Path:

@@ -13,7 +13,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 
-__all__ = ["FACT", "Fact", "facts_of"]
+__all__ = ["FACT", "Fact", "fact_ids", "facts_of"]
 
 FACT = "fact"
 """The kind of the nodes that are facts."""
@@ -44,6 +44,15 @@ class Fact:
     """The ids of the memories from which it is derived, sorted."""
     scope: Scope = field(default_factory=Scope)
     """Its owner."""
+
+
+def fact_ids(view: GraphView) -> list[str]:
+    """Return the ids of the facts that a view admits, in the order they were added."""
+    kinds = list(view.kinds)
+    if FACT not in kinds:
+        return []
+    rows = view.admitted_nodes()
+    return [view.ids[row] for row in rows[view.kind.take(rows) == kinds.index(FACT)].tolist()]
 
 
 def facts_of(store: GraphStorePort, view: GraphView, node_ids: Sequence[str]) -> list[Fact]:

@@ -8,20 +8,37 @@ from typing import NamedTuple, Protocol
 
 from neurogated.core.ports import GraphStorePort
 
-__all__ = ["CanvasKey", "CanvasStorage", "FactProjection", "remove_file"]
+__all__ = ["CanvasKey", "CanvasStorage", "FactProjection", "SharedCanvases", "remove_file"]
 
 
 class FactProjection(Protocol):
     """A table of the facts of graphs, which follows their journals and holds no truth."""
 
-    def catch_up(self, store: GraphStorePort, namespace: str) -> int:
-        """Write the changes of a graph since the last call, and return their number; raises StorageError."""
+    @property
+    def place(self) -> str | None:
+        """Its URL without the password; None if it is a file in the folder of the memory."""
+
+    def catch_up(self, store: GraphStorePort, namespace: str, *, hurried: bool = False) -> int:
+        """Write the changes of a graph since the last call and lost rows, and return their number.
+
+        Args:
+            store: the graph.
+            namespace: its name.
+            hurried: do not wait long for other programs, and do not look for lost rows.
+
+        Raises:
+            StorageError: the database is away or in use.
+        """
 
     def forget(self, store: GraphStorePort, namespace: str) -> None:
         """Remove the rows of a graph; raises StorageError."""
 
-    def settle(self) -> None:
-        """Leave no removed words in files; raises StorageError if that is not possible now."""
+    def erase(self, graphs: Mapping[str, GraphStorePort]) -> None:
+        """Hold the rows of these graphs of a memory only, by name, and leave no removed words in files.
+
+        Raises:
+            StorageError: the database is away or in use, so removed words may remain.
+        """
 
 
 def remove_file(path: Path) -> None:
@@ -69,3 +86,14 @@ class CanvasStorage(Protocol):
 
     def close(self) -> None:
         """Release connections."""
+
+
+class SharedCanvases(CanvasStorage, Protocol):
+    """Holds working canvases on a server."""
+
+    @property
+    def place(self) -> str:
+        """The URL of the server without the password."""
+
+    def erase(self) -> None:
+        """Remove every key of the memory, also keys that `clear` cannot find any more; raises StorageError."""

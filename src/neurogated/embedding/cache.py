@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +94,7 @@ class CachedEmbedder:
         found = self._file.get(wanted, self._vector)
         missing = {key: text for key, text in wanted.items() if key not in found}
         if missing:
-            since = self._file.clearings()
+            since = self._file.epoch()
             begin = time.perf_counter()
             computed = self._embedder.embed_documents(list(missing.values())).astype(_NUMBER, copy=False)
             _log.debug("embedded %d texts in %.3f s", len(missing), time.perf_counter() - begin)
@@ -108,6 +109,10 @@ class CachedEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the wrapped embedder's counts."""
         return self._embedder.count_tokens(texts)
+
+    def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
+        """Run a block that reads texts to embed; see `SupportsReading`."""
+        return self._file.reading(stale=stale)
 
     def clear(self) -> None:
         """Delete all vectors, including those on disk. Raises StorageError if the file cannot be changed now."""

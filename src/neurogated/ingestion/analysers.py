@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol, TypeVar, runtime_checkable
@@ -121,7 +122,8 @@ class Analysis:
 
         if self._workers > 1 and len(tasks) > 1:
             with ThreadPoolExecutor(max_workers=self._workers) as pool:
-                results = list(noted(pool.map(attempt, tasks)))
+                contexts = [copy_context() for _ in tasks]
+                results = list(noted(pool.map(lambda context, task: context.run(attempt, task), contexts, tasks)))
         else:
             results = list(noted(map(attempt, tasks)))
         failures = {task: result for task, result in zip(tasks, results, strict=True) if isinstance(result, LLMError)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,15 @@ class CachedLLM(BaseLLM):
         if kept is not None:
             text, meta = kept
             return text, {**meta, "cached": True}
-        since = self._file.clearings()
+        since = self._file.epoch()
         text, meta = ask(self._llm, messages, schema)
         if text.strip():
             self._file.put({key: json.dumps([text, meta]).encode()}, since)
         return text, meta
+
+    def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
+        """Run a block that reads texts for questions to the model; see `SupportsReading`."""
+        return self._file.reading(stale=stale)
 
     def forget(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> None:
         """Drop the answer to these messages, so that the next call asks the wrapped model."""

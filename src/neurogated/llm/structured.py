@@ -12,6 +12,7 @@ from jsonschema.exceptions import best_match
 
 from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.ports import Message
+from neurogated.core.reading import reading
 from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH, BaseLLM, SupportsForgetting, ask
 from neurogated.llm.bounds import without_bounds
@@ -54,6 +55,11 @@ class StructuredLLM:
             LLMError: the model cannot be reached, its answer was cut off, or two answers did not fit.
             BudgetExceededError: the budget of calls or tokens is used up.
         """
+        # The second request quotes the first, so its texts were read before the first.
+        with reading((self._llm,)):
+            return self._answer(messages, schema)
+
+    def _answer(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
         # The length bounds are for the server; a slightly longer answer is valid.
         validator = Draft202012Validator(without_bounds(schema))
         text, meta = ask(self._llm, messages, schema)

@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    URL,
-    Connection,
-    Engine,
-    create_engine,
-    delete,
-    event,
-    func,
-    insert,
-    inspect,
-    make_url,
-    select,
-    text,
-)
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection, delete, insert, inspect, select, text
 
 from neurogated.core.abilities import SupportsIdentity
-from neurogated.core.extras import import_extra
-from neurogated.core.facts import facts_of
+from neurogated.core.facts import fact_ids, facts_of
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_file
 from neurogated.core.view import GraphView
-from neurogated.errors import ConfigError, StorageError
+from neurogated.errors import ConfigError, CorruptMemoryError, StorageError
+from neurogated.projections.database import Database
 from neurogated.projections.fact_changes import FactChanges, changes_between, is_known
 from neurogated.projections.fact_schema import FACTS, PROGRESS, SCHEMA, VERSION, row_of, storable
 
@@ -41,10 +24,7 @@ __all__ = ["FactTable"]
 
 _log = logging.getLogger(__name__)
 
-_DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _AT_ONCE = 500
-_MILLISECONDS = 1000
 
 
 class _Progress(NamedTuple):
@@ -53,6 +33,19 @@ class _Progress(NamedTuple):
     epoch: int
     sequence: int
     at: int
+
+
+class _Graph(NamedTuple):
+    """A graph of a memory."""
+
+    memory: str
+    namespace: str
+    epoch: int
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """The columns that identify the rows of the graph."""
+        return {"memory": self.memory, "namespace": storable(self.namespace)}
 
 
 class FactTable:
@@ -73,72 +66,70 @@ class FactTable:
             ConfigError: the URL is of another kind.
         """
         self._own_file = url if isinstance(url, Path) else None
-        self._url = _parsed(url)
-        self._engine = _engine(self._url, seconds)
+        self._database = Database(url, seconds, "table of facts")
 
-    def __str__(self) -> str:
-        """Return the URL without its password."""
-        return self._url.render_as_string(hide_password=True)
+    @property
+    def place(self) -> str | None:
+        """The URL without its password; None for the file of a memory."""
+        return str(self._database) if self._own_file is None else None
 
-    def catch_up(self, store: GraphStorePort, namespace: str) -> int:
-        """Write the changes of the facts of a graph since the last call; return how many rows were written or removed.
+    def catch_up(self, store: GraphStorePort, namespace: str, *, hurried: bool = False) -> int:
+        """Write the changes of the facts of a graph since the last call, and rows that are lost; see `FactProjection`.
 
         Raises:
-            StorageError: the database is away, or it has a table `facts` of another program.
+            StorageError: the database is away or in use, or it has a table `facts` of another program.
         """
         try:
-            return self._caught_up(store, namespace)
-        except StorageError as error:
-            if self._own_file is None or not _is_damage(error.__cause__):
+            return self._caught_up(store, namespace, hurried=hurried)
+        except CorruptMemoryError as error:
+            if self._own_file is None:
                 raise
             _log.warning("%s; it is rebuilt", error)
             remove_file(self._own_file)
-            return self._caught_up(store, namespace)
+            return self._caught_up(store, namespace, hurried=hurried)
 
     def forget(self, store: GraphStorePort, namespace: str) -> None:
         """Remove the rows of a graph; raises StorageError."""
-        with self._transaction() as connection:
-            _prepare(connection)
+        with self._database.transaction() as connection:
+            self._prepare(connection)
             self._empty(connection, _graph_of(store, namespace))
 
-    def settle(self) -> None:
-        """Leave no removed words in the log of an SQLite file; raises StorageError while a reader needs them."""
-        if self._url.get_backend_name() != "sqlite":
-            return
-        try:
-            with contextlib.closing(self._engine.raw_connection()) as connection:
-                cursor = connection.cursor()
-                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                ((is_busy, *_),) = cursor.fetchall()
-        except sqlite3.Error as error:
-            raise StorageError(f"the table of facts in {self} cannot be used ({error})") from error
-        if is_busy:
-            raise StorageError(f"another program is reading the table of facts in {self}")
+    def erase(self, graphs: Mapping[str, GraphStorePort]) -> None:
+        """Hold the rows of these graphs of a memory only, and leave no removed words in files; raises StorageError."""
+        kept = [_graph_of(store, name) for name, store in graphs.items()]
+        for name, store in graphs.items():
+            self.catch_up(store, name)
+        with self._database.transaction() as connection:
+            for table in (FACTS, PROGRESS):
+                of_memory = table.c.memory == kept[0].memory
+                known = set(connection.execute(select(table.c.namespace).where(of_memory).distinct()).scalars())
+                for name in known.difference(graph.columns["namespace"] for graph in kept):
+                    connection.execute(delete(table).where(of_memory, table.c.namespace == name))
+        self._database.purge(FACTS.name)
 
-    def _caught_up(self, store: GraphStorePort, namespace: str) -> int:
+    def _caught_up(self, store: GraphStorePort, namespace: str, *, hurried: bool) -> int:
         graph = _graph_of(store, namespace)
-        with self._transaction() as connection:
-            _prepare(connection)
+        with self._database.transaction(hurried=hurried) as connection:
+            if not hurried and self._own_file is not None:
+                _check(connection)
+            self._prepare(connection)
             view, before = store.view(), self._progress(connection, graph)
             if before is None or before.epoch != graph.epoch or not is_known(store, before.sequence, before.at):
-                self._empty(connection, graph)
-                before = _Progress(graph.epoch, 0, 0)
-            changes = changes_between(store, before.sequence, before.at, view.sequence)
-            if changes.sequence == before.sequence:
-                return 0
-            written = _write(connection, store, view, graph, changes)
-            connection.execute(delete(PROGRESS).where(_in_graph(PROGRESS, graph)))
-            progress = _Progress(graph.epoch, changes.sequence, changes.at)
-            connection.execute(insert(PROGRESS).values(**graph.columns, version=VERSION, **progress._asdict()))
+                before = self._empty(connection, graph)
+            written = _advance(connection, store, view, graph, before)
+            if not hurried and not _holds(connection, graph, fact_ids(view)):
+                _log.warning("rows of the table of facts in %s are lost; they are written again", self._database)
+                written = _advance(connection, store, view, graph, self._empty(connection, graph))
             return written
 
-    def _empty(self, connection: Connection, graph: _Graph) -> None:
+    def _empty(self, connection: Connection, graph: _Graph) -> _Progress:
         """Remove the rows of a graph, and from the file of a memory also those of a former memory in its folder."""
         for table in (FACTS, PROGRESS):
             rows = _in_graph(table, graph)
             if self._own_file is not None:
                 rows |= table.c.memory != graph.memory
             connection.execute(delete(table).where(rows))
+        return _Progress(graph.epoch, 0, 0)
 
     @staticmethod
     def _progress(connection: Connection, graph: _Graph) -> _Progress | None:
@@ -146,30 +137,26 @@ class FactTable:
         found = connection.execute(select(*columns).where(_in_graph(PROGRESS, graph))).one_or_none()
         return None if found is None else _Progress(*found)
 
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        """Run a block as one transaction; other processes that catch up wait for it."""
-        try:
-            with self._engine.begin() as connection:
-                if connection.dialect.name == "postgresql":
-                    connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(FACTS.name))))
-                yield connection
-        except SQLAlchemyError as error:
-            reason = " ".join(str(getattr(error, "orig", None) or error).split())
-            raise StorageError(f"the table of facts in {self} cannot be used ({reason})") from error
+    def _prepare(self, connection: Connection) -> None:
+        """Create the tables, and drop those of another version.
 
-
-class _Graph(NamedTuple):
-    """A graph of a memory."""
-
-    memory: str
-    namespace: str
-    epoch: int
-
-    @property
-    def columns(self) -> dict[str, str | None]:
-        """The columns that identify the rows of the graph."""
-        return {"memory": self.memory, "namespace": storable(self.namespace)}
+        Raises:
+            StorageError: the database has a table `facts` that this class did not create.
+        """
+        there = set(inspect(connection).get_table_names())
+        if self._own_file is None and FACTS.name in there and PROGRESS.name not in there:
+            raise StorageError(
+                f"the database {self._database} has a table {FACTS.name!r} without a table {PROGRESS.name!r}; name "
+                "another database in metabolism.facts_url, or drop the table if neurogated created it"
+            )
+        if there >= SCHEMA.tables.keys():
+            other = select(PROGRESS.c.version).where(PROGRESS.c.version != VERSION).limit(1)
+            if connection.execute(other).first() is None:
+                return
+            _log.info("the table of facts is of another version and is rebuilt")
+        for table in reversed(SCHEMA.sorted_tables):
+            connection.execute(text(f"DROP TABLE IF EXISTS {table.name}"))
+        SCHEMA.create_all(connection)
 
 
 def _graph_of(store: GraphStorePort, namespace: str) -> _Graph:
@@ -183,63 +170,29 @@ def _in_graph(table: Any, graph: _Graph) -> Any:  # noqa: ANN401 - an SQL expres
     return (table.c.memory == graph.columns["memory"]) & (table.c.namespace == graph.columns["namespace"])
 
 
-def _parsed(url: str | Path) -> URL:
-    if isinstance(url, Path):
-        return URL.create("sqlite", database=str(url))
-    try:
-        parsed = make_url(url)
-        return parsed.set(drivername=_DRIVERS[parsed.drivername.partition("+")[0]])
-    except (ArgumentError, KeyError):
-        # The message does not quote the URL, which may have a password.
-        raise ConfigError("metabolism.facts_url must be sqlite:///FILE, postgresql://HOST/DATABASE, or off") from None
+def _check(connection: Connection) -> None:
+    """Refuse a damaged SQLite file."""
+    found = connection.execute(text("PRAGMA quick_check(1)")).scalar()
+    if found != "ok":
+        raise CorruptMemoryError(f"the table of facts is damaged ({found}); remove its file")
 
 
-def _engine(url: URL, seconds: float) -> Engine:
-    if url.get_backend_name() == "sqlite":
-        engine = create_engine(url, poolclass=NullPool, connect_args={"timeout": seconds})
-        event.listen(engine, "connect", _set_up_sqlite)
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-        return engine
-    milliseconds = int(seconds * _MILLISECONDS)
-    options = f"-c timezone=UTC -c statement_timeout={milliseconds} {url.query.get('options', '')}"
-    connect = {"connect_timeout": max(1, round(seconds)), "options": options.strip()}
-    import_extra("psycopg", "facts")
-    # Without a pool, a restarted server needs no care, and a forked process inherits no connection.
-    return create_engine(url, poolclass=NullPool, connect_args=connect)
+def _holds(connection: Connection, graph: _Graph, ids: Iterable[str]) -> bool:
+    """Return whether the table has a row for each of the facts of a graph."""
+    there = set(connection.execute(select(FACTS.c.id).where(_in_graph(FACTS, graph))).scalars())
+    return there.issuperset(map(storable, ids))
 
 
-def _set_up_sqlite(connection: sqlite3.Connection, _: object) -> None:
-    # Python must not begin transactions by itself: they would begin too late to exclude other writers.
-    connection.isolation_level = None
-    # Readers do not block writers.
-    connection.execute("PRAGMA journal_mode = WAL")
-    # Removed rows leave no words in the file.
-    connection.execute("PRAGMA secure_delete = ON")
-
-
-def _is_damage(error: BaseException | None) -> bool:
-    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlite_errorcode", None) in _DAMAGED
-
-
-def _prepare(connection: Connection) -> None:
-    """Create the tables, and drop those of another version.
-
-    Raises:
-        StorageError: the database has a table `facts` that this class did not create.
-    """
-    there = set(inspect(connection).get_table_names())
-    if FACTS.name in there and PROGRESS.name not in there:
-        raise StorageError(
-            f"the database has a table {FACTS.name!r} without a table {PROGRESS.name!r}; name another database in "
-            "metabolism.facts_url, or drop the table if neurogated created it"
-        )
-    if there >= SCHEMA.tables.keys():
-        if connection.execute(select(PROGRESS.c.version).where(PROGRESS.c.version != VERSION).limit(1)).first() is None:
-            return
-        _log.info("the table of facts is of another version and is rebuilt")
-    for table in reversed(SCHEMA.sorted_tables):
-        connection.execute(text(f"DROP TABLE IF EXISTS {table.name}"))
-    SCHEMA.create_all(connection)
+def _advance(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, before: _Progress) -> int:
+    """Write the changes of a graph after `before`; return how many rows were written or removed."""
+    changes = changes_between(store, before.sequence, before.at, view.sequence)
+    if changes.sequence == before.sequence:
+        return 0
+    written = _write(connection, store, view, graph, changes)
+    connection.execute(delete(PROGRESS).where(_in_graph(PROGRESS, graph)))
+    progress = _Progress(graph.epoch, changes.sequence, changes.at)
+    connection.execute(insert(PROGRESS).values(**graph.columns, version=VERSION, **progress._asdict()))
+    return written
 
 
 def _write(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, changes: FactChanges) -> int:

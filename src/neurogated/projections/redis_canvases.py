@@ -6,7 +6,7 @@ import contextlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import redis
 from redis.backoff import NoBackoff
@@ -42,8 +42,7 @@ class RedisCanvases:
         Raises:
             ConfigError: the URL is of another kind.
         """
-        parts = urlsplit(url)
-        self._server = f"{parts.scheme}://{(parts.hostname or '') + parts.path}"
+        self.place = _without_password(url)
         self._prefix = f"{_PREFIX}:{memory}"
         self._lifetime = max(1, round(lifetime))
         try:
@@ -99,6 +98,13 @@ class RedisCanvases:
                 self._client.delete(*self._client.smembers(index), index)
             self._client.delete(self._prefix)
 
+    def erase(self) -> None:
+        """Remove every key of the memory: a full server may have dropped the sets by which `clear` finds the others."""
+        with self._translated():
+            names = list(self._client.scan_iter(f"{self._prefix}*", count=_AT_ONCE))
+            for begin in range(0, len(names), _AT_ONCE):
+                self._client.delete(*names[begin : begin + _AT_ONCE])
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
@@ -115,4 +121,13 @@ class RedisCanvases:
             yield
         except (redis.RedisError, AttributeError, IndexError, RecursionError, TypeError, ValueError) as error:
             # The client trusts the server to answer as Redis does, and fails in these ways on other answers.
-            raise StorageError(f"the canvas in {self._server} cannot be used ({error})") from error
+            raise StorageError(f"the canvas in {self.place} cannot be used ({error})") from error
+
+
+def _without_password(url: str) -> str:
+    """Return a URL without the password, which may also stand in its query."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    query = [(name, value) for name, value in parse_qsl(parts.query) if name != "password"]
+    server = f"{user.partition(':')[0]}{at}{host}".removeprefix("@")
+    return f"{parts.scheme}://{server}{parts.path}{'?' if query else ''}{urlencode(query)}"

@@ -80,8 +80,6 @@ class GraphStore(
         """The log of the graph and the index that follows it."""
         family.stores[namespace] = self
 
-    # Writing
-
     def apply(self, delta: GraphDelta) -> int:
         return self.graph.apply(delta)
 
@@ -123,8 +121,6 @@ class GraphStore(
 
     def exclusively(self, patience: float | None = None) -> AbstractContextManager[None]:
         return self.graph.exclusively(patience)
-
-    # Reading
 
     def get_nodes(self, node_ids: Sequence[str | UUID], *, missing_ok: bool = False) -> list[MemoryNode]:
         def read(state: GraphState) -> list[MemoryNode]:
@@ -192,6 +188,13 @@ class GraphStore(
     def record_frozen(self, *, frozen: bool) -> None:
         with self.exclusively():
             self.graph.family.engine.record_frozen(frozen=frozen)
+
+    def copies(self) -> list[str]:
+        return self.graph.family.engine.copies()
+
+    def record_copy(self, place: str, *, exists: bool = True) -> None:
+        if (place in self.copies()) != exists:
+            self.graph.family.engine.record_copy(place, exists=exists)
 
     def pending(self) -> list[PendingTask]:
         return list(self.graph.latest().pending)
@@ -310,8 +313,6 @@ class GraphStore(
             state, texts = self.graph.text_state()
             return texts.terms_of_each(state.view.rows(node_ids).tolist(), at_most)
 
-    # The past
-
     def history(self) -> list[HistoryEntry]:
         with self.graph.lock:
             last, told = self.graph.latest().view.sequence, self.graph.log.history()
@@ -329,8 +330,6 @@ class GraphStore(
         graph = self.graph
         engine, then = graph.past(moment)
         return GraphStore(namespace=graph.name, config=graph.family.config, clock=lambda: then, engine=engine)
-
-    # All graphs of the memory
 
     def in_namespace(self, namespace: str) -> Self:
         family = self.graph.family

@@ -22,7 +22,7 @@ from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.outage import Outage
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.projections import CanvasKey, CanvasStorage
+from neurogated.core.projections import CanvasKey, CanvasStorage, SharedCanvases
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.trace import RecalledMemory
 from neurogated.core.view import GraphView, Rows
@@ -68,7 +68,7 @@ class WorkingCanvas:
     While the server is away, one warning says so and the canvases in this process are used.
     """
 
-    def __init__(self, settings: MetabolismSettings, shared: CanvasStorage | None = None) -> None:
+    def __init__(self, settings: MetabolismSettings, shared: SharedCanvases | None = None) -> None:
         """Use the server `shared` if it is given."""
         self._size = settings.canvas_size
         self._half_life = settings.canvas_half_life_minutes * MICROS_A_DAY / _MINUTES_A_DAY
@@ -163,6 +163,17 @@ class WorkingCanvas:
         self._nodes.clear()
         self._local.clear()
         self._ask(lambda storage: storage.clear())
+
+    @property
+    def place(self) -> str | None:
+        """The URL of the server without its password; None if there is no server."""
+        return None if self._shared is None else self._shared.place
+
+    def erase(self) -> None:
+        """Remove all canvases of all graphs, and confirm it; raises StorageError."""
+        self.clear()
+        if self._shared is not None:
+            self._shared.erase()
 
     def close(self) -> None:
         """Release connections."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from neurogated.core.facts import FACT, Fact, facts_of
+from neurogated.core.abilities import SupportsCopies
+from neurogated.core.facts import FACT, Fact, fact_ids, facts_of
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.outage import Outage
 from neurogated.core.ports import GraphStorePort
@@ -62,43 +63,33 @@ class FactFollower:
         self._file = file
         self._outage = Outage("its rows are written when it is back; the memory is complete without it", retry_seconds)
 
-    def follow(
-        self, store: GraphStorePort, namespace: str, *, create: bool = False, erasing: bool = False
-    ) -> StorageError | None:
-        """Write the changes of a graph if the database is there; log the first failure of an outage, and return it.
+    @property
+    def place(self) -> str | None:
+        """The URL of the database without its password; None for a file in the folder of the memory."""
+        return None if self._file is not None else self._opened().place
+
+    def follow(self, store: GraphStorePort, namespace: str, *, erasing: bool = False) -> None:
+        """Write the changes of a graph if the database is there, and log the first failure of an outage.
 
         Args:
             store: the graph.
             namespace: its name.
-            create: whether the graph has a fact, so that the file of the rows is needed.
             erasing: whether rows must go, so that even a database that was away a moment ago is tried again.
         """
-        if (self._outage.skips and not erasing) or not (create or self._is_there()):
-            return None
-        try:
-            self.catch_up(store, namespace)
-        except StorageError as error:
-            self._outage.failed(error)
-            return error
-        return None
+        if (erasing or not self._outage.skips) and self._is_needed(store):
+            self._try(store, namespace, hurried=True)
 
     def resume(self, store: GraphStorePort, namespace: str) -> None:
-        """Write the changes that the file of the rows missed; a database of the user waits for the next write."""
-        if self._file is not None:
-            self.follow(store, namespace)
+        """Write what the file of the rows lacks; a database of the user waits for the next write."""
+        if self._file is not None and self._is_needed(store):
+            self._try(store, namespace, hurried=False)
 
-    def settle(self) -> StorageError | None:
-        """Leave no removed words in files; return the error if that is not possible now."""
-        try:
-            if self._is_there():
-                self._opened().settle()
-        except StorageError as error:
-            return error
-        return None
-
-    def catch_up(self, store: GraphStorePort, namespace: str) -> int:
-        """Write the changes of a graph, and return their number; raises StorageError."""
-        count = self._opened().catch_up(store, namespace)
+    def catch_up(self, store: GraphStorePort, namespace: str, *, hurried: bool = False) -> int:
+        """Write the changes of a graph, and return their number; raises StorageError. See `FactProjection`."""
+        table = self._opened()
+        if table.place is not None and isinstance(store, SupportsCopies):
+            store.record_copy(table.place)
+        count = table.catch_up(store, namespace, hurried=hurried)
         if self._outage.ended():
             _log.info("the rows of the facts are up to date again")
         return count
@@ -108,10 +99,24 @@ class FactFollower:
         if self._is_there():
             self._opened().forget(store, namespace)
 
+    def erase(self, graphs: Mapping[str, GraphStorePort]) -> None:
+        """Hold the rows of these graphs only, and leave no removed words in files; raises StorageError."""
+        if self._is_there():
+            self._opened().erase(graphs)
+
     @property
     def note(self) -> str | None:
         """The fault of the database; None if it answers."""
         return self._outage.note
 
+    def _try(self, store: GraphStorePort, namespace: str, *, hurried: bool) -> None:
+        try:
+            self.catch_up(store, namespace, hurried=hurried)
+        except StorageError as error:
+            self._outage.failed(error)
+
     def _is_there(self) -> bool:
         return self._file is None or self._file.exists()
+
+    def _is_needed(self, store: GraphStorePort) -> bool:
+        return self._is_there() or bool(fact_ids(store.view()))

@@ -120,6 +120,12 @@ class Engine(Protocol):
     def record_frozen(self, *, frozen: bool) -> None:
         """Record whether the memory is frozen."""
 
+    def copies(self) -> list[str]:
+        """Return the recorded places with copies; see `SupportsCopies`."""
+
+    def record_copy(self, place: str, *, exists: bool) -> None:
+        """Record a place with copies, or remove it."""
+
     def close(self) -> None:
         """Release the resources of the engine."""
 

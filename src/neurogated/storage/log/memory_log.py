@@ -80,6 +80,7 @@ class MemoryEngine:
         self.identity = secrets.token_hex()
         self.embedder: tuple[str, int] | None = None
         self._frozen = False
+        self._copies: set[str] = set()
         self._logs: dict[str, MemoryLog] = {}
 
     @classmethod
@@ -130,6 +131,14 @@ class MemoryEngine:
     def record_frozen(self, *, frozen: bool) -> None:
         """Record whether the memory is frozen."""
         self._frozen = frozen
+
+    def copies(self) -> list[str]:
+        """Return the recorded places with copies; see `SupportsCopies`."""
+        return sorted(self._copies)
+
+    def record_copy(self, place: str, *, exists: bool) -> None:
+        """Record a place with copies, or remove it."""
+        self._copies = self._copies | {place} if exists else self._copies - {place}
 
     def close(self) -> None:
         """Do nothing: this engine holds no resources."""

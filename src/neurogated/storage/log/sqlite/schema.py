@@ -33,7 +33,8 @@ PRAGMA user_version = {FORMAT_VERSION};
 CREATE TABLE settings (
     name TEXT PRIMARY KEY,               -- 'identity' of the journal, 'incarnation' of the file at its 'place',
                                          -- 'erased N': the last delta of namespace N whose past was erased,
-                                         -- 'generation', 'erasures', 'embedder', 'dimension', 'frozen'
+                                         -- 'generation', 'erasures', 'embedder', 'dimension', 'frozen',
+                                         -- 'copy URL' for each place outside the folder that has received texts or ids
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 

@@ -16,9 +16,11 @@ __all__ = [
     "find_namespace",
     "keep_incarnation",
     "namespace_names",
+    "note_copy",
     "note_erased",
     "note_frozen",
     "note_generation",
+    "read_copies",
     "read_derivation",
     "read_embedder",
     "read_erased",
@@ -29,6 +31,7 @@ __all__ = [
     "register_types",
 ]
 
+_COPY = "copy "
 _THAW = "DELETE FROM settings WHERE name = 'frozen'"
 
 
@@ -118,6 +121,19 @@ def note_erased(connection: apsw.Connection, namespace: int, up_to: int) -> None
     connection.execute("DELETE FROM settings WHERE name = ?", (f"erased {namespace}",))
     if up_to:
         connection.execute("INSERT INTO settings VALUES (?, ?)", (f"erased {namespace}", str(up_to)))
+
+
+def read_copies(connection: apsw.Connection) -> list[str]:
+    """Return the places that have copies of texts, in alphabetical order."""
+    begin = len(_COPY)
+    rows = fetch(connection, "SELECT name FROM settings WHERE substr(name, 1, ?) = ? ORDER BY name", (begin, _COPY))
+    return [str(name)[begin:] for (name,) in rows]
+
+
+def note_copy(connection: apsw.Connection, place: str, *, exists: bool) -> None:
+    """Record that a place has copies of texts, or that it no longer exists."""
+    change = "INSERT OR IGNORE INTO settings VALUES (?, '1')" if exists else "DELETE FROM settings WHERE name = ?"
+    connection.execute(change, (_COPY + place,))
 
 
 def read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:

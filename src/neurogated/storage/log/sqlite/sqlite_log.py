@@ -31,8 +31,10 @@ from neurogated.storage.log.sqlite.purge import erase_namespace, erase_removed
 from neurogated.storage.log.sqlite.settings import (
     find_namespace,
     namespace_names,
+    note_copy,
     note_erased,
     note_frozen,
+    read_copies,
     read_embedder,
     read_erased,
     read_frozen,
@@ -112,6 +114,16 @@ class SqliteEngine:
         """Record whether the memory is frozen."""
         with self.file.transaction() as connection:
             note_frozen(connection, frozen=frozen)
+
+    def copies(self) -> list[str]:
+        """Return the recorded places with copies; see `SupportsCopies`."""
+        with self.file.reading() as connection:
+            return read_copies(connection)
+
+    def record_copy(self, place: str, *, exists: bool) -> None:
+        """Record a place with copies, or remove it."""
+        with self.file.transaction() as connection:
+            note_copy(connection, place, exists=exists)
 
     def erase_removed(self, *, history: bool) -> int:
         """Erase removed nodes, and leave no trace of them on disk; see `SupportsErasure`.

@@ -1,0 +1,272 @@
+"""Compaction reaches every place that has received texts or ids, or says which one it did not reach."""
+
+import json
+import socket
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
+from neurogated.core.ports import Message
+from neurogated.errors import InputError, StorageError
+from neurogated.storage.sqlite_store import SqliteStore
+
+if TYPE_CHECKING:
+    from tests.projections.conftest import Postgres, Redis
+
+WORD = "swordfish"
+
+
+def files_with(folder: Path, word: str = WORD) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file() and word.encode() in path.read_bytes())
+
+
+def with_servers(config: MemoryConfig, **settings: object) -> MemoryConfig:
+    return config.replace(metabolism={"server_seconds": 1.0, "server_retry_seconds": 0.0, **settings})
+
+
+def state(config: MemoryConfig) -> None:
+    """State a secret of Ana, and something of nobody."""
+    with NeuroGraphMemory(config) as memory:
+        memory.add_fact("Ana", "pet", WORD, user_id="ana")
+        memory.add_fact("Bob", "pet", "heron")
+
+
+def erase(memory: NeuroGraphMemory, **options: Any) -> None:  # noqa: ANN401
+    memory.delete(user_id="ana")
+    memory.compact(history=True, **options)
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """Return the port of a server that accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+# Facts
+
+
+@pytest.mark.parametrize("first", [None, "sqlite:///{}/elsewhere.db"])
+@pytest.mark.parametrize("then", [None, "off", "sqlite:///{}/other.db"])
+def test_rows_are_erased_whatever_the_settings_of_the_process_are(
+    config: MemoryConfig, tmp_path: Path, first: str | None, then: str | None
+) -> None:
+    first, then = (url and url.format(tmp_path) for url in (first, then))
+    state(with_servers(config, facts_url=first))
+    assert files_with(tmp_path)
+    with NeuroGraphMemory(with_servers(config, facts_url=then)) as memory:
+        erase(memory)
+        assert files_with(tmp_path) == []
+    with NeuroGraphMemory(with_servers(config, facts_url=first)) as memory:
+        memory.catch_up_facts()
+    file = Path(config.save_dir) / "facts.db" if first is None else tmp_path / "elsewhere.db"
+    with sqlite3.connect(file) as database:
+        assert database.execute("SELECT value FROM facts").fetchall() == [("heron",)]
+    database.close()
+
+
+def test_rows_are_erased_by_a_process_without_the_package(
+    config: MemoryConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = with_servers(config.replace(save_dir=f"{config.save_dir}2"))
+    state(config)
+    state(with_servers(bare, facts_url=f"sqlite:///{tmp_path}/elsewhere.db"))
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "sqlalchemy", None)
+        patch.delitem(sys.modules, "neurogated.projections.fact_table")
+        patch.setattr("neurogated.compose.find_spec", lambda _: None)
+        with NeuroGraphMemory(config) as memory:
+            erase(memory)
+        assert files_with(Path(config.save_dir)) == []
+        with NeuroGraphMemory(bare) as memory, pytest.raises(StorageError, match=r"elsewhere\.db.*neurogated\[facts\]"):
+            erase(memory)
+    with NeuroGraphMemory(bare) as memory:
+        memory.compact(history=True)
+    assert files_with(tmp_path) == []
+
+
+def test_compaction_waits_for_a_database_that_is_away(config: MemoryConfig, postgres: "Postgres") -> None:
+    url = postgres.database()
+    state(with_servers(config, facts_url=url))
+    assert WORD.encode() in postgres.files()
+    with NeuroGraphMemory(with_servers(config)) as memory:
+        (place,) = memory.store.copies()  # type: ignore[attr-defined]
+        postgres.stop()
+        try:
+            with pytest.raises(StorageError) as caught:
+                erase(memory)
+            assert place in str(caught.value)
+        finally:
+            postgres.start()
+        memory.compact(history=True)
+    assert WORD.encode() not in postgres.files() + postgres.dump(url)
+    assert b"heron" in postgres.dump(url)
+
+
+def test_a_dropped_namespace_leaves_no_rows_elsewhere(config: MemoryConfig, tmp_path: Path) -> None:
+    with NeuroGraphMemory(with_servers(config, facts_url=f"sqlite:///{tmp_path}/e.db")) as memory:
+        memory.in_namespace("inner").add_fact("Ana", "pet", WORD)
+    with NeuroGraphMemory(config) as memory:
+        memory.drop_namespace("inner")
+        erase(memory)
+    assert files_with(tmp_path) == []
+
+
+def test_a_password_is_recorded_nowhere(config: MemoryConfig, silent: int) -> None:
+    url = f"postgresql://ana:tiger@127.0.0.1:{silent}/facts"
+    settings = with_servers(config, facts_url=url, canvas_url=f"redis://:tiger@127.0.0.1:{silent}/3")
+    with NeuroGraphMemory(settings) as memory:
+        memory.add_fact("Ana", "pet", WORD, user_id="ana")
+        places = memory.store.copies()  # type: ignore[attr-defined]
+        assert places == [f"postgresql://ana@127.0.0.1:{silent}/facts", f"redis://127.0.0.1:{silent}/3"]
+        with pytest.raises(StorageError) as caught:
+            erase(memory)
+        assert all(place in str(caught.value) for place in places)
+        assert "tiger" not in str(caught.value)
+        with pytest.raises(InputError, match="in use"):
+            memory.compact(forget=places)
+    assert files_with(Path(config.save_dir), "tiger") == []
+    with NeuroGraphMemory(config) as memory:
+        with pytest.raises(StorageError, match="redis"):
+            memory.compact(forget=places[:1])
+        memory.compact(forget=places[1:])
+        memory.compact()
+        with pytest.raises(InputError, match="no places"):
+            memory.compact(forget=places)
+
+
+# Canvases
+
+
+def test_compaction_waits_for_a_canvas_that_hangs(config: MemoryConfig, redis_server: "Redis") -> None:
+    redis_server.start()
+    settings = with_servers(config, canvas_url=redis_server.url)
+    with NeuroGraphMemory(settings) as memory:
+        memory.add("Ana has a pet.", id=WORD, user_id="ana", session_id="one")
+        memory.recall("pet", user_id="ana", session_id="one")
+        with redis_server.paused(), pytest.raises(StorageError) as caught:
+            erase(memory)
+        assert redis_server.url in str(caught.value)
+    client = redis_server.client()
+    assert client.keys("neurogated:canvas:*")
+    # Another process, whose settings name no server, completes it. A full server has dropped the index of the keys.
+    client.delete(min(client.keys("neurogated:canvas:*"), key=len))
+    with NeuroGraphMemory(config) as memory:
+        memory.compact()
+    assert client.keys("neurogated:canvas:*") == []
+    client.close()
+
+
+def test_a_reader_puts_nothing_on_a_server_that_no_writer_has_recorded(
+    config: MemoryConfig, redis_server: "Redis"
+) -> None:
+    redis_server.start()
+    settings, client = with_servers(config, canvas_url=redis_server.url), redis_server.client()
+    client.flushall()
+    with NeuroGraphMemory(config) as memory:
+        memory.add("A heron.")
+    for _ in range(2):
+        with NeuroGraphMemory(settings.replace(read_only=True)) as reader:
+            assert reader.canvas()
+            assert bool(client.keys("*")) == bool(reader.store.copies())  # type: ignore[attr-defined]
+        NeuroGraphMemory(settings).close()
+    client.close()
+
+
+# Answers of a language model
+
+
+class Late(BaseLLM):
+    """A language model that quotes what it is told; before its answers, the test acts."""
+
+    name = "late"
+    parameters: Mapping[str, Any] = {}
+
+    def __init__(self) -> None:
+        self.before: Iterator[Callable[[], None]] = iter(())
+        self.fails_first = False
+
+    def infer(
+        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        next(self.before, lambda: None)()
+        said = WORD if WORD in str(messages).lower() else "nothing"
+        if self.fails_first and "not of JSON" not in str(messages):
+            return f"I think of {said}, not of JSON.", {"finish_reason": "stop"}
+        return json.dumps(_fitting(schema or {}, said)), {"finish_reason": "stop"}
+
+
+def _fitting(schema: Mapping[str, Any], said: str) -> object:
+    """Return a value that fits a schema and has the word."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    values: dict[str, object] = {"string": said, "boolean": False, "number": 0.5, "integer": 1, "array": []}
+    if schema["type"] != "object":
+        return values[schema["type"]]
+    return {name: _fitting(part, said) for name, part in schema["properties"].items()}
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Late:
+    late = Late()
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: late)
+    return late
+
+
+@contextmanager
+def two(config: MemoryConfig) -> Iterator[tuple[NeuroGraphMemory, NeuroGraphMemory]]:
+    with NeuroGraphMemory(config.replace(llm={"use": "auto"})) as one, NeuroGraphMemory(config) as other:
+        yield one, other
+
+
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_a_late_answer_about_erased_texts_is_not_cached(config: MemoryConfig, model: Late, calls: int) -> None:
+    """The erasure runs before the first request, or before the answer to the first or to the second one."""
+    with two(config) as (memory, other):
+        memory.add(f"Ana has a {WORD}.", user_id="ana")
+        recall = memory.recall("What has Ana?", user_id="ana")
+        model.fails_first = True
+        if calls:
+            model.before = iter([lambda: None] * (calls - 1) + [lambda: erase(other)])
+        else:
+            erase(other)
+        assert memory.answer(recall) == WORD
+        assert files_with(Path(config.save_dir)) == []
+        memory.add("Bob has a heron.")
+        memory.answer(memory.recall("What has Bob?"))
+        assert any(name.startswith("llm_cache.db") for name in files_with(Path(config.save_dir), "nothing"))
+
+
+def test_a_late_judgement_about_a_stored_text_is_not_cached(config: MemoryConfig, model: Late) -> None:
+    """The stored neighbour of a new text is read long before the answers of the model."""
+    with two(config) as (memory, other):
+        memory.add(f"Ana has a {WORD}.", user_id="ana", session_id="one")
+        asked = iter(range(9))
+
+        def erase_first() -> None:
+            if next(asked) == 0:
+                erase(other)
+
+        model.before = iter([erase_first] * 9)
+        memory.add("Because of it, Ana is glad.", session_id="one", user_id="ana")
+        assert next(asked) > 1
+        assert files_with(Path(config.save_dir)) == []
+
+
+def test_places_are_kept_in_snapshots_and_by_other_processes(tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path / "memory.db") as store, SqliteStore.open(tmp_path / "memory.db") as other:
+        for place in ("redis://b", "redis://a", "redis://a"):
+            store.record_copy(place)
+        assert other.copies() == store.in_namespace("inner").copies() == ["redis://a", "redis://b"]
+        store.snapshot(tmp_path / "copy.db")
+        other.record_copy("redis://a", exists=False)
+        assert store.copies() == ["redis://b"]
+    with SqliteStore.open(tmp_path / "copy.db") as store:
+        assert store.copies() == ["redis://a", "redis://b"]
