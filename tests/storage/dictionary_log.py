@@ -95,6 +95,13 @@ class DictionaryEngine:
     def record_frozen(self, *, frozen: bool) -> None:
         self.write({"frozen": frozen})
 
+    def copies(self) -> list[str]:
+        return sorted(self.look_up("copies", default=[]))
+
+    def record_copy(self, place: str, *, exists: bool) -> None:
+        kept = {*self.copies()} - {place}
+        self.write({"copies": sorted(kept | ({place} if exists else set()))})
+
     def record_embedder(self, name: str, dimension: int) -> None:
         self.write({"embedder": [name, dimension]})
 

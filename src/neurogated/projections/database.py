@@ -24,6 +24,21 @@ _MILLISECONDS = 1000
 _HURRIED_SECONDS = 0.1
 
 
+class _Session(sqlite3.Connection):
+    """A connection that frees its lock when it is closed.
+
+    Otherwise a cursor in the traceback of an interrupt would keep the transaction of a closed connection alive.
+    """
+
+    def rollback(self) -> None:
+        with contextlib.suppress(sqlite3.ProgrammingError):
+            super().rollback()
+
+    def close(self) -> None:
+        self.rollback()
+        super().close()
+
+
 class Database:
     """Runs transactions that exclude each other, in all processes. Threads may share it.
 
@@ -99,7 +114,9 @@ class Database:
 
     def _engine(self, seconds: float) -> Engine:
         if self.is_file:
-            engine = create_engine(self._url, poolclass=NullPool, connect_args={"timeout": seconds})
+            engine = create_engine(
+                self._url, poolclass=NullPool, connect_args={"timeout": seconds, "factory": _Session}
+            )
             event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
         else:
             given = self._url.query.get("options", "")
@@ -123,7 +140,8 @@ class Database:
     @contextlib.contextmanager
     def _closed(self) -> Iterator[None]:
         """Close the connections of a block: SQLAlchemy may leave one open, with its lock, after an interrupt in it."""
-        self._sessions.opened = opened = []
+        opened: list[Any] = []
+        self._sessions.opened = opened
         try:
             yield
         finally:

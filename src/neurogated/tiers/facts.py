@@ -101,7 +101,7 @@ class FactFollower:
 
     def erase(self, graphs: Mapping[str, GraphStorePort]) -> None:
         """Hold the rows of these graphs only, and leave no removed words in files; raises StorageError."""
-        if self._is_there():
+        if any(map(self._is_needed, graphs.values())):
             self._opened().erase(graphs)
 
     @property

@@ -15,6 +15,7 @@ from hypothesis import given
 from neurogated.core.abilities import (
     SupportsCheck,
     SupportsCompaction,
+    SupportsCopies,
     SupportsFreezing,
     SupportsNamespaces,
     SupportsTransaction,
@@ -81,6 +82,17 @@ class AbilitiesContract(NamespacesContract):
         with store.transaction():
             store.record_frozen(frozen=False)
             raise _Failed
+
+    def test_places_with_copies_are_kept(self, store: GraphStorePort) -> None:
+        recorded = self.able(store, SupportsCopies)
+        for place in ("redis://b", "redis://a", "redis://a"):
+            recorded.record_copy(place)
+        if isinstance(store, SupportsNamespaces):
+            other = store.in_namespace("other")
+            assert isinstance(other, SupportsCopies)
+            assert other.copies() == ["redis://a", "redis://b"]
+        recorded.record_copy("redis://a", exists=False)
+        assert recorded.copies() == ["redis://b"]
 
     def test_a_closed_store_says_so(self, store: GraphStorePort, clock: ManualClock) -> None:
         three_nodes(store)

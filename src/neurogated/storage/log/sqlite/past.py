@@ -110,7 +110,7 @@ class Past:
         """Refuse to write."""
         raise InputError(f"this is the graph as of delta {self.sequence}, which cannot be changed; use undo")
 
-    record_erased = append = drop_namespace = record_embedder = record_frozen = erase_removed = refuse
+    record_erased = append = drop_namespace = record_embedder = record_frozen = record_copy = erase_removed = refuse
 
     @property
     def embedder(self) -> tuple[str, int] | None:
@@ -120,6 +120,10 @@ class Past:
     def is_frozen(self) -> bool:
         """Return True: a past graph learns nothing."""
         return True
+
+    def copies(self) -> list[str]:
+        """Return the places that have received texts by now."""
+        return self.present.engine.copies()
 
     def close(self) -> None:
         """Do nothing: the file belongs to the present graph."""
