@@ -31,7 +31,7 @@ from neurogated.storage.log.sqlite.loading import HOLDS, NOW, GraphLoader, Keys,
 from neurogated.storage.log.sqlite.node_rows import read_changes, read_columns
 from neurogated.storage.log.sqlite.opened_files import place_of
 from neurogated.storage.log.sqlite.rows import SqliteRecords
-from neurogated.storage.log.sqlite.settings import read_incarnation, register_types
+from neurogated.storage.log.sqlite.settings import read_copies, read_incarnation, register_types
 
 if TYPE_CHECKING:
     from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
@@ -123,7 +123,8 @@ class Past:
 
     def copies(self) -> list[str]:
         """Return the places that have received texts by now."""
-        return self.present.engine.copies()
+        with self.present.file.reading() as connection:
+            return read_copies(connection)
 
     def close(self) -> None:
         """Do nothing: the file belongs to the present graph."""
