@@ -176,6 +176,7 @@ class SupportsErasedHistory(Protocol):
         """Record that the past up to the change number `up_to` was erased."""
 
 
+@runtime_checkable
 class SupportsCopies(Protocol):
     """Ability of a store: to record the servers and files outside its folder that have received its texts or ids."""
 
