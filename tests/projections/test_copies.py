@@ -146,6 +146,8 @@ def test_a_password_is_recorded_nowhere(config: MemoryConfig, silent: int) -> No
 
 def test_compaction_waits_for_a_canvas_that_hangs(config: MemoryConfig, redis_server: "Redis") -> None:
     redis_server.start()
+    client = redis_server.client()
+    client.flushall()
     settings = with_servers(config, canvas_url=redis_server.url)
     with NeuroGraphMemory(settings) as memory:
         memory.add("Ana has a pet.", id=WORD, user_id="ana", session_id="one")
@@ -153,7 +155,6 @@ def test_compaction_waits_for_a_canvas_that_hangs(config: MemoryConfig, redis_se
         with redis_server.paused(), pytest.raises(StorageError) as caught:
             erase(memory)
         assert redis_server.url in str(caught.value)
-    client = redis_server.client()
     assert client.keys("neurogated:canvas:*")
     # Another process, whose settings name no server, completes it. A full server has dropped the index of the keys.
     client.delete(min(client.keys("neurogated:canvas:*"), key=len))
