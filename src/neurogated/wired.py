@@ -117,7 +117,7 @@ class Wired(ABC):
             self._runtime.handed_out.add(self.config.namespace, user_id, recall.ids, self._parts.clock())
         self._runtime.tell("recalled", recall)
         if is_present and not (self.config.read_only or self._runtime.is_frozen()):
-            self._runtime.accesses.add(self.store, recall.access)
+            self._runtime.accesses.add(self.store, recall.access, user_id)
 
     def _told(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         """Let the projections follow a write, and call the callbacks of its event."""

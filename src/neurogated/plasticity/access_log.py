@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 
 from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.scope import UserChoice
+from neurogated.core.view import GraphView
 from neurogated.errors import MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.plasticity.energy import EnergyController, TimedAccess
 
@@ -38,8 +41,13 @@ class AccessLog:
         self._since = self._last = clock()
         self._lock = threading.Lock()
 
-    def add(self, store: GraphStorePort, mark: Access) -> None:
-        """Add the accesses of a recall; write the log if it is due."""
+    def add(self, store: GraphStorePort, mark: Access, user_id: UserChoice = None) -> None:
+        """Add the accesses of a recall; write the log if it is due.
+
+        Accesses by a user to memories without a user do not count: they would change what other users recall.
+        """
+        if isinstance(user_id, str):
+            mark = mark.without(_shared(store.view(), mark))
         with self._lock:
             # The time of an access is the time of the recall, not of the write.
             self._last = self._clock()
@@ -100,3 +108,10 @@ class AccessLog:
             self._since = self._clock()
             found = {store: [one for one in marks if one[0]] for store, marks in accesses.items()}
             return {store: marks for store, marks in found.items() if marks}, self._last
+
+
+def _shared(view: GraphView, mark: Access) -> set[str]:
+    """Return the memories without a user among the nodes of accesses and the ends of their edges."""
+    names = {*mark.nodes, *chain.from_iterable((key.source_id, key.target_id) for key in mark.edges)}
+    rows = view.known_rows(names).tolist()
+    return {view.ids[row] for row in rows if view.scope_of(row).user_id is None}
