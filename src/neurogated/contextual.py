@@ -159,7 +159,7 @@ class Contextual(Wired):
             stored = list(writer.add(news))
         if news:
             self._told("added", [node_id for ids in stored for node_id in ids])
-        in_order, users = iter(stored), sorted({one.scope.user_id for one in documents} - {None})
+        in_order, users = iter(stored), sorted({one.scope.user_id for one in documents if one.scope.user_id})
         added = [name for one in heard for name in (one.left_out if one.document is None else next(in_order))]
         echoed = [(given.passages[0].text, one.left_out) for given, one in zip(documents, heard, strict=True)]
         for text, repeated in (*(one for one in echoed if one[1]), *links.found):
