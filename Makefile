@@ -16,10 +16,16 @@ NODES ?= 10000
 BENCH_CACHE ?= $(HOME)/.cache/neurogated-bench
 BENCH ?=
 
+# A file runs in one process, so that its tests share what they open.
+IN_PARALLEL := -n auto --dist loadfile
+
+# For `make test-fast`: files and folders of tests; all by default.
+PART ?=
+
 export HF_HUB_OFFLINE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install browser servers demo docs test test-fast test-313 bench lint format clean
+.PHONY: help install browser servers demo docs test test-fast test-nightly test-313 bench lint format clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,14 +56,18 @@ docs: $(STAMP) ## build the pages of docs and check their links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir $(VENV)/site
 
 test: $(STAMP) ## run all tests with coverage
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-fail-under=90
+	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report=term --cov-fail-under=90
 
 test-fast: $(STAMP) ## run the tests without a real model or a long loop
-	$(BIN)/python -m pytest -n auto -m 'not slow'
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m 'not slow and not nightly' $(PART)
 
-test-313: ## run the fast tests on Python 3.13 if it is installed; CI=true requires it
+test-nightly: $(STAMP) ## run all tests with long rounds and many random examples
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m '' --hypothesis-profile nightly
+
+test-313: ## run what may differ on Python 3.13 if it is installed; CI=true requires it
 ifneq ($(PYTHON_313),)
-	$(MAKE) test-fast PYTHON=$(PYTHON_313) VENV=$(VENV_313)
+	$(MAKE) test-fast PYTHON=$(PYTHON_313) VENV=$(VENV_313) \
+		PART='tests/core tests/storage/test_conformance.py tests/ingestion tests/retrieval tests/specification tests/test_*.py'
 else ifeq ($(CI),true)
 	$(error no Python 3.13: neither python3.13 nor a version of pyenv in $(PYENV_ROOT); set PYTHON_313)
 else

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 # Machines are shared and sometimes slow, so the duration of an example proves nothing.
-hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.load_profile("tests")
+UNTIMED = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("ci", UNTIMED, max_examples=25, derandomize=True)
+hypothesis.settings.register_profile("nightly", UNTIMED, max_examples=300)
+hypothesis.settings.load_profile("ci")  # `make test-nightly` names the other
 
 ROOT = Path(__file__).parents[1]
 # Models are exported once for all runs, and not into the user's cache.

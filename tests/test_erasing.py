@@ -1,7 +1,7 @@
 """After `compact` no file contains a forgotten text. Before it no recall returns one."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -77,12 +77,6 @@ def test_caches_of_a_language_model_are_emptied_without_one_too(
     assert not (folder / "llm_cache.damaged").exists()
 
 
-def test_where_there_was_no_language_model_no_cache_is_made_for_one(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        memory.compact()
-    assert not list(Path(config.save_dir).glob("llm_cache*"))
-
-
 def test_expired_memories_are_erased_in_every_namespace(config: MemoryConfig, clock: ManualClock) -> None:
     with _opened(config, clock) as memory:
         for graph in (memory, memory.in_namespace("bob"), memory.in_namespace("eve")):
@@ -139,13 +133,3 @@ def test_words_of_an_expired_turn_are_not_recalled(talking: NeuroGraphMemory, cl
     assert len(talking.history()) == known
     at_the_time = talking.recall("Mio the cat", top_n=12, as_of=known)
     assert str([remembered.node for remembered in at_the_time]).count(f"Turn{gone}.") == 2
-
-
-def test_words_that_did_not_hold_then_are_not_recalled(talking: NeuroGraphMemory) -> None:
-    (ids,) = talking.add_documents([_talk(*TALK)], progress=False)
-    talking.update(ids[2], valid_from=datetime(2026, 1, 1, tzinfo=UTC))
-    before, after = (
-        talking.recall("pill", top_n=6, valid_at=datetime(year, 6, 1, tzinfo=UTC)) for year in (2025, 2026)
-    )
-    assert "blue pill" not in str([remembered.node for remembered in before])
-    assert str([remembered.node for remembered in after]).count("blue pill") == 1

@@ -5,16 +5,12 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.cli import main
-from neurogated.errors import MemoryClosedError
-from neurogated.evaluation.datasets import dataset_folder, load_dataset
-from neurogated.evaluation.runner import run
 from neurogated.ingestion.document import Document, Passage
 from tests.chat_handler import ChatHandler
 
@@ -113,13 +109,6 @@ def test_questions_wait_for_the_model_together_and_writes_go_on_meanwhile(
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("recall")]
 
 
-def test_asking_a_closed_memory_is_an_error_at_once(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        pass
-    with pytest.raises(MemoryClosedError):
-        asyncio.run(memory.arecall("Who is there?"))
-
-
 def test_the_model_judges_questions_causes_and_names(with_model: MemoryConfig) -> None:
     with NeuroGraphMemory(with_model) as memory:
         ids = memory.add_documents([STORY])[0]
@@ -138,11 +127,6 @@ def test_the_model_answers_from_the_recalled_memories(with_model: MemoryConfig, 
         memory.add_documents([STORY])
         assert memory.answer(memory.recall("What broke?")) == "the dam"
         assert "The dam broke at dawn." in model.requests[-1]["messages"][-1]["content"]
-
-
-def test_without_a_model_there_is_no_answer(memory: NeuroGraphMemory) -> None:
-    memory.add_documents([STORY])
-    assert memory.answer(memory.recall("What broke?")) is None
 
 
 def test_asking_and_indexing_again_asks_the_model_nothing(with_model: MemoryConfig, model: Model) -> None:
@@ -192,21 +176,3 @@ def test_a_budget_stops_cleanly_and_resume_judges_the_rest(with_model: MemoryCon
     assert len(model.requests) == 1
     with NeuroGraphMemory(with_model) as memory:
         assert memory.resume() == (2, 0)
-
-
-def test_a_run_with_a_model_scores_its_answers(
-    with_model: MemoryConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    corpus = [{"title": "Flood", "text": passage.text, "idx": idx} for idx, passage in enumerate(STORY.passages)]
-    gold = [{**corpus[0], "is_supporting": True}]
-    questions = [
-        {"id": "1", "question": "What broke?", "answer": ["The dam!"], "paragraphs": gold},
-        {"id": "2", "question": "What broke first?", "answer": ["a wall by the dam"], "paragraphs": gold},
-    ]
-    (tmp_path / "tiny_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
-    (tmp_path / "tiny.json").write_text(json.dumps(questions), encoding="utf-8")
-    report = run(load_dataset("tiny", dataset_folder(tmp_path, "tiny"), "hipporag"), with_model)
-    assert report.answers == {"exact match": 50.0, "F1": pytest.approx((100 + 50) / 2)}
-    rankings = (report.folder / "rankings.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(rankings[0])["answer"] == "the dam"
-    assert capsys.readouterr().out == ""

@@ -9,12 +9,10 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import IndexingSettings
-from neurogated.core.delta import GraphDelta, WeightChange
-from neurogated.core.model import EdgeKey
 from tests.sessions import LONG, NOON, message_of, order_of
 
 CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(chunk_size=9, chunk_overlap=0))
@@ -25,7 +23,6 @@ put = st.tuples(st.integers(0, 5), st.integers(0, 3), st.none() | st.sampled_fro
 
 
 @given(st.lists(put, max_size=12))
-@settings(max_examples=60, deadline=None)
 def test_turns_stand_where_their_last_time_and_session_put_them(calls: list[tuple[int, int, str | None, str]]) -> None:
     expected: dict[str, list[tuple[int, str]]] = {name: [] for name in SESSIONS}
     known: dict[str, tuple[int, str, str]] = {}
@@ -52,21 +49,6 @@ def test_turns_stand_where_their_last_time_and_session_put_them(calls: list[tupl
                 texts += [f"{part.strip('.')}." for part in text.split(". ")] if text == LONG else [text]
             assert order_of(memory, session) == texts
         assert memory.check() == []
-
-
-def test_learned_weights_of_other_edges_stay() -> None:
-    with NeuroGraphMemory(CONFIG) as memory:
-        for number in range(5):
-            at = NOON + timedelta(hours=number)
-            memory.add(message_of(f"Turn {number}.", id=str(number), timestamp=at), session_id="s")
-        keys = [EdgeKey(str(number), str(number + 1), EdgeType.SEQ) for number in range(4)]
-        memory.store.apply(GraphDelta(weights=tuple(WeightChange(key, 0.5) for key in keys)))
-        # It stays between its neighbours.
-        memory.add(message_of("Turn 1.", id="1", timestamp=NOON + timedelta(hours=1.5)), session_id="s")
-        assert [memory.store.get_edge(*key).weight for key in keys] == [0.5] * 4
-        memory.add(message_of("Turn 1.", id="1", timestamp=NOON + timedelta(hours=9)), session_id="s")
-        assert order_of(memory) == [f"Turn {number}." for number in (0, 2, 3, 4, 1)]
-        assert [memory.store.get_edge(*key).weight for key in keys[2:]] == [0.5] * 2
 
 
 def test_a_document_becomes_a_turn_and_keeps_the_scope_that_is_not_given() -> None:

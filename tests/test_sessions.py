@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from neurogated import EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.core.model import LAST_POSITION
 from neurogated.errors import InputError
 from neurogated.ingestion import sessions
 from neurogated.testing.clock import ManualClock
@@ -27,10 +23,6 @@ from tests.sessions import NOON, TALK, following_of, message_of, order_of
 @pytest.fixture(params=["memory", "sqlite"])
 def storage(request: pytest.FixtureRequest) -> str:
     return str(request.param)
-
-
-def _seen(recall: Recall) -> list[tuple[str, float, Mapping[str, float]]]:
-    return [(one.id, one.score, one.parts) for one in recall]
 
 
 # Storage
@@ -47,15 +39,6 @@ def test_a_message_is_a_memory_with_role_speaker_time_and_metadata(memory: Neuro
     assert (note.role, note.speaker, note.timestamp, note.position) == (None, None, None, None)
 
 
-def test_fields_for_all_messages_apply_unless_a_message_has_its_own(memory: NeuroGraphMemory) -> None:
-    later = NOON + timedelta(hours=1)
-    ids = memory.add(["One.", message_of("Two.", timestamp=later)], timestamp=NOON, title="Numbers", importance=0.9)
-    assert [(node.title, node.importance, node.timestamp) for node in memory.store.get_nodes(ids)] == [
-        ("Numbers", 0.9, NOON),
-        ("Numbers", 0.9, later),
-    ]
-
-
 def test_the_same_words_are_two_turns_of_a_session_and_one_document(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         assert len({*memory.add(["Oh no!", "Oh no!"], session_id="s"), *memory.add("Oh no!", session_id="s")}) == 3
@@ -63,18 +46,6 @@ def test_the_same_words_are_two_turns_of_a_session_and_one_document(config: Memo
         before = memory.store.view().sequence + 1
         assert len({*memory.add(["Oh no!", "Oh no!"]), *memory.add("Oh no!")}) == 1
         assert memory.store.view().sequence == before
-
-
-@pytest.mark.parametrize("name", ["title", "speaker", "role", "timestamp", "date", "context"])
-def test_metadata_does_not_change_a_recall(name: str) -> None:
-    recalls = []
-    for metadata in ({}, {name: "Mio the cat"}):
-        with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-            for place, text in enumerate(TALK):
-                memory.add(text, metadata=metadata, id=f"turn {place}")
-            assert all(node.metadata.items() >= metadata.items() for node in memory.store.all_nodes())
-            recalls.append(_seen(memory.recall("Why does Mio the cat sleep?", top_n=5)))
-    assert recalls[0] == recalls[1]
 
 
 # The order of a session
@@ -109,68 +80,8 @@ def test_sessions_are_told_apart_by_name_and_user(memory: NeuroGraphMemory) -> N
     assert len(following_of(memory)) == 8
 
 
-def _fed(calls: Sequence[Sequence[int | None]], step: int) -> list[str]:
-    """Return the order of a session whose turns came at these hours, with positions `step` apart."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sessions, "_STEP", step)
-        patch.setattr(sessions, "_FIRST", 2 * step)
-        with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-            number = 0
-            for hours in calls:
-                messages = []
-                for hour in hours:
-                    moment = {} if hour is None else {"timestamp": NOON + timedelta(hours=hour)}
-                    messages.append(message_of(f"Turn {number}.", **moment))
-                    number += 1
-                memory.add(messages, session_id="s")
-            return order_of(memory)
-
-
-_STEPS = st.sampled_from([1, 3, 1 << 30])
-
-
-@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), max_size=7), _STEPS)
-@settings(max_examples=40)
-def test_late_turns_find_their_place_as_a_stable_sort_puts_them(calls: list[list[int]], step: int) -> None:
-    hours = [hour for call in calls for hour in call]
-    expected = sorted(range(len(hours)), key=hours.__getitem__)
-    assert _fed(calls, step) == [f"Turn {number}." for number in expected]
-
-
-@given(st.lists(st.lists(st.none() | st.integers(0, 5), min_size=1, max_size=4), max_size=6), _STEPS)
-@settings(max_examples=40)
-def test_a_turn_without_a_time_follows_all_that_came_before_it(calls: list[list[int | None]], step: int) -> None:
-    hours = [hour for call in calls for hour in call]
-    order = [int(text[5:-1]) for text in _fed(calls, step)]
-    timed = [number for number, hour in enumerate(hours) if hour is not None]
-    assert [number for number in order if hours[number] is not None] == sorted(timed, key=lambda one: hours[one] or 0)
-    for place, number in enumerate(order):
-        if hours[number] is None:
-            assert set(range(number)) <= set(order[:place])
-
-
-def test_turns_in_reverse_order_find_room(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        for hour in reversed(range(12)):
-            memory.add(message_of(f"Turn {hour}.", timestamp=NOON + timedelta(hours=hour)), session_id="s")
-        assert order_of(memory) == [f"Turn {hour}." for hour in range(12)]
-
-
 def _in(session: sessions.Session, hour: float) -> None:
     session.add(f"{hour}", NOON + timedelta(hours=hour))
-
-
-@given(st.lists(st.integers(0, 40), max_size=80), st.sampled_from([1, 4, 1 << 30]))
-def test_positions_ascend_for_any_order_of_arrival(hours: list[int], step: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sessions, "_STEP", step)
-        patch.setattr(sessions, "_FIRST", 4 * step)
-        session = sessions.Session([], iter(()))
-        for hour in hours:
-            _in(session, hour)
-            positions = [turn.position for turn in session.turns]
-            assert positions == sorted(set(positions))
-            assert min(positions) >= 0
 
 
 @pytest.mark.parametrize(
@@ -196,20 +107,7 @@ def test_few_turns_move_for_each_that_comes_late(hour_of: Callable[[int], float]
     assert moves <= most * 1000
 
 
-def test_a_session_may_be_longer_than_any_conversation() -> None:
-    session = sessions.Session([], iter(()))
-    for number in range(10_000):
-        session.add(str(number), None)
-    assert session.turns[-1].position < LAST_POSITION / 1000
-    MemoryNode("last", "text", position=session.turns[-1].position)
-
-
 # Several writers
-
-
-def _say(memory: NeuroGraphMemory, name: str, count: int) -> None:
-    for place in range(count):
-        memory.add(message_of(f"{name} {place}.", name=name), user_id="ana", session_id="s")
 
 
 def _assert_whole(memory: NeuroGraphMemory, names: Sequence[str], count: int) -> None:
@@ -217,21 +115,6 @@ def _assert_whole(memory: NeuroGraphMemory, names: Sequence[str], count: int) ->
     assert len(order) == len(names) * count
     for name in names:
         assert [text for text in order if text.startswith(name)] == [f"{name} {place}." for place in range(count)]
-
-
-def test_threads_lose_no_turn_of_one_session(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory, ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda name: _say(memory, name, 8), ["Ann", "Bo"]))
-        _assert_whole(memory, ["Ann", "Bo"], 8)
-
-
-def test_two_memories_of_one_folder_lose_no_turn_of_one_session(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
-    with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as other, ThreadPoolExecutor(2) as pool:
-        list(pool.map(_say, [one, other], ["Ann", "Bo"], [8, 8]))
-        for memory in (one, other):
-            _assert_whole(memory, ["Ann", "Bo"], 8)
-        assert one.check() == []
 
 
 _SAYING = """
@@ -318,22 +201,6 @@ def test_an_argument_that_is_unknown_or_does_not_fit_is_refused_by_name(
     assert memory.history() == []
 
 
-def test_no_messages_are_no_memories(memory: NeuroGraphMemory) -> None:
-    assert memory.add([], session_id="s") == []
-    assert memory.history() == []
-
-
-@given(st.sets(st.integers(0, 7)), st.booleans())
-@settings(max_examples=30)
-def test_a_session_without_some_turns_is_one_chain_still(gone: set[int], at_once: bool) -> None:  # noqa: FBT001
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        ids = memory.add([message_of(f"Turn {number}.") for number in range(8)], session_id="s")
-        removed = [ids[number] for number in gone]
-        for batch in [removed] if at_once else [[one] for one in removed]:
-            memory.delete(batch)
-        assert order_of(memory) == [f"Turn {number}." for number in range(8) if number not in gone]
-
-
 def test_an_expired_turn_leaves_one_chain() -> None:
     clock = ManualClock()
     with NeuroGraphMemory(
@@ -345,8 +212,3 @@ def test_an_expired_turn_leaves_one_chain() -> None:
         clock.advance(timedelta(seconds=9))
         memory.maintenance()
         assert order_of(memory) == ["First.", "Third."]
-
-
-def test_a_turn_is_of_its_own_kind_unless_another_is_given(memory: NeuroGraphMemory) -> None:
-    ids = memory.add("Hello.", session_id="s") + memory.add("Pay.", session_id="s", kind="policy") + memory.add("Note.")
-    assert [memory.get(node_id).kind for node_id in ids] == ["turn", "policy", "episode"]

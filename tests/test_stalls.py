@@ -84,13 +84,3 @@ def test_an_embedder_that_hangs_is_told_and_no_thread_stays(
     logger.removeHandler(handler)
     assert embedder.told.is_set()
     assert not watchdogs()
-
-
-def test_a_memory_and_its_namespaces_share_one_watchdog(watchdogs: Watchdogs, memory: NeuroGraphMemory) -> None:
-    other = memory.in_namespace("other")
-    for one in (memory, other):
-        one.add_document("It rains.")
-        one.recall("Does it rain?")
-    assert len(watchdogs()) == 1
-    memory.close()
-    assert not watchdogs()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,25 +88,6 @@ def test_counts_sizes_hit_rates_and_tokens_are_all_there(parts: Parts, config: M
     }  # fmt: skip
 
 
-def test_parts_that_count_nothing_have_no_figures_and_the_whole_is_json(config: MemoryConfig) -> None:
-    plain = Parts(GraphStore(namespace="alice"), HashEmbedder(), UniformKernelSource())
-    stats = memory_stats(plain.store, plain, config, frozen=False)
-    assert stats["language model"] is None
-    assert (stats["storage"], stats["embedding"], stats["language model use"]) == ({}, {}, {})
-    assert json.loads(json.dumps(stats, allow_nan=False)) == stats
-
-
-def test_removed_nodes_and_edges_do_not_count(parts: Parts, config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config, parts=parts) as memory:
-        ids = memory.add_document("The pump failed.") + memory.add_document("The pump was mended.")
-        memory.feedback(ids)
-        assert memory_stats(memory.store, parts, config, frozen=False)["edges"]["ASSOC"] == 1
-        memory.store.remove_node(ids[0])  # type: ignore[attr-defined]  # every store of the project has it
-        stats = memory_stats(memory.store, parts, config, frozen=False)
-    assert stats["nodes"] == 1
-    assert set(stats["edges"].values()) == {0}
-
-
 @pytest.mark.parametrize("address", [None, "http://127.0.0.1:1/v1"])
 def test_the_caches_of_a_memory_on_disk_are_handed_out(tmp_path: Path, address: str | None) -> None:
     config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash", llm_base_url=address)
@@ -128,7 +108,3 @@ def test_the_caches_of_a_memory_on_disk_are_handed_out(tmp_path: Path, address: 
     parts.embedder.close()
     if parts.language_model is not None:
         parts.language_model.close()
-
-
-def test_a_memory_in_memory_has_no_caches(config: MemoryConfig) -> None:
-    assert [type(cache).__name__ for cache in build(config).caches] == ["WorkingCanvas"]

@@ -57,22 +57,15 @@ def test_each_call_has_a_span_and_a_duration(memory: NeuroGraphMemory) -> None:
     assert counted["recalling", "success"] == counted["updating", "error"] == 1
 
 
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    with pytest.raises(MissingExtraError):
+        NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash", runtime=RuntimeSettings(telemetry=True)))
+
+
 def test_spans_tell_nothing_of_texts_and_users(memory: NeuroGraphMemory) -> None:
     memory.add("The heron stands in the reeds.", id="h", user_id="ana", metadata={"place": "pond"})
     with pytest.raises(UnknownIdError):
         memory.update("pond", "text")
     told = "".join(span.to_json() for span in SPANS.get_finished_spans())
     assert not any(word in told for word in ("heron", 'ana"', "pond"))
-
-
-def test_nothing_is_measured_unless_asked() -> None:
-    SPANS.clear()
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        memory.add("The heron stands in the reeds.")
-    assert not SPANS.get_finished_spans()
-
-
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    with pytest.raises(MissingExtraError, match=r"neurogated\[otel\]"):
-        NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash", runtime=RuntimeSettings(telemetry=True)))

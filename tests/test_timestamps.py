@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
@@ -30,7 +30,6 @@ def test_a_timestamp_may_be_a_text_in_iso_format(memory: NeuroGraphMemory, text:
 
 
 @given(st.datetimes(datetime(2, 1, 1), datetime(9999, 1, 1), timezones=st.timezones()))  # noqa: DTZ001 - zones are drawn
-@settings(max_examples=30)
 def test_a_text_in_iso_format_is_the_same_time_as_its_datetime(moment: datetime) -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         (one, other) = memory.add(

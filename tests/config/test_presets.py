@@ -41,5 +41,5 @@ def test_settings_beside_a_preset_change_it_wherever_they_come_from(tmp_path: Pa
 
 
 def test_an_unknown_preset_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="one of classic, biem"):
+    with pytest.raises(ConfigError):
         MemoryConfig.preset("clasic")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory, RelationKind, compose
-from neurogated.conflict.claims import claims_in, contradicted, repeats
-from neurogated.conflict.judge import Content, PairJudge
-from neurogated.core.judgements import Relation
+from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -43,24 +39,6 @@ def test_what_a_person_contradicts_is_asked_in_her_language(
     (conflict,) = found(memory)
     assert (conflict.sides, conflict.status, conflict.loser) == (sides, "open", None)
     assert asked in conflict.question
-
-
-class OtherJudge(PairJudge):
-    """A judge that finds no conflict, as one with an embedder may where one without finds some."""
-
-    def compare(self, first: Content, second: Content) -> Relation:
-        assert first != second
-        return Relation(RelationKind.REFINEMENT, 1.0, "They fit together.")
-
-
-def test_the_reason_is_that_of_the_judge_that_found_the_conflict(config: MemoryConfig) -> None:
-    parts = replace(compose.build(config), pair_judge=OtherJudge())
-    with NeuroGraphMemory(config, parts=parts) as memory:
-        said(memory, "I live in Leeds.")
-        said(memory, "I live in York.")
-        (conflict,) = found(memory)
-        assert "has one value at a time" in conflict.reason
-    parts.store.close()
 
 
 NONE = [
@@ -113,28 +91,6 @@ def test_a_change_of_one_part_of_a_sentence_ends_nothing(memory: NeuroGraphMemor
     assert all(one.status == "open" for one in found(memory))
 
 
-def test_messages_of_one_call_are_compared(memory: NeuroGraphMemory) -> None:
-    texts = ["I live in Leeds.", "It rains.", "I live in York."]
-    ids = memory.add([{"role": "user", "content": text} for text in texts], user_id="ana", session_id="s")
-    assert [one.sides for one in found(memory)] == [(ids[0], ids[2])]
-
-
-def test_a_repeated_denial_is_asked_once(memory: NeuroGraphMemory) -> None:
-    said(memory, "I met Kelly at the library, and she was kind.")
-    for day in (1, 2):
-        said(memory, "I have never met Kelly at the library.", day)
-    assert len(found(memory)) == 1
-
-
-def test_code_is_no_claim() -> None:
-    assert [claim.keys for claim in claims_in("I have never met Kelly in Rome, but I will.")] == [
-        frozenset({"meet", "kelli", "rome"})
-    ]
-    (claim,) = claims_in("The deadline was moved to April 5.")
-    assert contradicted(claim, ["The deadline is April 1."], 0.7) == 0
-    assert repeats(claim, ["The deadline is April 5."], 0.7)
-
-
 def test_a_recall_ranks_the_present_first_unless_the_past_is_asked_for() -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         old = memory.add_fact("Ana", "city", "Lyon", valid_from=START)
@@ -183,12 +139,6 @@ def test_a_dispute_that_was_answered_is_not_asked_again(memory: NeuroGraphMemory
     assert (len(memory.conflicts("open", user_id="ana")) > 0) == (keep != "both")
 
 
-def test_what_replaced_a_memory_may_be_said_again(memory: NeuroGraphMemory) -> None:
-    old, _, again = (said(memory, f"I live in {city}.", day) for day, city in enumerate(("Leeds", "York now", "York")))
-    (conflict,) = found(memory)
-    assert (conflict.loser, bool(memory.same_as(again))) == (old, True)
-
-
 def test_a_recall_says_what_is_contested(memory: NeuroGraphMemory) -> None:
     sides = said(memory, "I live in Leeds."), said(memory, "I live in York.")
     recall = memory.recall("Where do I live? Leeds?", user_id="ana", top_n=1)
@@ -212,13 +162,6 @@ def test_the_next_messages_of_the_session_are_offered_as_evidence(memory: NeuroG
     assert memory.get(second).valid_to is None
     resolved = memory.resolve(conflict.id, second, because=conflict.evidence[0])
     assert (resolved.because, resolved.loser) == (answer, conflict.first)
-
-
-def test_facts_have_no_evidence(memory: NeuroGraphMemory) -> None:
-    for city in ("Lyon", "Paris"):
-        memory.add_fact("Ana", "city", city, user_id="ana")
-    said(memory, "Lyon is where Ana lives.")
-    assert [one.evidence for one in memory.conflicts(user_id="ana")] == [()]
 
 
 @pytest.mark.parametrize(
@@ -300,10 +243,3 @@ def test_a_memory_of_one_project_ends_none_of_another_and_repeats_none(memory: N
     assert memory.same_as(ids[1][0]) == []
     assert [one.status for one in found(memory)] == ["open"]
     assert memory.get(ids[0][1]).valid_to is None
-
-
-def test_a_question_has_no_control_characters(memory: NeuroGraphMemory) -> None:
-    said(memory, "I live in Leeds\x1b[31m\u202e.")
-    said(memory, "I live in York.")
-    (conflict,) = found(memory)
-    assert conflict.question.isprintable()

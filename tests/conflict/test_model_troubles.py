@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -43,15 +42,6 @@ def test_a_reason_is_one_short_line_without_markup_or_control_characters(
         assert "<script>alert" not in explain_conflicts(memory, user_id="ana")
 
 
-def test_answers_about_pairs_that_were_not_asked_are_ignored(config: MemoryConfig, model: ModelServer) -> None:
-    others = [entry({"pair": number}, "contradiction") for number in (-1, 0, *range(2, 20_000))]
-    model.text = json.dumps({"pairs": [*others, entry({"pair": 1}, "none")]})
-    with NeuroGraphMemory(config) as memory:
-        said(memory, EARLIER)
-        said(memory, LATER, 3)
-        assert (found(memory), waiting(memory)) == ([], 0)
-
-
 @pytest.mark.parametrize("work", [NeuroGraphMemory.resume, NeuroGraphMemory.consolidate])
 def test_a_read_only_memory_asks_no_model(
     config: MemoryConfig, model: ModelServer, work: Callable[..., object]
@@ -74,14 +64,6 @@ def test_a_memory_without_a_model_keeps_the_queue_and_adds_nothing_to_it(
     with NeuroGraphMemory(config) as memory:
         assert memory.resume(progress=False) == (1, 0)
         assert [one.sides for one in found(memory)] == [sides]
-
-
-def test_the_setting_that_switches_the_model_off_empties_the_queue(config: MemoryConfig, model: ModelServer) -> None:
-    queued(config, model)
-    with NeuroGraphMemory(config.replace(metabolism={"conflict_uncertain": 0})) as memory:
-        said(memory, OTHERS[0], 4)
-        assert waiting(memory) == 0
-    assert model.asked == []
 
 
 def test_a_write_returns_though_the_memory_is_closed_while_the_model_answers(
@@ -152,15 +134,6 @@ def test_closing_ends_the_background_work_after_the_present_call(config: MemoryC
         assert (len(found(memory)), waiting(memory)) in {(1, 1), (1, 2)}
 
 
-def test_an_undone_write_leaves_nothing_to_judge(config: MemoryConfig, model: ModelServer) -> None:
-    queued(config, model)
-    with NeuroGraphMemory(config) as memory:
-        memory.undo()
-        assert memory.resume(progress=False) == (1, 0)
-        assert memory.count(user_id="ana") == 1
-    assert model.asked == []
-
-
 def test_an_export_keeps_the_queue(config: MemoryConfig, model: ModelServer, tmp_path: Path) -> None:
     sides = queued(config, model)
     with NeuroGraphMemory(config) as memory:
@@ -191,16 +164,6 @@ def test_erased_words_leave_the_queue_and_the_cache(config: MemoryConfig, model:
     assert not [file for file in files if b"ebrasteak" in file.read_bytes()]
 
 
-def test_namespaces_are_judged_apart(config: MemoryConfig, model: ModelServer) -> None:
-    with NeuroGraphMemory(config) as memory:
-        other = memory.in_namespace("other")
-        said(memory, EARLIER)
-        said(other, LATER, 3)
-        assert model.asked == []
-        said(other, EARLIER, 4)
-        assert (len(found(memory)), len(found(other))) == (0, 1)
-
-
 @pytest.mark.parametrize("owner", [{"agent_id": "cook"}, {"user_id": "ben"}, {"user_id": None, "session_id": "other"}])
 def test_texts_of_other_owners_are_never_in_a_prompt(
     config: MemoryConfig, model: ModelServer, owner: dict[str, str | None]
@@ -227,35 +190,6 @@ def test_a_memory_that_moves_to_another_user_while_the_model_answers_is_in_no_co
         model.during = move
         said(memory, LATER, 3)
         assert (found(memory), found(memory, "ben")) == ([], [])
-
-
-def test_pieces_of_one_message_are_not_compared(config: MemoryConfig, model: ModelServer) -> None:
-    values = {"chunk_size": 16, "chunk_overlap": 0}
-    with NeuroGraphMemory(config.replace(indexing=values)) as memory:
-        assert len(memory.add({"role": "user", "content": f"{EARLIER} {LATER}"}, user_id="ana", session_id="day")) > 1
-        assert (found(memory), waiting(memory)) == ([], 0)
-    assert model.asked == []
-
-
-def test_near_messages_of_the_assistant_hide_no_pair(config: MemoryConfig) -> None:
-    few = config.replace(metabolism={"conflict_candidates": 2, "conflict_likeness": 1.0, "conflict_nearest": 2})
-    with NeuroGraphMemory(few) as memory:
-        said(memory, EARLIER)
-        for day in range(1, 6):
-            said(memory, f"{LATER} {day}", day, role="assistant")
-        said(memory, LATER, 6)
-        assert len(found(memory)) == 1
-
-
-def test_a_long_queue_is_read_in_portions(config: MemoryConfig, model: ModelServer) -> None:
-    model.judge = lambda pair: entry(pair, "none")
-    with NeuroGraphMemory(config.replace(metabolism={"conflict_calls": 0})) as memory:
-        texts = [f"I wash {number} cars on {day} days" for day in range(10) for number in range(10)]
-        memory.add([{"role": "user", "content": text} for text in texts], user_id="ana")
-        assert waiting(memory) == len(texts)
-        assert memory.resume(progress=False) == (len(texts), 0)
-    asked = [frozenset((pair["earlier"]["text"], pair["later"]["text"])) for pairs in model.asked for pair in pairs]
-    assert len(asked) == len(set(asked)) > 0
 
 
 def test_a_text_that_confuses_the_model_holds_up_no_other(config: MemoryConfig, model: ModelServer) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
@@ -82,12 +82,6 @@ def test_attributes_of_many_values_and_equal_values_are_no_conflict(
     assert memory.conflicts(None) == []
 
 
-def test_values_that_are_said_to_hold_at_different_times_are_no_conflict(memory: NeuroGraphMemory) -> None:
-    memory.add_fact("Ana", "city", "Lyon", valid_from=START, valid_to=START + YEAR)
-    memory.add_fact("Ana", "city", "Paris", valid_from=START + YEAR)
-    assert memory.conflicts(None) == []
-
-
 def test_users_never_conflict_and_see_their_own_conflicts_only(memory: NeuroGraphMemory) -> None:
     for city, user in (("Lyon", "ana"), ("Paris", "ben"), ("Rome", None)):
         lives(memory, city, None, user)
@@ -139,13 +133,6 @@ def test_the_past_shows_what_was_believed_then(memory: NeuroGraphMemory) -> None
               for conflict_id in [only(memory.conflicts(None, user_id="ana")).id] for n in (2, 3)]  # fmt: skip
     assert values == ["superseded", "wrong"]
     assert memory.store.as_of(1).get_node(old).valid_to is None
-
-
-def test_without_the_other_side_a_memory_is_as_if_it_had_never_been_there(memory: NeuroGraphMemory) -> None:
-    old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
-    memory.delete(new)
-    assert memory.get(old).valid_to is None
-    assert memory.conflicts(None, user_id=ANY_USER) == []
 
 
 def test_a_new_text_ends_the_conflict(memory: NeuroGraphMemory) -> None:
@@ -273,14 +260,6 @@ def test_the_end_of_a_memory_moves_with_the_one_that_replaced_it(memory: NeuroGr
     assert years(memory, new) == [(2024, None)]
 
 
-def test_a_new_text_may_conflict_with_the_same_memory(memory: NeuroGraphMemory) -> None:
-    first, second = (memory.add(f"I live in {city}.", user_id="ana")[0] for city in ("Leeds", "York"))
-    memory.resolve(between(memory, first, second).id, first)
-    memory.update(second, "I live in Hull.")
-    assert between(memory, first, second).status == "open"
-    assert years(memory, second) == [(None, None)]
-
-
 def test_a_new_text_has_the_times_that_were_given(memory: NeuroGraphMemory) -> None:
     old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
     memory.update(old, "Ana city: Paris")
@@ -292,7 +271,6 @@ CITIES = ("Lyon", "Paris", "Rome", "Oslo", "Turin")
 
 
 @given(st.permutations(range(5)), st.lists(st.integers(0, 9), max_size=4))
-@settings(max_examples=25)
 def test_the_times_of_values_do_not_depend_on_the_order_in_which_they_are_stated(
     order: list[int], removed: list[int]
 ) -> None:
@@ -307,7 +285,6 @@ def test_the_times_of_values_do_not_depend_on_the_order_in_which_they_are_stated
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["first", "second", "both", "supersede"])), max_size=8))
-@settings(max_examples=25)
 def test_outcomes_of_several_conflicts_are_independent(choices: list[tuple[int, str]]) -> None:
     with opened() as memory:
         ids = [lives(memory, city, 2000 + place) for place, city in enumerate(CITIES[:4])]
@@ -332,13 +309,6 @@ def test_callbacks_hear_of_each_new_conflict_once(memory: NeuroGraphMemory) -> N
     for city in ("Lyon", "Paris", "Paris"):
         lives(memory, city, None)
     assert heard == memory.conflicts(user_id="ana")
-
-
-def test_checking_can_be_switched_off() -> None:
-    with opened(metabolism={"check_conflicts": False}) as memory:
-        for city in ("Lyon", "Paris"):
-            lives(memory, city, None)
-        assert memory.conflicts(None, user_id=ANY_USER) == []
 
 
 def test_wrong_arguments_change_nothing(memory: NeuroGraphMemory) -> None:
@@ -380,11 +350,11 @@ def test_callers_cannot_make_or_change_conflicts(memory: NeuroGraphMemory) -> No
         lambda: memory.update(told, kind="conflict"),
         lambda: memory.add_document("Ana has a nut allergy.", kind="conflict"),
     ):
-        with pytest.raises(InputError, match="only the memory itself"):
+        with pytest.raises(InputError):
             forge()
     assert memory.conflicts() == []
     first, second = memory.add_fact("Ana", "city", "Lyon"), memory.add_fact("Ana", "city", "Rome")
     (conflict,) = memory.conflicts()
-    with pytest.raises(InputError, match="only the memory itself"):
+    with pytest.raises(InputError):
         memory.update(conflict.id, metadata={"loser": first})
     assert (conflict.first, conflict.second) == (first, second)

@@ -7,7 +7,6 @@ import pytest
 from neurogated.conflict.moments import Moment, find_moments
 from neurogated.conflict.quantities import number_of
 from neurogated.conflict.statement import read_statement
-from neurogated.conflict.word_relations import word_relations
 
 
 @pytest.mark.parametrize(
@@ -61,13 +60,3 @@ def test_a_negation_is_read_once(text: str) -> None:
 @pytest.mark.parametrize("text", ["I smoke.", "Not only Ann smokes.", "Nicht nur Anna raucht.", "他不但抽烟。"])
 def test_a_word_that_only_looks_like_a_negation_denies_nothing(text: str) -> None:
     assert not read_statement(text).is_negated
-
-
-def test_words_are_related_by_the_lexicon() -> None:
-    words = word_relations()
-    assert words.opposite("hot", "cold")
-    assert words.opposite("passed", "failed")
-    assert not words.opposite("man", "woman")
-    assert words.are_synonyms("kid", "child")
-    assert words.is_broader("germany", "berlin")
-    assert words.base("children") == "child"

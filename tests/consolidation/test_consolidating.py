@@ -9,11 +9,10 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Scope
 from neurogated.core.delta import Access
-from neurogated.errors import InputError
 from tests.consolidation.clusters import TEXTS, add_cluster, use_together
 
 MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
@@ -43,45 +42,12 @@ def test_memories_that_are_used_together_become_a_fact(memory: NeuroGraphMemory)
     assert memory.history()[-1].reason == "consolidate"
 
 
-def test_metadata_of_a_source_changes_the_fact_and_its_energy_stays(memory: NeuroGraphMemory) -> None:
-    ids = add_cluster(memory, user_id="ana", metadata={"place": "Velmouth", "year": 2024})
-    (fact,) = memory.consolidate()
-    memory.update(fact, metadata={**memory.get(fact).metadata, "checked": True})
-    energies = [memory.get(one).base_energy for one in ids]
-    memory.update(ids[0], metadata={"place": "Oakham", "year": 2024})
-    assert dict(memory.get(fact).metadata) == {"year": 2024, "checked": True}
-    assert memory.consolidate() == []
-    assert [memory.get(one).base_energy for one in ids] == energies
-    memory.update(ids[0], metadata={"place": "Velmouth", "year": 2024})
-    assert dict(memory.get(fact).metadata) == {"place": "Velmouth", "year": 2024, "checked": True}
-
-
 def test_a_fact_is_found_with_its_sources_in_a_recall(memory: NeuroGraphMemory) -> None:
     ids = add_cluster(memory)
     (fact,) = memory.consolidate()
     found = memory.recall("Where does the pottery course end?", top_n=5).ids
     assert fact in found
     assert set(found) & set(ids)
-
-
-def test_memories_without_uses_or_without_edges_stay_apart(memory: NeuroGraphMemory) -> None:
-    unused = [memory.add(text)[0] for text in TEXTS]
-    assert memory.consolidate() == []
-    memory.store.apply(GraphDelta(touch=Access(dict.fromkeys(unused, 9))))
-    linked = {edge.key for edge in memory.store.all_edges()}
-    memory.store.apply(GraphDelta(removed_edges=tuple(linked)))
-    assert memory.consolidate() == []
-
-
-def test_a_second_call_makes_nothing(memory: NeuroGraphMemory, config: MemoryConfig) -> None:
-    add_cluster(memory)
-    assert len(memory.consolidate()) == 1
-    before = contents(memory)
-    assert memory.consolidate() == []
-    memory.close()
-    with NeuroGraphMemory(config) as opened:
-        assert opened.consolidate() == []
-        assert contents(opened) == before
 
 
 def test_a_cluster_becomes_a_further_fact_when_most_of_its_members_are_new(memory: NeuroGraphMemory) -> None:
@@ -104,28 +70,6 @@ def test_undo_takes_the_facts_back_and_restores_the_energies(memory: NeuroGraphM
     memory.undo()
     assert not memory.store.has_node(fact)
     assert contents(memory) == before
-
-
-def test_energy_and_importance_of_a_fact_are_the_largest_of_its_sources(memory: NeuroGraphMemory) -> None:
-    ids = [memory.add(text, importance=0.2 * (place + 1))[0] for place, text in enumerate(TEXTS)]
-    use_together(memory, ids)
-    energies = list(map(memory.energy, ids))
-    (fact,) = memory.store.get_nodes(memory.consolidate())
-    assert fact.importance == pytest.approx(0.8)
-    assert fact.base_energy == pytest.approx(max(energies), rel=1e-4)
-
-
-def test_a_line_names_speaker_and_day_if_the_sources_differ_in_them(memory: NeuroGraphMemory) -> None:
-    said = [("Ana", MAY, TEXTS[0]), ("Tom", MAY, TEXTS[1]), ("Ana", JUNE, TEXTS[2]), ("Ana", JUNE, TEXTS[3])]
-    ids = [
-        memory.add({"role": "user", "name": name, "content": text}, session_id="s", timestamp=at)[0]
-        for name, at, text in said
-    ]
-    use_together(memory, ids)
-    (fact,) = memory.store.get_nodes(memory.consolidate())
-    lines = {f"{name}, 1 {at:%B} 2024: {text}" for name, at, text in said}
-    assert set(fact.content.splitlines()) <= lines
-    assert (fact.scope.session_id, fact.position, fact.timestamp, fact.speaker) == ("s", None, None, None)
 
 
 def test_statements_that_differ_in_a_number_are_both_in_the_fact_or_neither(memory: NeuroGraphMemory) -> None:
@@ -166,39 +110,6 @@ def test_contested_memories_are_in_no_fact_until_the_conflict_is_resolved(memory
     assert sources_of(memory, fact) == set(ids)
 
 
-def test_a_fact_expires_with_the_first_of_its_sources(memory: NeuroGraphMemory) -> None:
-    lifetimes = [timedelta(days=9), timedelta(days=5), timedelta(days=7), None]
-    ids = [memory.add_document(text, ttl=ttl)[0] for text, ttl in zip(TEXTS, lifetimes, strict=True)]
-    use_together(memory, ids)
-    (fact,) = memory.store.get_nodes(memory.consolidate())
-    assert fact.expires_at == memory.get(ids[1]).expires_at
-
-
-def test_the_most_facts_are_those_of_the_most_used_clusters(memory: NeuroGraphMemory) -> None:
-    add_cluster(memory, ["Rex ate cake.", "Rex barked at noon.", "Rex sleeps inside."])
-    ids = add_cluster(memory)
-    memory.store.apply(GraphDelta(touch=Access(dict.fromkeys(ids, 5))))
-    (first,) = memory.consolidate(max_clusters=1)
-    assert sources_of(memory, first) == set(ids)
-    assert len(memory.consolidate(max_clusters=1)) == 1
-    assert memory.consolidate(max_clusters=1) == []
-
-
-def test_a_frozen_memory_makes_no_facts(memory: NeuroGraphMemory) -> None:
-    add_cluster(memory)
-    memory.freeze()
-    assert memory.consolidate() == []
-    memory.unfreeze()
-    assert len(memory.consolidate()) == 1
-
-
-def test_wrong_arguments_are_refused(memory: NeuroGraphMemory) -> None:
-    with pytest.raises(InputError, match="max_clusters is 0"):
-        memory.consolidate(max_clusters=0)
-    with pytest.raises(InputError, match="now is 'soon'"):
-        memory.consolidate("soon")  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("how", ["delete", "delete_document", "update", "retitle", "expire", "add again"])
 def test_a_fact_goes_with_the_text_of_a_source(memory: NeuroGraphMemory, how: str) -> None:
     ids = [memory.add_document(text)[0] for text in TEXTS]
@@ -219,15 +130,6 @@ def test_a_fact_goes_with_the_text_of_a_source(memory: NeuroGraphMemory, how: st
             memory.add_document(TEXTS[0], timestamp=MAY)
     assert not memory.store.has_node(fact)
     assert memory.check() == []
-
-
-def test_a_fact_stays_when_its_source_is_only_used_or_weighed(memory: NeuroGraphMemory) -> None:
-    ids = add_cluster(memory)
-    (fact,) = memory.consolidate()
-    memory.update(ids[0], importance=0.9)
-    memory.feedback(ids)
-    memory.maintenance()
-    assert memory.store.has_node(fact)
 
 
 def test_facts_have_no_edges_but_those_to_their_sources(memory: NeuroGraphMemory) -> None:
@@ -270,7 +172,6 @@ TEXT = st.lists(
     st.sets(st.tuples(st.integers(0, 13), st.integers(0, 13)), max_size=40),
     st.data(),
 )
-@settings(max_examples=60)
 def test_promises_hold_for_any_graph(
     texts: Sequence[tuple[str, str | None, int]], pairs: set[tuple[int, int]], data: st.DataObject
 ) -> None:
@@ -308,15 +209,3 @@ def test_a_fact_stays_in_its_session_if_no_user_is_known(memory: NeuroGraphMemor
     ids = [memory.add(text, session_id=f"s{place}")[0] for place, text in enumerate(TEXTS)]
     use_together(memory, ids)
     assert memory.consolidate() == []
-
-
-def test_lines_of_the_assistant_are_named(memory: NeuroGraphMemory) -> None:
-    told = [
-        ("user", TEXTS[0]),
-        ("assistant", "My name is Velbot and I am a program."),
-        ("user", TEXTS[2]),
-    ]
-    ids = [memory.add({"role": role, "content": text}, user_id="ana")[0] for role, text in told]
-    use_together(memory, ids)
-    (fact,) = memory.consolidate()
-    assert "assistant: My name is Velbot" in memory.get(fact).content

@@ -19,7 +19,7 @@ from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.core.communities import Communities, Links
 from neurogated.core.ports import Message
-from neurogated.errors import LLMError, StorageError
+from neurogated.errors import LLMError
 from neurogated.llm.structured import StructuredLLM
 from neurogated.testing import ManualClock
 from tests.consolidation.clusters import TEXTS, add_cluster
@@ -116,14 +116,6 @@ def test_sentences_are_chosen_if_the_model_invents_a_number_or_fails(
     told.consolidate()
     (fact,) = facts_of(told)
     assert set(fact.splitlines()) <= set(TEXTS)
-
-
-def test_memories_that_may_contradict_each_other_are_not_merged_by_a_model(
-    told: NeuroGraphMemory, scribe: Scribe
-) -> None:
-    add_cluster(told, ["The pump room has 3 valves.", "The pump room has 4 valves.", "The pump room is red."])
-    assert len(told.consolidate()) == 1
-    assert scribe.asked == []
 
 
 def test_the_budget_of_calls_is_kept(config: MemoryConfig, scribe: Scribe, clock: ManualClock) -> None:
@@ -228,21 +220,6 @@ def test_a_worker_in_the_background_consolidates_every_namespace(config: MemoryC
     assert "neurogated-consolidation" not in [thread.name for thread in threading.enumerate()]
 
 
-def test_a_failed_consolidation_in_the_background_is_logged_and_repeated(
-    config: MemoryConfig, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failed, repeated = threading.Event(), threading.Event()
-
-    def fail(*_: object, **__: object) -> Communities:
-        (repeated if failed.is_set() else failed).set()
-        raise StorageError("the disk is full")
-
-    monkeypatch.setattr("neurogated.communities.leiden.LeidenCommunities.find", fail)
-    with NeuroGraphMemory(config.replace(metabolism={"consolidate_seconds": 0.01})):
-        assert repeated.wait(WAIT)
-    assert "the disk is full" in caplog.text
-
-
 def test_closing_waits_for_the_fact_that_is_being_made(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     from neurogated.communities.leiden import LeidenCommunities
 
@@ -265,10 +242,3 @@ def test_closing_waits_for_the_fact_that_is_being_made(config: MemoryConfig, mon
     monkeypatch.setattr(LeidenCommunities, "find", find)
     with NeuroGraphMemory(config) as opened:
         assert opened.check() == []
-
-
-def test_there_is_no_thread_without_the_setting_and_none_for_readers(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config):
-        assert "neurogated-consolidation" not in [thread.name for thread in threading.enumerate()]
-    with NeuroGraphMemory(config.replace(read_only=True, metabolism={"consolidate_seconds": 1.0})):
-        assert "neurogated-consolidation" not in [thread.name for thread in threading.enumerate()]

@@ -1,7 +1,6 @@
 """Echoes: messages that repeat recalled memories are stored, linked, and stay behind these memories."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.compose import build
-from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.judge import PairJudge
 from neurogated.context.blocks import without_blocks
 from neurogated.context.echo import EchoFinder
-from neurogated.context.handed_out import HandedOut
 from neurogated.context.layout import line_of, text_of
 from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, quoted_memories
-from neurogated.errors import NeurogatedError
 from neurogated.ingestion.spelling import same_spelling
-from neurogated.testing import ManualClock
 
 BARN = "I keep bees behind the barn."
 
@@ -100,12 +94,6 @@ def test_only_an_assistant_echoes(memory: NeuroGraphMemory, role: str) -> None:
     assert echoed(memory, BARN, role, session_id="one") == []
 
 
-def test_an_answer_can_repeat_several_memories(memory: NeuroGraphMemory) -> None:
-    names = [hear(memory, text) for text in (BARN, "My sister lives in Oslo.")]
-    assert echoed(memory, "You keep bees behind the barn. Your sister lives in Oslo.") == sorted(names)
-    assert echoed(memory, "You keep bees behind the barn. Your sister lives in Rome.") == []
-
-
 def test_an_echo_stays_behind_its_memory_and_is_not_lost(memory: NeuroGraphMemory) -> None:
     name = hear(memory)
     (echo,) = memory.add({"role": "assistant", "content": "You keep bees behind the barn."})
@@ -115,14 +103,6 @@ def test_an_echo_stays_behind_its_memory_and_is_not_lost(memory: NeuroGraphMemor
     assert {one.id for one in memory.list()} == {name, echo}
     assert memory.same_as(name) == []
     assert echo not in memory.get_context("bees").ids
-
-
-def test_many_echoes_take_no_place_from_other_memories(memory: NeuroGraphMemory) -> None:
-    name, other = hear(memory), memory.add({"role": "user", "content": "The barn is red."})[0]
-    said = [{"role": "assistant", "content": text} for text in (BARN, "You keep bees behind the barn.")] * 60
-    memory.add(said, session_id="one")
-    for most in (2, 5):
-        assert set(memory.recall("bees behind the barn", top_n=most).ids) == {name, other}
 
 
 def test_an_echo_counts_as_a_use_and_callbacks_are_told(memory: NeuroGraphMemory) -> None:
@@ -192,27 +172,10 @@ def test_no_memory_of_another_user_is_echoed(memory: NeuroGraphMemory, owner: st
     assert echoed(memory, BARN, user_id=other) == []
 
 
-def test_a_memory_without_an_owner_is_not_echoed_by_a_user(memory: NeuroGraphMemory) -> None:
-    hear(memory)
-    block = memory.recall(BARN, top_n=5, user_id="ana").as_text()
-    assert echoed(memory, BARN, user_id="ana", session_id="one") == []
-    assert echoed(memory, block, user_id="ana", session_id="one") == []
-
-
 def test_a_reader_who_does_not_see_the_memory_sees_the_echo(memory: NeuroGraphMemory) -> None:
     hear(memory, user_id="ana", session_id="one")
     (echo,) = memory.add({"role": "assistant", "content": BARN}, user_id="ana", session_id="two")
     assert memory.recall(BARN, top_n=5, user_id="ana", session_id="two").ids == (echo,)
-
-
-def test_words_such_as_yesterday_are_echoed_on_the_same_day_only(clock: ManualClock, config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config, parts=build(config, clock)) as memory:
-        failed = "The deployment failed yesterday."
-        name = hear(memory, failed, session_id="one")
-        assert echoed(memory, failed, session_id="one") == [name]
-        clock.advance(timedelta(days=18))
-        assert name in memory.recall(failed).ids
-        assert echoed(memory, failed, session_id="one") == []
 
 
 def test_a_message_with_details_of_its_own_keeps_them(memory: NeuroGraphMemory) -> None:
@@ -232,39 +195,6 @@ def test_a_message_that_is_only_a_block_of_memories_is_an_echo(memory: NeuroGrap
         assert set(memory.recall("bees behind the barn", top_n=2).ids) <= names | set(memory.recall("honey").ids)
 
 
-def test_a_long_block_is_an_echo_in_all_its_pieces(memory: NeuroGraphMemory) -> None:
-    names = {hear(memory, f"Hive number {number} stands behind the barn number {number}.") for number in range(40)}
-    block = memory.get_context("Where are the hives?", 4000).text
-    said = [{"role": "tool", "content": block}, {"role": "user", "content": "barn"}]
-    *pieces, own = memory.add(said, session_id="one")
-    assert len(pieces) > 1
-    sources = {edge.source_id for edge in memory.store.all_edges() if edge.type is EdgeType.ECHO}
-    assert sources == set(pieces)
-    assert own not in sources
-    assert set(memory.recall("hive", top_n=50).ids) <= {*names, own}
-
-
-def test_by_request_nothing_is_linked(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config.replace(metabolism={"find_echoes": False})) as memory:
-        hear(memory)
-        assert echoed(memory, BARN) == []
-
-
-def test_a_memory_that_only_reads_refuses_an_echo(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        hear(memory)
-    with NeuroGraphMemory(config.replace(read_only=True)) as memory:
-        block = memory.recall("bees").as_text()
-        for text in (BARN, block):
-            with pytest.raises(NeurogatedError):
-                memory.add({"role": "assistant", "content": text})
-
-
-def test_a_deleted_memory_is_not_echoed(memory: NeuroGraphMemory) -> None:
-    memory.delete(hear(memory))
-    assert echoed(memory, BARN) == []
-
-
 LIST = Path(__file__).parents[2] / "benchmarks" / "data" / "echoes.tsv"
 PAIRS = [line.split("\t") for line in LIST.read_text(encoding="utf-8").splitlines()[1:]]
 
@@ -273,12 +203,6 @@ PAIRS = [line.split("\t") for line in LIST.read_text(encoding="utf-8").splitline
 def test_other_facts_in_similar_words_are_no_echoes(said: str, told: str) -> None:
     nodes = [MemoryNode(role, text, role=role) for role, text in (("assistant", said), ("user", told))]
     assert not EchoFinder(PairJudge(), same_spelling, 4).shares(nodes[0], nodes[1:])
-
-
-@given(st.lists(st.sampled_from(["You said ", "I ", "shared ", ". ", '"', "”", "? ", "我说", "的", "\n"]), min_size=1))
-def test_any_text_says_what_it_says_itself(parts: list[str]) -> None:
-    node = MemoryNode("a", "".join(parts) + "b")
-    assert EchoFinder(PairJudge(), same_spelling, 4).shares(node, [node]) == {"a": pytest.approx(1.0)}
 
 
 # Blocks
@@ -299,22 +223,6 @@ def test_a_block_of_memories_is_not_stored_and_the_words_beside_it_are(skipping:
         assert (memory.get(name).content, memory.get(name).metadata) == ("Now I sell honey.", {"a": 1})
         memory.delete(name)
     assert [set(ids) for _, ids in told] == [set(recall.ids)] * 4
-
-
-def test_lines_of_contested_memories_are_left_out(skipping: NeuroGraphMemory) -> None:
-    memory = skipping
-    for city in ("Lyon", "Rome"):
-        memory.add_fact("Ana", "city", city)
-    (conflict,) = memory.conflicts()
-    for verdict in ("contested", "superseded"):
-        if verdict == "superseded":
-            memory.resolve(conflict.id, keep=conflict.second)
-        recall = memory.recall("Which city does Ana live in?", top_n=5)
-        context = memory.get_context("Which city does Ana live in?").text
-        for block in (recall.as_text(), context):
-            assert memory.count() == 2
-            assert set(memory.add({"role": "user", "content": block})) <= set(recall.ids)
-    assert memory.count() == 2
 
 
 @pytest.mark.parametrize(
@@ -370,30 +278,3 @@ def test_only_exact_blocks_are_taken_out_and_everything_else_stays(
     said, found = without_blocks(text, nodes)
     assert said == (left.strip() if names else text)
     assert {told[int(name[1:])] for name in found} == ({node.content for node in nodes} if names else set())
-
-
-@pytest.mark.timeout(60)
-def test_a_long_message_does_not_hang() -> None:
-    memory, finder = MemoryNode("m", BARN, role="user"), EchoFinder(PairJudge(), same_spelling, 4)
-    for text in (
-        f"{OPENING}\n- " * 20_000,
-        f"{OPENING}\n" + "- x\n  " * 200_000 + CLOSING,
-        "<memory " * 200_000,
-        '"' * 10**6,
-    ):
-        assert without_blocks(text, [memory]) == (text, [])
-        assert not finder.shares(MemoryNode("e", text, role="assistant"), [memory])
-
-
-def test_memories_that_were_handed_out_long_ago_or_before_many_others_are_forgotten(clock: ManualClock) -> None:
-    handed = HandedOut(MetabolismSettings(echo_minutes=60, echo_memories=3, canvas_count=2))
-    handed.add("a", "ana", ["1", "2"], clock())
-    clock.advance(timedelta(minutes=40))
-    handed.add("a", "ana", ["3", "4"], clock())
-    assert handed.ids("a", "ana", clock()) == ["3", "4", "1"]
-    clock.advance(timedelta(minutes=40))
-    assert handed.ids("a", "ana", clock()) == ["3", "4"]
-    assert handed.ids("b", "ana", clock()) == handed.ids("a", None, clock()) == []
-    for user in ("ben", "eve"):
-        handed.add("a", user, ["5"], clock())
-    assert handed.ids("a", "ana", clock()) == []

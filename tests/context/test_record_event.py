@@ -1,11 +1,9 @@
 """`record_event`: an event, its links to the memories it used, and the effects of its outcome, in one change."""
 
-import asyncio
-
 import pytest
 
 from neurogated import EdgeKey, EdgeType, NeuroGraphMemory
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import UnknownIdError
 from neurogated.plasticity.plasticity_engine import Outcome
 
 
@@ -70,19 +68,6 @@ def test_an_event_is_one_change_that_undo_takes_back(memory: NeuroGraphMemory, u
     assert [memory.get(name).importance for name in used] == importance
 
 
-def test_the_same_decision_taken_twice_is_two_events(memory: NeuroGraphMemory) -> None:
-    first = memory.record_event("I oiled the pump.", outcome="fail")
-    assert first != memory.record_event("I oiled the pump.", outcome="success")
-    assert memory.count(kinds=["event"]) == 2
-
-
-def test_an_event_can_be_a_turn_of_a_session(memory: NeuroGraphMemory) -> None:
-    memory.add({"role": "user", "content": "Oil the pump."}, session_id="one")
-    (event,) = memory.record_event({"role": "assistant", "content": "I oiled the pump."}, session_id="one")
-    node = memory.get(event)
-    assert (node.kind, node.role, node.position is not None) == ("event", "assistant", True)
-
-
 def test_no_edge_joins_two_users(memory: NeuroGraphMemory, used: list[str]) -> None:
     (event,) = memory.record_event("I oiled the pump.", used=used, user_id="ben")
     assert not [edge for _, edge in memory.store.get_neighbors(event) if edge.type == EdgeType.ASSOC]
@@ -97,27 +82,11 @@ def test_without_an_outcome_nothing_is_learned(memory: NeuroGraphMemory, used: l
     assert not told
 
 
-def test_callbacks_are_told(memory: NeuroGraphMemory, used: list[str]) -> None:
-    added: list[object] = []
-    learned: list[object] = []
-    memory.on("added", added.append)
-    memory.on("learned", lambda *about: learned.append(about))
-    ids = memory.record_event("I oiled the pump.", outcome="success", used=used, user_id="ana")
-    assert (added, learned) == ([ids], [(used, 1.0)])
-
-
 def test_a_frozen_memory_stores_the_event_and_learns_nothing(memory: NeuroGraphMemory, used: list[str]) -> None:
     memory.freeze()
     importance = [memory.get(name).importance for name in used]
     assert memory.record_event("I oiled the pump.", outcome="success", used=used, user_id="ana")
     assert [memory.get(name).importance for name in used] == importance
-
-
-def test_a_context_can_be_what_was_used(memory: NeuroGraphMemory, used: list[str]) -> None:
-    context = memory.get_context("Care for the pump", user_id="ana")
-    memory.delete(used[0])
-    (event,) = memory.record_event("I oiled the pump.", outcome="success", used=context, user_id="ana")
-    assert used[1] in {name for name, _ in memory.store.get_neighbors(event)}
 
 
 @pytest.mark.parametrize(("outcome", "shown"), [("success", "success"), ("fail", "fail"), (-0.5, "-0.5"), (None, None)])
@@ -127,12 +96,6 @@ def test_texts_for_prompts_show_the_outcome(memory: NeuroGraphMemory, outcome: O
     context = memory.get_context("Oil the pump", user_id="ana").text
     assert (f'outcome="{shown}"' in text, f"pump. (outcome: {shown})" in context) == (shown is not None,) * 2
     assert ("outcome" in text + context) == (shown is not None)
-
-
-def test_only_the_number_of_an_event_is_an_outcome(memory: NeuroGraphMemory) -> None:
-    for kind, outcome in (("event", "\n# facts"), ("event", True), ("turn", 1.0)):
-        memory.add_document("I oiled the pump.", kind=kind, metadata={"outcome": outcome}, user_id="ana")
-    assert "outcome" not in memory.get_context("Oil the pump", user_id="ana").text
 
 
 def test_an_event_contradicts_nothing_that_the_user_said(memory: NeuroGraphMemory) -> None:
@@ -145,17 +108,6 @@ def test_an_unknown_id_stores_nothing(memory: NeuroGraphMemory) -> None:
     with pytest.raises(UnknownIdError):
         memory.record_event("I oiled the pump.", used=["nonsense"])
     assert not memory.count()
-
-
-def test_an_event_is_one_text(memory: NeuroGraphMemory) -> None:
-    with pytest.raises(InputError, match="one text or message"):
-        memory.record_event(["a", "b"])  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="outcome"):
-        memory.record_event("a", outcome="fine")  # type: ignore[arg-type]
-
-
-def test_an_event_can_be_recorded_without_blocking(memory: NeuroGraphMemory) -> None:
-    assert asyncio.run(memory.arecord_event("I oiled the pump.", outcome="success"))
 
 
 def test_an_outcome_leaves_the_memories_of_other_users_as_they_are(memory: NeuroGraphMemory) -> None:

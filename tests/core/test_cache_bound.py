@@ -76,16 +76,6 @@ def test_values_in_use_outlive_unused_ones(path: Path) -> None:
         assert kept(cache, [2]) == []
 
 
-def test_a_lowered_bound_shrinks_the_file_with_the_next_value(path: Path) -> None:
-    with closing(CacheFile(path, 4 * BOUND)) as cache:
-        put(cache, range(900))
-    assert size(path) > 2 * BOUND
-    with closing(CacheFile(path, BOUND)) as cache:
-        put(cache, [1_000])
-        assert kept(cache, [0, 899, 1_000]) == [899, 1_000]
-    assert size(path) <= BOUND
-
-
 def test_values_beyond_the_bound_are_not_kept(path: Path) -> None:
     with closing(CacheFile(path, BOUND)) as cache:
         put(cache, [1])
@@ -115,22 +105,4 @@ def test_processes_that_share_a_file_keep_it_within_the_bound(path: Path) -> Non
         cache.clear()
         assert cache.get([b"two 599", key(1)], bytes) == {}
         assert VALUE not in b"".join(file.read_bytes() for file in path.parent.iterdir())
-    assert size(path) <= BOUND
-
-
-def test_a_writer_that_is_killed_in_between_leaves_a_sound_bounded_cache(path: Path) -> None:
-    command = [sys.executable, "-c", WRITER, str(path), str(BOUND), "killed"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdin is not None
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
-        with closing(CacheFile(path, BOUND)) as cache:
-            # Once any of its values is there, the process is at work. The first value may be evicted already.
-            while not cache.get([f"killed {number}".encode() for number in range(600)], bytes):
-                assert writer.poll() is None
-            writer.kill()
-    with closing(CacheFile(path, BOUND)) as cache:
-        put(cache, range(500))
-        assert kept(cache, [499]) == [499]
-        assert not path.with_suffix(".damaged").exists()
     assert size(path) <= BOUND

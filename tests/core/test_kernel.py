@@ -68,5 +68,5 @@ def test_an_invalid_kernel_is_refused_and_quoted(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["SEQ=2.5", "SEQ=1/3", "@time=2", "SEQ=nan"])
 def test_numbers_out_of_range_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match="not in 0"):
+    with pytest.raises(InputError):
         Kernel.parse(text, "wrong")

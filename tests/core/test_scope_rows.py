@@ -38,14 +38,3 @@ def test_a_filter_admits_scopes_that_appear_after_its_first_use(
         codes = scopes.admitted(wanted)
         found = list(scopes) if codes is None else [scopes[code] for code in codes.tolist()]
         assert sorted(map(repr, found)) == sorted(repr(scope) for scope in scopes if wanted.admits(scope))
-
-
-def test_rows_that_were_read_do_not_change_when_others_are_added() -> None:
-    scopes = ScopeRows()
-    (code,) = scopes.codes([Scope("a")]).tolist()
-    scopes.add([code], np.array([3]))
-    before = scopes.rows(ScopeFilter("a"), 100)
-    for row in (*range(4, 200), 1):
-        scopes.add([code], np.array([row]))
-    assert before.tolist() == [3]
-    assert scopes.rows(ScopeFilter("a"), 300).tolist() == [1, *range(3, 200)]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
 from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.storage.index.graph.columns import Column, PatchedColumn
+from neurogated.storage.index.graph.columns import PatchedColumn
 
 EDGES = st.lists(
     st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([EdgeType.SEQ, EdgeType.SIM])).filter(
@@ -36,28 +36,6 @@ def test_the_layout_in_layers_makes_no_difference(edges: list[tuple[int, int, Ed
             one.arcs(rows, kind, both_ways=True), other.arcs(rows, kind, both_ways=True), strict=True
         ):
             assert left.tolist() == right.tolist()
-
-
-def test_layers_stay_few_and_cover_every_edge() -> None:
-    edges = [(place % 8, (place + 1 + place // 8) % 8, EdgeType.SEQ) for place in range(48)]
-    view = _store(list(dict.fromkeys(edges)), 2).view()
-    assert [layer.begin for layer in view.layers] == [0, *(layer.end for layer in view.layers[:-1])]
-    assert view.layers[-1].end == view.edge_count
-    assert len(view.layers) <= np.log2(view.edge_count) + 1
-
-
-@given(st.lists(st.lists(st.integers(-5, 5), max_size=9)))
-def test_a_column_keeps_appended_values_and_its_snapshots(batches: list[list[int]]) -> None:
-    column = Column(np.int64)
-    seen: list[int] = []
-    snapshots = []
-    for batch in batches:
-        column.extend(batch)
-        seen.extend(batch)
-        snapshots.append((column.values, list(seen)))
-    assert len(column) == len(seen)
-    for values, expected in snapshots:
-        assert values.tolist() == expected
 
 
 @given(

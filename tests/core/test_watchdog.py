@@ -67,17 +67,6 @@ def test_a_stall_that_lasts_is_told_again_and_again(build: Callable[[float], Wat
             warnings.next()
 
 
-def test_after_progress_only_the_new_stage_is_told(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
-    with build(0.02).watch("indexing"):
-        stage("reading")
-        warnings.next()
-        stage("writing")
-        told = warnings.next()
-        while "reading" in told:  # the warning was being written when the work continued
-            told = warnings.next()
-        assert "writing [MainThread]" in told
-
-
 def test_threads_in_a_copy_of_the_context_belong_to_the_work(
     build: Callable[[float], Watchdog], warnings: Warnings
 ) -> None:
@@ -102,18 +91,6 @@ def test_threads_in_a_copy_of_the_context_belong_to_the_work(
         thread.join()
         while "embedding" in warnings.next():
             pass
-
-
-def test_its_thread_ends_when_no_work_is_left_and_starts_again_with_the_next(
-    watchdogs: Watchdogs, build: Callable[[float], Watchdog], warnings: Warnings
-) -> None:
-    watchdog = build(0.02)
-    for _ in range(2):
-        with watchdog.watch("indexing"):
-            (thread,) = watchdogs()
-            warnings.next()
-        thread.join(PATIENCE)
-        assert not watchdogs()
 
 
 def test_all_work_shares_one_thread_and_without_patience_there_is_none(

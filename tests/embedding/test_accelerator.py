@@ -1,4 +1,3 @@
-import importlib.util
 import sys
 from pathlib import Path
 
@@ -17,11 +16,3 @@ def test_torch_is_asked_for_a_gpu_only_where_there_is_a_driver(tmp_path: Path, m
     assert not accelerator.has_accelerator()
     (tmp_path / "nvidia").touch()
     assert accelerator.has_accelerator()
-
-
-def test_without_torch_there_is_no_gpu_to_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accelerator, "_DEVICE_FILES", (str(tmp_path),))
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else find(name))
-
-    assert not accelerator.has_accelerator()

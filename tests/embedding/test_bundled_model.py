@@ -104,6 +104,7 @@ def test_its_licence_lies_beside_it() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_the_script_writes_the_bundled_files(tmp_path: Path) -> None:
     program = [sys.executable, str(ROOT / "tools" / "bundle_model.py"), "--folder", str(tmp_path)]
     subprocess.run(program, check=True, capture_output=True)

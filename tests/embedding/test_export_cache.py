@@ -3,8 +3,6 @@
 import dataclasses
 import errno
 import logging
-import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from neurogated.embedding.export_cache import ExportCache
 from neurogated.embedding.exported_model import ExportedModel, ModelDescription
 from neurogated.embedding.library_tokenizer import TOKENIZER_FILE, LibraryTokenizer
-from neurogated.embedding.runtimes import SINGLE, ExportError
+from neurogated.embedding.runtimes import SINGLE
 
-DAY = 24 * 60 * 60
 DESCRIPTION = ModelDescription(("input_ids",), 2, 8, {"input_ids": 0}, pads_left=False, prompts={"document": ""})
 
 
@@ -97,20 +94,6 @@ def cache(exports: Path) -> ExportCache:
     return ExportCache(exports, batch_size=4)
 
 
-@pytest.mark.parametrize("trouble", [OSError(errno.EMFILE, "Too many open files"), ExportError("no memory")])
-def test_a_sound_export_that_cannot_be_loaded_just_now_is_kept(
-    cache: ExportCache, exports: Path, model: Path, runtime: _Runtime, trouble: Exception
-) -> None:
-    cache.make(model, runtime, _export, _accept)
-    (kept,) = exports.iterdir()
-    runtime.trouble = trouble
-    with pytest.raises(type(trouble), match=str(trouble.args[-1])):
-        cache.load(model, runtime)
-    runtime.trouble = None
-    assert list(exports.iterdir()) == [kept]
-    assert cache.load(model, runtime) is not None
-
-
 def test_an_export_whose_files_cannot_be_read_just_now_is_kept(
     cache: ExportCache, exports: Path, model: Path, runtime: _Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,43 +126,6 @@ def test_a_damaged_export_is_deleted(cache: ExportCache, exports: Path, model: P
             assert not list(exports.iterdir())
 
 
-def test_leftovers_of_interrupted_exports_are_deleted_after_a_day(
-    cache: ExportCache, exports: Path, model: Path, runtime: _Runtime
-) -> None:
-    cache.make(model, runtime, _export, _accept)
-    (kept,) = exports.iterdir()
-    ages = {"draft-old": DAY + 60, "draft-young": DAY - 60}
-    for name, age in ages.items():
-        (exports / name).mkdir()
-        (exports / name / "model.plain").write_text("num")
-        os.utime(exports / name, (time.time() - age,) * 2)
-    os.utime(kept, (0, 0))
-    assert cache.load(model, runtime) is not None
-    assert {path.name for path in exports.iterdir()} == {kept.name, "draft-young"}
-
-
-def test_exports_unused_for_ninety_days_are_deleted_with_the_next_export(
-    cache: ExportCache, exports: Path, model: Path, runtime: _Runtime
-) -> None:
-    places = []
-    for version in ("first", "second", "third"):
-        (model / "config.json").write_text(version)
-        cache.make(model, runtime, _export, _accept)
-        places += [place for place in exports.iterdir() if place not in places]
-    foreign = exports / "notes"
-    foreign.mkdir()
-    for place in (*places, foreign):
-        os.utime(place, (time.time() - 91 * DAY,) * 2)
-    (model / "config.json").write_text("second")
-    assert cache.load(model, runtime) is not None
-    assert set(exports.iterdir()) == {*places, foreign}, "loading deletes nothing"
-    (model / "config.json").write_text("fourth")
-    cache.make(model, runtime, _export, _accept)
-    assert set(exports.iterdir()) >= {places[1], foreign}
-    assert not set(exports.iterdir()) & {places[0], places[2]}
-    assert len(list(exports.iterdir())) == 3
-
-
 def test_an_export_that_the_folder_has_no_room_for_is_made_elsewhere(
     cache: ExportCache, exports: Path, model: Path, runtime: _Runtime, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -199,46 +145,6 @@ def test_an_export_that_the_folder_has_no_room_for_is_made_elsewhere(
     assert places[-1].is_dir()
     cache.close()
     assert not places[-1].exists()
-
-
-def test_a_model_that_only_single_precision_runs_well_keeps_to_it(
-    cache: ExportCache, exports: Path, model: Path, runtime: _Runtime, caplog: pytest.LogCaptureFixture
-) -> None:
-    def refuse_half(_: ExportedModel) -> None:
-        if not runtime.loaded[-1]:
-            raise ExportError("other vectors")
-
-    runtime.best = "bf16"
-    with caplog.at_level(logging.WARNING):
-        cache.make(model, runtime, _export, refuse_half)
-    assert "runs in single precision, not in bf16 (other vectors)" in caplog.text
-    assert runtime.loaded[-1]
-    assert cache.load(model, runtime) is not None
-    assert runtime.loaded[-1]
-    # If the processor has no faster precision, there is nothing else to try.
-    runtime.best = SINGLE
-    with pytest.raises(ExportError, match="other vectors"):
-        cache.make(model, runtime, _export, refuse_half)
-    assert len(list(exports.iterdir())) == 1
-
-
-def test_single_precision_may_be_asked_for(exports: Path, model: Path, runtime: _Runtime) -> None:
-    for exact in (True, False):
-        cache = ExportCache(exports, batch_size=4, exact=exact)
-        # An export is always verified in the fastest precision, since other processes share the folder.
-        cache.make(model, runtime, _export, _accept)
-        assert runtime.loaded[-2:] == [False, exact]
-        assert cache.load(model, runtime) is not None
-        assert runtime.loaded[-1] == exact
-
-
-def test_an_export_is_verified_in_the_precision_of_each_processor(
-    cache: ExportCache, exports: Path, model: Path, runtime: _Runtime
-) -> None:
-    cache.make(model, runtime, _export, _accept)
-    runtime.best = "bf16"
-    assert cache.load(model, runtime) is None
-    assert len(list(exports.iterdir())) == 1
 
 
 @pytest.mark.parametrize(("longest", "widths"), [(64, [16, 16, 32, 48, 64]), (40, [16, 16, 32, 40])])

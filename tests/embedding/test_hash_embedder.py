@@ -57,39 +57,3 @@ def test_texts_that_share_words_are_nearer_than_texts_that_share_none(embedder: 
     question, near, far = embedder.embed_queries(["the red house", "one red house stands", "trees bend quietly"])
 
     assert question @ near > 0.5 > question @ far
-
-
-def test_chinese_texts_are_compared_by_character(embedder: HashEmbedder) -> None:
-    first, same, other = embedder.embed_documents(["我愛你", "你愛我。", "天地玄黃"])
-
-    np.testing.assert_allclose(first, same, atol=1e-6)
-    assert first @ other < 0.5
-
-
-def test_a_word_adds_the_square_root_of_its_count(embedder: HashEmbedder) -> None:
-    cat, dog, mixed = embedder.embed_documents(["cat", "dog", "cat cat cat cat dog"])
-
-    np.testing.assert_allclose(mixed, (2 * cat + dog) / np.sqrt(5), atol=1e-6)
-
-
-def test_a_text_without_words_has_the_zero_vector(embedder: HashEmbedder) -> None:
-    assert not embedder.embed_documents(["?!"]).any()
-
-
-def test_no_texts_give_no_vectors_of_the_right_width(embedder: HashEmbedder) -> None:
-    for vectors in (embedder.embed_documents([]), embedder.embed_queries([])):
-        assert vectors.shape == (0, embedder.dimension)
-        assert vectors.dtype == np.float32
-    assert embedder.count_tokens([]) == []
-
-
-def test_questions_and_passages_are_treated_alike(embedder: HashEmbedder) -> None:
-    assert np.array_equal(embedder.embed_queries(TEXTS), embedder.embed_documents(TEXTS))
-
-
-def test_tokens_are_words(embedder: HashEmbedder) -> None:
-    assert embedder.count_tokens(TEXTS) == [6, 3, 3, 0, 4]
-
-
-def test_the_name_says_the_dimension(embedder: HashEmbedder) -> None:
-    assert embedder.name == f"hash-{embedder.embed_documents(['x']).shape[1]}"

@@ -8,7 +8,6 @@ from neurogated.embedding.local_embedder import LocalEmbedder
 from neurogated.embedding.openai_embedder import OpenAIEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
-from neurogated.errors import ConfigError
 
 SERVER = "http://127.0.0.1:9/v1"
 
@@ -53,23 +52,6 @@ def test_the_name_decides_the_embedder(config: MemoryConfig, kind: type[Embedder
     embedder.close()
 
 
-@pytest.mark.parametrize(
-    ("setting", "devices"),
-    [
-        (None, ()),
-        ("", ()),
-        ("cpu", ("cpu",)),
-        ("cuda:0,cuda:1", ("cuda:0", "cuda:1")),
-        (" cpu , cpu, ", ("cpu", "cpu")),
-    ],
-)
-def test_devices_are_separated_by_commas(setting: str | None, devices: tuple[str, ...]) -> None:
-    embedder = build_embedder(MemoryConfig(embedding=EmbeddingSettings(devices=setting, backend="torch")))
-
-    assert isinstance(embedder, SentenceTransformersEmbedder)
-    assert embedder._devices == devices
-
-
 def test_prompts_batch_size_and_trust_reach_a_model_of_ones_own() -> None:
     embedder = build_embedder(
         MemoryConfig(
@@ -83,19 +65,3 @@ def test_prompts_batch_size_and_trust_reach_a_model_of_ones_own() -> None:
     assert isinstance(embedder, SentenceTransformersEmbedder)
     assert (embedder._batch_size, embedder._trust_remote_code) == (7, True)
     assert embedder.name == "some/model query='q: ' document='d: '"
-
-
-def test_prompts_and_batch_size_reach_a_server() -> None:
-    embedder = build_embedder(
-        MemoryConfig(embedding_name="m", embedding=EmbeddingSettings(base_url=SERVER, batch_size=7, query_prompt="q: "))
-    )
-
-    assert isinstance(embedder, OpenAIEmbedder)
-    assert embedder._batch_size == 7
-    assert embedder.name == "openai:m query='q: '"
-    embedder.close()
-
-
-def test_openai_without_key_and_address_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"'text-embedding-3-small' needs OPENAI_API_KEY, or embedding\.base_url"):
-        build_embedder(MemoryConfig(embedding_name="openai:text-embedding-3-small"))

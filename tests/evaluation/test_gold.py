@@ -213,9 +213,7 @@ def test_memory_with_passages_that_the_files_no_longer_have_is_not_measured(
 ) -> None:
     first = run(_load(tmp_path, [MOON, TAR], {"paragraphs": [TAR]}), config)
     changed = _load(tmp_path, [TAR, METAL], {"paragraphs": [TAR]})
-    with pytest.raises(
-        DatasetError, match=r"holds 1 passages that the data set no longer has; .*--force_index_from_scratch"
-    ):
+    with pytest.raises(DatasetError):
         run(changed, config)
     assert run(changed, config.replace(force_index_from_scratch=True)).nodes == first.nodes
 

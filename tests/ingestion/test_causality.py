@@ -82,27 +82,6 @@ def test_an_opening_that_points_back_is_a_link(second: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "second",
-    [
-        "因此比赛取消了。",
-        "所以比赛取消了。",
-        "于是大家回家了。",
-        "因而没有人来。",
-        "结果，比赛取消了。",
-        "这导致了长时间的停电。",
-        "由此，比赛推迟到周五。",
-        "正因为如此，街上没有人。",
-        "比赛因此取消了。",
-        "这场灾难使很多人无家可归。",
-        "这就是没有人来的原因。",
-        "难怪街上没有人。",
-    ],
-)
-def test_a_chinese_opening_that_points_back_is_a_link(second: str) -> None:
-    assert judge("昨夜台风登陆。", second).is_causal
-
-
-@pytest.mark.parametrize(
     ("first", "second"),
     [
         ("Heavy rain fell on the hills for a week.", "The mill was closed owing to the rain."),
@@ -121,33 +100,6 @@ def test_a_chinese_opening_that_points_back_is_a_link(second: str) -> None:
     ],
 )
 def test_a_cause_or_effect_told_in_the_words_of_the_other_text_is_a_link(first: str, second: str) -> None:
-    assert judge(first, second).is_causal
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("The council sold the park. It would have grave consequences.", "Nobody came to the next election."),
-        ("The council sold the park for one reason:", "its coffers were empty."),
-        ("They sold the park, which is why", "the children play in the street."),
-        ("他们砍光了树，这埋下了祸根。", "第二年洪水来了。"),
-    ],
-)
-def test_an_end_that_points_ahead_is_a_link(first: str, second: str) -> None:
-    assert judge(first, second).is_causal
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("The shop closed in May.", "The reason was that its owner had died."),
-        ("“Why did you close the shop?” he asked.", "“Because the rent had doubled.”"),
-        ("The shop closed in May.", "This was because of a quarrel between the owners."),
-        ("商店关门了。", "原因是房租上涨。"),
-        ("“商店为什么关门？”", "“因为房租上涨了。”"),
-    ],
-)
-def test_a_reason_given_afterwards_is_a_link(first: str, second: str) -> None:
     assert judge(first, second).is_causal
 
 
@@ -185,58 +137,6 @@ def test_a_misleading_cue_is_no_link(second: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "second",
-    [
-        "然后大家去吃饭了。",
-        "后来岛上建了一座桥。",
-        "面馆因为老板生病停业了。",
-        "这不是因为台风。",
-        "台风并没有导致停电。",
-        "是因为台风吗？",
-        "考试结果将在下周公布。",
-        "停电与台风无关。",
-    ],
-)
-def test_a_misleading_chinese_cue_is_no_link(second: str) -> None:
-    assert not judge("昨夜台风经过小岛。", second).is_causal
-
-
-def test_where_a_road_leads_is_no_effect() -> None:
-    assert not judge("They followed the path.", "It led to a garden.").is_causal
-    assert judge("They printed the letters.", "It led to a lawsuit.").is_causal
-
-
-def test_one_word_in_common_is_not_enough_for_a_clause() -> None:
-    assert not judge("The mill has three floors.", "The baker was angry because the mill was late.").is_causal
-
-
-def test_names_in_common_are_not_enough() -> None:
-    assert not judge("Anna Garrow bought a boat.", "They quarrelled because of Anna Garrow.").is_causal
-
-
-def test_more_overlap_weighs_more() -> None:
-    full = judge("Heavy rain fell.", "The mill closed because of heavy rain.")
-    half = judge("A little rain fell.", "The mill closed because of heavy rain.")
-    assert 0 < half.weight < full.weight <= 1
-
-
-def test_a_sure_cue_weighs_more_than_a_loose_one() -> None:
-    assert judge(STORM, "So nobody came.").weight < judge(STORM, "Consequently nobody came.").weight
-
-
-def test_the_reason_quotes_the_cue() -> None:
-    assert '"As a result"' in judge(STORM, "As a result, nobody came.").reason
-    assert '"owing to"' in judge(STORM, "The ferry was late owing to the storm.").reason
-
-
-@pytest.mark.parametrize(
-    ("first", "second"), [("", ""), ("", "Therefore it rained."), ("It rained.", " \n"), ("?", "!")]
-)
-def test_a_text_without_words_has_no_links(first: str, second: str) -> None:
-    assert not judge(first, second).is_causal
-
-
 @given(st.text(), st.text())
 def test_any_text_can_be_judged(first: str, second: str) -> None:
     assert judge(first, second) == judge(first, second)
@@ -247,12 +147,3 @@ def test_any_text_of_cues_can_be_judged(first: str, second: str) -> None:
     found = judge(first, second)
     assert (found.weight > 0) == found.is_causal
     assert found.reason
-
-
-@pytest.mark.parametrize(
-    "unit", ["because the rain led to it, so ", "The rain fell. ", "由于大雨，", "a", "would soon have "]
-)
-def test_a_long_text_can_be_judged(unit: str) -> None:
-    long = unit * (50_000 // len(unit))
-    assert judge(long, "Therefore they left.").is_causal
-    judge(STORM, long)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.errors import UnknownIdError
@@ -100,16 +100,6 @@ def test_memories_of_two_owners_or_about_two_things_stay_apart(
     assert links(memory) == {}
 
 
-def test_two_speakers_say_two_things_and_one_speaker_says_one(memory: NeuroGraphMemory) -> None:
-    about = {"user_id": "ana", "session_id": "s"}
-    message = {"role": "user", "name": "Ana", "content": "I live in Leeds."}
-    first, second = (memory.add(message, **about)[0] for _ in range(2))  # type: ignore[arg-type]
-    other = memory.add({**message, "name": "Tom"}, **about)[0]  # type: ignore[arg-type]
-    answer = memory.add({**message, "role": "assistant"}, **about)[0]  # type: ignore[arg-type]
-    assert links(memory) == {second: first}
-    assert recalled(memory).keys() == {first, other, answer}
-
-
 def test_the_same_words_on_two_days_are_two_events_if_they_name_a_day_by_its_distance(memory: NeuroGraphMemory) -> None:
     for day in range(2):
         said(memory, "I saw the dentist yesterday.", session_id=str(day), timestamp=MAY + timedelta(days=day))
@@ -146,29 +136,6 @@ def test_a_group_survives_the_deletion_and_the_change_of_its_front(memory: Neuro
     assert len(links(memory)) == 2
 
 
-def test_a_memory_that_is_about_another_time_leaves_its_group(memory: NeuroGraphMemory) -> None:
-    front, *others = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(3))
-    memory.update(others[0], metadata={"seen": True})
-    assert len(links(memory)) == 2
-    memory.update(front, valid_to=MAY)
-    assert links(memory) == {others[1]: others[0]}
-
-
-def test_a_filter_that_hides_the_front_shows_another_member(memory: NeuroGraphMemory) -> None:
-    front, *others = (said(memory, "I live in Leeds.", session_id=str(n // 2)) for n in range(4))
-    assert recalled(memory, session_id="1") == {others[1]: (others[2],)}
-    assert recalled(memory).keys() == {front}
-    memory.delete(session_id="0", user_id="ana")
-    assert recalled(memory).keys() == {others[1]}
-
-
-def test_a_recall_is_filled_up_when_duplicates_are_left_out(memory: NeuroGraphMemory) -> None:
-    for number in range(30):
-        said(memory, "I live in Leeds.", session_id=str(number))
-    said(memory, "My brother lives in Berlin.")
-    assert len(memory.recall(QUESTION, top_n=2, user_id="ana")) == 2
-
-
 def test_older_memories_are_linked_in_the_background_and_a_setting_switches_all_off(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config.replace(metabolism={"find_duplicates": False})) as memory:
         first, second = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(2))
@@ -197,7 +164,6 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-@settings(max_examples=25)
 def test_groups_are_stars_of_equal_statements_after_any_changes(steps: list[tuple[str, int, str]]) -> None:
     config = MemoryConfig(storage="memory", embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
@@ -226,13 +192,3 @@ def test_groups_are_stars_of_equal_statements_after_any_changes(steps: list[tupl
                 )
             shown = memory.recall(QUESTION, top_n=99, user_id="ana").ids if ids else ()
             assert set(shown) == set(ids) - set(behind)
-
-
-def test_sessions_without_a_user_may_be_of_different_persons(memory: NeuroGraphMemory) -> None:
-    ids = [memory.add({"role": "user", "content": "I live in Leeds."}, session_id=name)[0] for name in ("s", "t")]
-    assert links(memory) == {}
-    memory.recall(QUESTION, session_id="s")
-    (answer,) = memory.add({"role": "assistant", "content": "You live in Leeds."}, session_id="t")
-    assert [edge.target_id for edge in memory.store.all_edges() if edge.type is EdgeType.ECHO] == []
-    assert memory.store.has_node(answer)
-    assert memory.same_as(ids[0]) == []

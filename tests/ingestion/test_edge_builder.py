@@ -13,9 +13,6 @@ from neurogated.testing import ManualClock
 
 AT = ManualClock().now
 
-# A few numbers, so that equal vectors, opposite vectors and zeros occur.
-crowded_vectors = st.lists(st.tuples(*[st.sampled_from([-1.0, 0.0, 0.5, 1.0, 3.0])] * 3), max_size=14)
-
 
 def random_vectors(seed: int, count: int) -> list[tuple[float, ...]]:
     rows = np.random.default_rng(seed).normal(size=(count, 6)).astype(np.float32)
@@ -69,71 +66,6 @@ def test_each_node_is_linked_to_its_most_similar_predecessors(seed: int, neighbo
         ]
     assert weights(edges) == pytest.approx(weights(expected), abs=1e-6)
     assert len(edges) == len(expected)
-
-
-@given(vectors=crowded_vectors, neighbors=st.integers(1, 6), data=st.data())
-def test_among_equals_too_nothing_better_is_left_out(
-    vectors: list[tuple[float, ...]], neighbors: int, data: st.DataObject
-) -> None:
-    nodes = make_nodes(vectors)
-    edges = build(nodes, neighbors, data.draw(st.lists(st.integers(1, 13), unique=True)))
-    linked: dict[str, dict[str, float]] = {node.id: {} for node in nodes}
-    for edge in edges:
-        linked[edge.source_id][edge.target_id] = edge.weight
-
-    for position, node in enumerate(nodes):
-        cosines = {earlier.id: cosine(node, earlier) for earlier in nodes[:position]}
-        chosen = linked[node.id]
-        best = sorted(cosines.values(), reverse=True)[:neighbors]
-        assert sorted((cosines[id_] for id_ in chosen), reverse=True) == pytest.approx(best, abs=1e-6)
-        assert chosen == pytest.approx({id_: max(0.0, cosines[id_]) for id_ in chosen}, abs=1e-6)
-
-
-@given(
-    vectors=crowded_vectors | st.builds(random_vectors, st.integers(0, 99), st.integers(0, 14)),
-    neighbors=st.integers(1, 6),
-    data=st.data(),
-)
-def test_how_nodes_are_grouped_makes_no_difference(
-    vectors: list[tuple[float, ...]], neighbors: int, data: st.DataObject
-) -> None:
-    nodes = make_nodes(vectors)
-    one_call = weights(build(nodes, neighbors, []))
-
-    some_calls = weights(build(nodes, neighbors, data.draw(st.lists(st.integers(1, 13), unique=True))))
-    a_call_each = weights(build(nodes, neighbors, range(1, len(nodes))))
-
-    assert some_calls == pytest.approx(one_call, abs=1e-6)
-    assert a_call_each == pytest.approx(one_call, abs=1e-6)
-
-
-def test_a_negative_cosine_has_weight_zero_and_is_linked_all_the_same() -> None:
-    for cuts in ([], [1]):
-        (edge,) = build(make_nodes([(1.0, 0.0), (-1.0, 0.0)]), 5, cuts)
-        assert edge.weight == 0.0
-
-
-def test_equally_similar_nodes_are_taken_in_the_order_of_their_ids() -> None:
-    nodes = [MemoryNode(name, "text", [1.0, 0.0]) for name in ("c", "a", "b", "z")]
-    for cuts in ([], [1, 2, 3]):
-        assert [edge.target_id for edge in build(nodes, 2, cuts) if edge.source_id == "z"] == ["a", "b"]
-
-
-def test_edges_lead_from_new_to_old_at_the_time_given() -> None:
-    first, second = nodes = make_nodes([(1.0, 0.0), (1.0, 1.0)])
-
-    (edge,) = build(nodes, 1, [1])
-
-    assert edge.key == EdgeKey(second.id, first.id, EdgeType.SIM)
-    assert (edge.created_at, edge.last_activated) == (AT, AT)
-
-
-@pytest.mark.parametrize("neighbors", [0, 3])
-def test_no_nodes_or_no_neighbors_make_no_edges(neighbors: int) -> None:
-    store = GraphStore()
-    nodes = [] if neighbors else make_nodes(random_vectors(0, 4))
-
-    assert list(similarity_edges(nodes, nearest_in(store), neighbors=neighbors, at=AT)) == []
 
 
 @given(length=st.integers(0, 8), data=st.data())

@@ -38,32 +38,12 @@ def test_every_text_has_its_own_vector_whether_it_was_begun_or_not() -> None:
     assert embedder.calls == [["cat", "dog"], ["rain", "hail"], ["snow"]]
 
 
-def test_vectors_are_kept_until_they_are_taken() -> None:
-    embedder = Calls()
-    with EmbeddingAhead(embedder) as embedding:
-        for _ in range(2):
-            embedding.begin(["cat", "dog"])
-            embedding.take(["cat", "dog"])
-
-    assert embedder.calls == [["cat", "dog"], ["cat", "dog"]]
-
-
-def test_one_text_is_embedded_without_a_thread() -> None:
-    embedder = Calls()
-    with EmbeddingAhead(embedder) as embedding:
-        embedding.begin(["cat"])
-        assert not any(thread.name.startswith("embedding") for thread in threading.enumerate())
-        embedding.take(["cat"])
-
-    assert embedder.calls == [["cat"]]
-
-
 def test_an_error_of_the_embedder_is_raised_for_the_texts_of_its_call_alone() -> None:
     with EmbeddingAhead(Calls()) as embedding:
         embedding.begin(["cat", "dog"])
         embedding.begin(["bad", "rain"])
         assert len(embedding.take(["cat"])) == 1
-        with pytest.raises(EmbeddingError, match="text 0 is bad"):
+        with pytest.raises(EmbeddingError):
             embedding.take(["bad"])
 
 

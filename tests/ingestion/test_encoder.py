@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from neurogated.compose import Parts
 from neurogated.core.places import named_place
 from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.errors import ConfigError, LLMError
+from neurogated.errors import LLMError
 from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
 from neurogated.ingestion.llm_analysers import LLMImportanceJudge
@@ -83,17 +82,6 @@ def test_sentiment_is_1_at_the_happy_mean_and_minus_1_at_the_unhappy_mean() -> N
     assert SentimentScale.of_embedder("hash") is None
 
 
-def test_a_memory_has_sentiment_and_place(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        happy, sad, given = memory.add(
-            ["We had a wonderful day in Lisbon!", "My dog died in March and I can't stop crying."]
-        ) + memory.add("The heron stood there.", metadata={"location": "the mill"})
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        found = [memory.get(one).found for one in (happy, sad, given)]
-    assert (found[0].sentiment or 0) > 0.3 > -0.3 > (found[1].sentiment or 0)
-    assert [one.place for one in found] == ["Lisbon", None, "the mill"]
-
-
 @pytest.mark.parametrize(
     ("text", "names", "place"),
     [
@@ -125,10 +113,3 @@ def test_a_new_memory_is_linked_to_the_most_energetic_active_ones_of_its_user() 
         edges = [edge for edge in memory.store.all_edges() if edge.source_id == new and edge.type is EdgeType.ASSOC]
         assert [memory.get(edge.target_id).content for edge in edges] == ["A red mill."]
         assert (edges[0].weight, edges[0].relation) == (0.3, "temporal")
-
-
-def test_the_relations_of_the_specification_name_edge_types() -> None:
-    names = {"temporal": EdgeType.SEQ, "causal": EdgeType.CAUSE, "semantic": EdgeType.SIM}
-    assert all(EdgeType(name) is member for name, member in names.items())
-    with pytest.raises(ConfigError, match="clashes"):
-        EdgeType.register("OTHER", "semantic", plastic=True, both_ways=True)

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-import hypothesis.strategies as st
 import pytest
-from hypothesis import given
 
 from neurogated.core.ports import EntityFinder
 from neurogated.ingestion.entities import OfflineEntityFinder
@@ -49,24 +47,6 @@ def test_the_parts_of_a_name_stay_together(text: str, names: tuple[str, ...]) ->
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("We met Garrow's sister.", ("Garrow",)),
-        ("We met Dr. Quill and Inspector Corbyn Lyle.", ("Quill", "Corbyn Lyle")),
-        ("She works for General Motors.", ("General Motors",)),
-        ("The Captain slept.", ()),
-        ("We met on Monday, 4 May 1911.", ()),
-        ("On Monday Anna left.", ("Anna",)),
-        ("It was Cradle Sunday.", ("Cradle Sunday",)),
-        ("They had the Widows' Penny.", ("Widows' Penny",)),
-        ("I think I'm late.", ()),
-    ],
-)
-def test_words_around_a_name_are_left_out(text: str, names: tuple[str, ...]) -> None:
-    assert find(text) == names
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
         ("Rain fell.", ()),
         ("Pumping took days. Coopers left.", ()),
         ("Forty-one came. Suddenly Ada left.", ("Ada",)),
@@ -92,31 +72,3 @@ def test_the_first_word_of_a_sentence_counts_only_where_it_is_a_name(text: str, 
 )
 def test_chinese_names_are_those_in_quotation_marks_or_latin_letters(text: str, names: tuple[str, ...]) -> None:
     assert find(text) == names
-
-
-def test_each_name_comes_once_in_order_of_appearance() -> None:
-    assert find("In Trell, Ada met Ben. Ben liked Ada.") == ("Trell", "Ada", "Ben")
-
-
-@given(st.text())
-def test_any_text_can_be_read(text: str) -> None:
-    names = find(text)
-    assert len(set(names)) == len(names)
-    assert all(name.strip() == name and name for name in names)
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            ["Ada", "of", "the", "The", "'s", "St.", "J.", "&", "van", "12", "May", "Dr.", "“", "”", "《", "》", "\n"]
-        )
-    )
-)
-def test_any_text_of_names_can_be_read(words: list[str]) -> None:
-    text = " ".join(words)
-    assert find(text) == find(text)
-
-
-@pytest.mark.parametrize("unit", ["Ada of the ", "a.", "A. ", "x-", "“", "The Bank of Orrskell. "])
-def test_a_long_text_can_be_read(unit: str) -> None:
-    find(unit * (50_000 // len(unit)))

@@ -1,8 +1,7 @@
 """The effects of a title that was found in a text."""
 
-from neurogated import EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory, Passage
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.core.rendering import keyword_text, render, subject_names
-from neurogated.ingestion.document import Document
 
 CONFIG = MemoryConfig(storage="memory", embedding_name="hash")
 QUILL = "Ada Ruth Quill (born 1901) was a keeper of the light. She played chess."
@@ -38,15 +37,6 @@ def test_a_given_title_is_never_replaced() -> None:
         assert subject_names(memory.store.get_node(found)) == ("the other keeper",)
 
 
-def test_turns_have_no_title() -> None:
-    with NeuroGraphMemory(CONFIG) as memory:
-        (turn,) = memory.add({"role": "user", "content": QUILL}, session_id="s")
-        assert _names(memory, turn) == []
-        said = Document((Passage(QUILL, speaker="Bo"),))
-        ((spoken,),) = memory.add_documents([said], progress=False)
-        assert _names(memory, spoken) == []
-
-
 def test_a_new_text_has_a_title_of_its_own() -> None:
     with NeuroGraphMemory(CONFIG) as memory:
         (node_id,) = memory.add(QUILL)
@@ -57,14 +47,6 @@ def test_a_new_text_has_a_title_of_its_own() -> None:
         assert _names(memory, node_id) == []
 
 
-def test_the_switch_is_off() -> None:
-    with NeuroGraphMemory(CONFIG.replace(indexing={"find_titles": False})) as memory:
-        (node_id,) = memory.add(QUILL)
-        assert _names(memory, node_id) == []
-        memory.update(node_id, content="Boris Kray was a painter of bees.")
-        assert _names(memory, node_id) == []
-
-
 def test_chunks_that_do_not_hold_it_are_embedded_and_searched_under_it() -> None:
     text = "# The Long Mole\n\n" + " ".join(f"Stone number {n} was laid in the year {1800 + n}." for n in range(40))
     with NeuroGraphMemory(CONFIG.replace(indexing={"chunk_size": 60, "chunk_overlap": 0})) as memory:
@@ -72,9 +54,3 @@ def test_chunks_that_do_not_hold_it_are_embedded_and_searched_under_it() -> None
         assert render(first) == keyword_text(first) == first.content
         assert render(second) == f"The Long Mole\n{second.content}"
         assert memory.recall("What is the Long Mole?")[0].parts["subject"] == 1.0
-
-
-def test_metadata_of_the_caller_is_no_name() -> None:
-    node = MemoryNode("n", "text", metadata={"found_names": ["The Long Mole"], "names": ["The Long Mole"]})
-    assert subject_names(node) == ()
-    assert render(node) == "text"

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.errors import InputError
 from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
 
 FACTS = {
@@ -81,12 +80,6 @@ def test_the_callers_importance_wins_and_energy_starts_with_it(tmp_path: Path) -
     assert [node.base_energy for node in nodes] == [node.importance for node in nodes]
 
 
-def test_off_leaves_all_memories_alike(tmp_path: Path) -> None:
-    with opened(tmp_path, **{"metabolism.judge_importance": "off"}) as memory:
-        ids = [memory.add(text)[0] for text in (FACTS["en"], SMALL_TALK["en"])]
-        assert {memory.get(one).importance for one in ids} == {0.5}
-
-
 def test_adding_a_document_again_keeps_its_importance(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         (first,) = memory.add(FACTS["en"])
@@ -96,15 +89,6 @@ def test_adding_a_document_again_keeps_its_importance(tmp_path: Path) -> None:
         assert memory.add(FACTS["en"], metadata={"seen": 2}) == [first]
         after = memory.get(first)
     assert (after.importance, after.base_energy) == (before.importance, before.base_energy)
-
-
-def test_all_pieces_of_a_message_are_as_important_as_the_message(tmp_path: Path) -> None:
-    text = "I moved to Bristol in April. " + "The heron stood by the old mill for a while. " * 60
-    with opened(tmp_path, **{"indexing.chunk_size": 60}) as memory:
-        ids = memory.add({"role": "user", "content": text, "name": "Ann"}, session_id="s")
-        values = [memory.get(one).importance for one in ids]
-    assert len(ids) > 2
-    assert max(values) - min(values) < 0.1
 
 
 def test_a_memory_about_the_present_task_starts_with_more_energy(tmp_path: Path) -> None:
@@ -117,19 +101,3 @@ def test_a_memory_about_the_present_task_starts_with_more_energy(tmp_path: Path)
         gains = [node.base_energy - node.importance for node in map(memory.get, ids)]
     assert gains[0] > 0.1 > gains[1]
     assert gains[2:] == [0.0, 0.0, 0.0]
-
-
-def test_the_task_of_a_session_replaces_that_of_its_user_there(tmp_path: Path) -> None:
-    text = "Book the ferry to Malta for May."
-    with opened(tmp_path) as memory:
-        memory.focus("book the ferry to Malta")
-        memory.focus("grey herons eat fish", user_id="ana", session_id="birds")
-        ids = [memory.add(text, user_id="ana", session_id=session)[0] for session in ("birds", "travel")]
-        gains = [node.base_energy - node.importance for node in map(memory.get, ids)]
-    assert gains[1] > gains[0]
-
-
-@pytest.mark.parametrize("task", ["", "  ", 5])
-def test_a_task_is_words(tmp_path: Path, task: object) -> None:
-    with opened(tmp_path) as memory, pytest.raises(InputError, match="task"):
-        memory.focus(task)  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core.rendering import render
 from neurogated.ingestion.labels import labelled_speaker
 
 
@@ -46,33 +45,8 @@ def test_a_session_of_labelled_turns_has_speakers(role: str | None) -> None:
         assert speakers(kept, "Ann: Hello.", "Bo: Hi!", "Ann: Bye.", role=role) == ["Ann", "Bo", "Ann"]
 
 
-def test_a_label_among_turns_without_one_is_no_speaker() -> None:
-    with memory() as kept:
-        assert speakers(kept, "I went to the shop.", "Note: buy milk.") == [None, None]
-
-
-def test_labels_can_be_left_alone() -> None:
-    with memory(indexing={"find_speakers": False}) as kept:
-        assert speakers(kept, "Ann: Hello.") == [None]
-
-
-def test_a_label_is_kept_in_the_text_and_said_once() -> None:
-    with memory() as kept:
-        speakers(kept, "Ann: Hello.")
-        (node,) = kept.store.all_nodes()
-        assert node.content == "Ann: Hello."
-        assert render(node) == 'Ann said, "Hello."'
-
-
 def test_a_given_name_wins() -> None:
     with memory() as kept:
         kept.add({"role": "user", "name": "Bo", "content": "Ann: Hello."}, session_id="s")
         (node,) = kept.store.all_nodes()
         assert node.speaker == "Bo"
-
-
-def test_all_pieces_of_a_message_have_its_speaker() -> None:
-    with memory(indexing={"chunk_size": 10, "chunk_overlap": 0}) as kept:
-        said = speakers(kept, "Ann: One heron stood there. Another heron flew over the river. That was all.", "Bo: Hi!")
-        assert len(said) > len(["Ann", "Bo"])
-        assert said == ["Ann"] * (len(said) - 1) + ["Bo"]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
-from neurogated import Document, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import Document, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.config.groups import IndexingSettings
 from neurogated.errors import StorageError
-from tests.ingestion.text_edges import NOW, Bench, assert_right, edges_of
+from tests.ingestion.text_edges import NOW, Bench, assert_right
 
 WORDS = ["heron", "Lyon", "the", "river", "Big", "Cat", "it", "北京", "，", "长城", "。", "的", "股", "A"]
 TITLES = [
@@ -38,7 +38,6 @@ limits = st.fixed_dictionaries({"max_term_texts": st.integers(0, 4), "max_mentio
 
 
 @given(collections, st.lists(st.integers(1, 5)), st.integers(0, 4), st.integers(0, 4))
-@settings(max_examples=200)
 def test_edges_follow_the_formulas_after_every_batch(
     pairs: list[tuple[str, str | None]], sizes: list[int], term_texts: int, mentions: int
 ) -> None:
@@ -50,20 +49,7 @@ def test_edges_follow_the_formulas_after_every_batch(
             bench.check()
 
 
-@given(collections, st.randoms(use_true_random=False))
-def test_the_order_of_texts_makes_no_difference(pairs: list[tuple[str, str | None]], random: object) -> None:
-    first, second = Bench(3, 20), Bench(3, 20)
-    shuffled = list(pairs)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    for pair in pairs:
-        first.add(pair)
-    second.add(*shuffled)
-    assert first.named() == second.named()
-    assert first.shared() == pytest.approx(second.shared())
-
-
 @given(collections, limits, st.data())
-@settings(max_examples=60)
 def test_edges_follow_the_formulas_after_additions_are_undone_and_made_again(
     pairs: list[tuple[str, str | None]], bounds: dict[str, int], data: st.DataObject
 ) -> None:
@@ -129,16 +115,6 @@ def test_edges_follow_the_formulas_after_texts_came_changed_and_went(
             bench.check()
 
 
-def test_a_common_word_and_name_become_rare_again_when_texts_go() -> None:
-    bench = Bench(term_texts=2, mentions=2)
-    bench.add(("Words.", "Lyon"), *((f"Lyon and heron {n}.", None) for n in range(4)))
-    assert (bench.named(), bench.shared()) == ({}, {})
-    bench.change([], bench.ids()[1:3])
-    assert list(bench.shared().values()) == [0.5]
-    assert set(bench.named().values()) == {1 / math.log2(3)}
-    bench.check()
-
-
 @pytest.mark.parametrize("one_batch", [True, False])
 def test_a_name_in_more_texts_than_the_limit_loses_its_edges(*, one_batch: bool) -> None:
     bench = Bench(mentions=2)
@@ -149,28 +125,6 @@ def test_a_name_in_more_texts_than_the_limit_loses_its_edges(*, one_batch: bool)
     for batch in [more] if one_batch else [[pair] for pair in more]:
         bench.add(*batch)
     assert bench.named() == {}
-
-
-def test_a_word_that_becomes_common_joins_texts_no_more() -> None:
-    bench = Bench(term_texts=2)
-    bench.add(("A heron.", None), ("The heron!", None))
-    assert list(bench.shared().values()) == [0.5]
-    bench.add(("Heron, heron.", None))
-    assert bench.shared() == {}
-
-
-def test_shared_words_add_up_to_one_at_most() -> None:
-    bench = Bench()
-    bench.add(("blue heron river stone", None), ("stone heron blue", None), ("river", None))
-    assert sorted(bench.shared().values()) == [0.5, 1.0]
-    bench.check()
-
-
-def test_limits_of_zero_make_no_edges() -> None:
-    bench = Bench(0, 0)
-    bench.add(("A heron in Lyon.", None), ("The heron.", "Lyon"))
-    assert bench.named() == {}
-    assert bench.shared() == {}
 
 
 def test_many_texts_that_hold_a_name_apart_do_not_hide_the_one_that_names_it() -> None:
@@ -200,37 +154,6 @@ def test_a_write_that_failed_leaves_nothing_behind(monkeypatch: pytest.MonkeyPat
         memory.add_document("Heron and stone.")
         assert isinstance(memory.store, GraphStore)
         assert_right(memory.store, 2, 20)
-
-
-def test_nodes_that_were_removed_count_no_more() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(max_term_texts=2))
-    with NeuroGraphMemory(config) as memory:
-        memory.add_document("A heron.")
-        (lost,) = memory.add_document("The heron flies.")
-        assert isinstance(memory.store, GraphStore)
-        memory.store.remove_node(lost)
-        memory.add_document("Heron and stone.")
-        assert_right(memory.store, 2, 20)
-
-
-def test_two_memories_over_one_namespace_know_each_others_texts() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(max_term_texts=3))
-    with NeuroGraphMemory(config) as root:
-        first, second = root.in_namespace("one"), root.in_namespace("one")
-        for number, memory in enumerate([first, second, first, second]):
-            memory.add_document(f"The heron and stone {number}.", title=f"Stone {number - 1}")
-            assert_right(memory.store, 3, 20)  # type: ignore[arg-type]
-        assert edges_of(root.store.all_edges()) == ({}, {})
-
-
-def test_a_document_again_changes_nothing() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        for _ in range(2):
-            memory.add_documents(
-                [{"text": "A heron in Lyon."}, {"text": "The heron.", "title": "Lyon"}], progress=False
-            )
-        assert memory.store.view().sequence == 1
-        assert [edge.type for edge in memory.store.all_edges()].count(EdgeType.MENTION) == 1
 
 
 def test_edges_whose_weight_stays_are_not_written_again() -> None:

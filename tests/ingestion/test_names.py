@@ -2,16 +2,7 @@
 
 import pytest
 
-from neurogated.ingestion.names import keywords_of_name
 from tests.ingestion.text_edges import Bench
-
-
-def test_the_keywords_of_a_name_are_those_of_each_way_to_write_it() -> None:
-    assert keywords_of_name("lyon france") == [{"lyon", "franc"}]
-    assert keywords_of_name("红 楼 梦") == [{"红楼", "楼梦"}]
-    assert {"ender", "game"} in keywords_of_name("ender s game")
-    assert {"o'brien"} in keywords_of_name("o brien")
-    assert {"meet"} in keywords_of_name("we ll meet")
 
 
 def test_a_text_leads_to_the_one_whose_title_it_names() -> None:
@@ -58,10 +49,4 @@ def test_a_name_that_keywords_cannot_find_is_not_mentioned(text: str, title: str
 def test_titles_that_name_nothing_are_never_mentioned(title: str) -> None:
     bench = Bench()
     bench.add((f"{title} is it, what? the 什么 为什么 a b c d e f g h i", None), ("Words.", title))
-    assert bench.named() == {}
-
-
-def test_a_text_does_not_mention_its_own_subject() -> None:
-    bench = Bench()
-    bench.add(("Lyon has two rivers.", "Lyon"), ("Lyon has trains.", "Lyon"))
     assert bench.named() == {}

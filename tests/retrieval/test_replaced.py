@@ -70,33 +70,6 @@ def test_a_memory_that_says_the_same_as_a_wrong_one_is_marked(memory: NeuroGraph
     assert 'state="wrong"' in recall.as_text()
 
 
-def test_a_state_that_is_back_is_not_marked(memory: NeuroGraphMemory) -> None:
-    said = [("I live in Leeds.", 2020), ("I live in York.", 2022), ("I do live in Leeds!", 2024)]
-    old, new, again = (
-        memory.add(text, user_id="ana", timestamp=datetime(year, 1, 1, tzinfo=UTC))[0] for text, year in said
-    )
-    conflict = next(one for one in memory.conflicts(None, user_id="ana") if set(one.sides) == {old, new})
-    memory.resolve(conflict.id, "supersede")
-    recall = memory.recall(QUESTION, user_id="ana", include_duplicates=True)
-    assert recall.states[old] == "superseded"
-    assert recall.states.get(again) != "superseded"
-
-
-def test_a_memory_is_not_superseded_by_one_that_is_wrong(memory: NeuroGraphMemory) -> None:
-    lyon, paris, rome = (
-        memory.add_fact("Ana", "city", city, user_id="ana", valid_from=datetime(year, 1, 1, tzinfo=UTC))
-        for city, year in (("Lyon", 2020), ("Paris", 2022), ("Rome", 2024))
-    )
-    for one in memory.conflicts(None, user_id="ana"):
-        if paris in one.sides:
-            memory.resolve(one.id, one.other(paris))
-        else:
-            memory.resolve(one.id, "both")
-    recall = memory.recall("Which city is Lyon, of Ana?", user_id="ana")
-    assert recall.states == {paris: "wrong"}
-    assert {lyon, rome} < set(recall.ids)
-
-
 @pytest.mark.parametrize(("question", "first"), [("Where did I live in 2020?", 0), ("Where do I live in 2024?", 1)])
 def test_a_year_before_the_change_keeps_the_old_memory_first(
     memory: NeuroGraphMemory, question: str, first: int

@@ -5,14 +5,14 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.typing import NDArray
 
 from neurogated import GraphStore, Kernel, MemoryConfig, MemoryNode
 from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
 from neurogated.core.words import split_words
-from neurogated.retrieval.similarity import QuestionSimilarity, Similarities
+from neurogated.retrieval.similarity import QuestionSimilarity
 
 PARTS = ("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight")
 QUERIES = ["heron", "Did Ann see a heron in Lyon?", "Lyon stone stone", "Bo Li", "北京的鸟", "?!", "what is it"]
@@ -74,7 +74,6 @@ def reference(
 
 
 @given(stores, st.sampled_from(QUERIES), quarters, st.tuples(quarters, quarters, quarters), st.integers(1, 9))
-@settings(max_examples=150)
 def test_similarity_is_the_weighted_mean_of_its_parts(
     nodes: list[MemoryNode], query: str, share: float, weights: tuple[float, float, float], count: int
 ) -> None:
@@ -132,41 +131,6 @@ def test_recall_finds_matches_of_keywords_alone_and_of_meaning_alone() -> None:
     assert ids == {"near0", "near1", "words", "no vector"}
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_part_of_weight_0_does_not_count(part: str) -> None:
-    node = MemoryNode("a", "heron", embedding=[0.6, 0.8], title="Lyon", found=Found(times=["today"]))
-    weights: dict[str, Any] = {**dict.fromkeys(PARTS, 1.0), part: 0.0}
-    kernel = Kernel(tags={TIME: 1.0})
-    measured = asked(filled(node), "a heron in Lyon", vector(1.0, 0.0), kernel, **weights).propose(1)
-    assert measured.similarity[0] == pytest.approx((0.6 + 1 + 1) / 3)
-    alone = asked(filled(node), "a heron in Lyon", vector(1.0, 0.0), kernel, **dict.fromkeys(PARTS, 0.0)).propose(1)
-    assert alone.similarity[0] == pytest.approx(0.6)
-
-
-def test_without_keyword_weight_keyword_search_proposes_nothing() -> None:
-    store = filled(MemoryNode("a", "heron", embedding=[1.0, 0.0]), MemoryNode("b", "quetzalcoatl"))
-    assert asked(store, "quetzalcoatl", vector(1.0, 0.0), retrieval={"keyword_weight": 0.0}).propose(
-        5
-    ).rows.tolist() == [0]
-
-
-def test_a_node_stored_after_the_view_was_taken_is_left_out() -> None:
-    store = filled(MemoryNode("a", "heron", embedding=[1.0, 0.0]))
-    similarity = asked(store, "heron", vector(1.0, 0.0))
-    store.add_node(MemoryNode("b", "heron heron", embedding=[1.0, 0.0]))
-    found = similarity.propose(5)
-    assert found.rows.tolist() == [0]
-    assert 0 < found.keywords[0] <= 1
-
-
-def test_an_empty_store_proposes_nothing() -> None:
-    found = asked(GraphStore(), "heron", vector(1.0, 0.0)).propose(5)
-    assert isinstance(found, Similarities)
-    assert found.rows.size == 0
-    assert found.holds(np.array([0, 3])).tolist() == [False, False]
-
-
-@settings(max_examples=50)
 @given(nodes=stores, query=st.sampled_from(QUERIES), towards=st.sampled_from([[1.0, 0.0], [0.6, 0.8], [0.3, -0.2]]))
 def test_a_node_is_as_similar_however_it_was_found(nodes: list[MemoryNode], query: str, towards: list[float]) -> None:
     store = filled(*nodes)

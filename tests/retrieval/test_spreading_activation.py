@@ -204,7 +204,6 @@ def test_gated_equals_its_formula(world: World, quarters: list[int] | None) -> N
 
 
 @given(worlds(), gates, switches)
-@settings(max_examples=200)
 def test_gated_equals_its_formula_with_any_term_switched(
     world: World, quarters: list[int] | None, changes: dict[str, object]
 ) -> None:

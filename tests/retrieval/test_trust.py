@@ -5,12 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
-from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.neuro_retriever import NeuroRetriever
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
-from tests.retrieval.compass import Compass
 
 quarters = st.integers(-4, 8).map(lambda n: n / 4)
 shares = st.integers(0, 4).map(lambda n: n / 4)
@@ -51,35 +48,6 @@ def test_activation_lifts_nothing_above_the_best_matches(memories: list[tuple[fl
     for one in others:
         assert all((score[one] > score[two]) == (sums[one] > sums[two]) for two in others)
     assert [score[place] for place in ranked] == sorted(score, reverse=True)
-
-
-def test_with_the_first_place_open_the_score_is_the_sum() -> None:
-    base, lift = np.array([0.5, 0.4]), np.array([0.0, 0.3])
-    for order in lifted_scores(
-        base, lift, MemoryConfig(retrieval=RetrievalSettings(switches=RetrievalSwitches(keep_best_first=False)))
-    ):
-        assert order.tolist() == [0.5, 0.7]
-
-
-def _recall(first: float, second: float, **settings: object) -> dict[str, float]:
-    """Return activations and the trust of a recall where two memories are so like the question, and lead to a third."""
-    store = GraphStore()
-    for name, cosine in {"first": first, "second": second, "linked": 0.1}.items():
-        store.add_node(MemoryNode(name, name, embedding=[cosine, (1 - cosine**2) ** 0.5]))
-    store.add_edge("first", "linked", EdgeType.SEQ, 1.0)
-    config = MemoryConfig(TOP_K_ANCHORS=2).replace(**settings)
-    retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=UniformKernelSource())
-    recall = retriever.recall("1 0")
-    return {memory.id: memory.parts["activation"] for memory in recall} | {"trust": recall.trust}
-
-
-def test_activation_counts_less_where_several_memories_are_as_good() -> None:
-    sure, torn = _recall(0.9, 0.2), _recall(0.9, 0.89)
-    assert sure["trust"] == 1.0
-    assert torn["trust"] == pytest.approx(0.5 + 0.5 * (0.01 / 0.9) / 0.2, abs=1e-3)
-    whole = _recall(0.9, 0.89, retrieval={"trust_floor": 1.0})
-    assert whole["trust"] == 1.0
-    assert torn["linked"] == pytest.approx(torn["trust"] * whole["linked"])
 
 
 def test_the_first_of_a_recall_is_the_same_with_and_without_activation() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
-from hypothesis import settings as run
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroRetriever, Recall, field
 from neurogated.core.scope import Scope
@@ -108,7 +107,6 @@ def _wakes(ranked: list[RecalledMemory], asleep: set[str], wanted: int, config: 
     options=filters,
     question=st.sampled_from(["1 0", "1 1", "0 1"]),
 )
-@run(deadline=None, max_examples=100)
 def test_a_recall_wakes_dormant_memories_as_the_reference_does(
     graph: dict[str, Any], changes: dict[str, Any], wanted: int, options: dict[str, Any], question: str
 ) -> None:
@@ -144,15 +142,3 @@ def test_a_recall_wakes_dormant_memories_as_the_reference_does(
     assert (found.ids, found.notes) == (every.ids, (WOKEN,) if wakes else ())
     assert [one.score for one in found] == pytest.approx([one.score for one in every])
     assert wakes or not dormant & set(found.ids)
-
-
-def test_an_awake_memory_that_says_the_same_stands_for_a_dormant_one() -> None:
-    clock = ManualClock()
-    asleep = {"angle": 0, "energy": 0.05, "importance": 0.1, "user": None, "colour": "red"}
-    graph = {"nodes": [asleep, {**asleep, "energy": 0.9}], "links": (), "groups": {1: 0}, "echoes": {}}
-    store = _stored(clock, graph)
-    retriever = NeuroRetriever(
-        store, MemoryConfig(), embedder=Compass(), kernel_source=UniformKernelSource(), clock=clock
-    )
-    found = retriever.recall("1 0")
-    assert (found.ids, found.notes) == (("m1",), ())

@@ -69,12 +69,5 @@ def test_it_is_a_dataclass() -> None:
     assert dataclasses.replace(MemoryConfig(), MAX_HOPS=3).MAX_HOPS == 3
 
 
-def test_every_path_gives_the_same_class() -> None:
-    import neurogated
-    from neurogated.config import MemoryConfig as FromRoom
-
-    assert FromRoom is neurogated.MemoryConfig is MemoryConfig
-
-
 def test_a_path_is_a_folder_too(tmp_path: Path) -> None:
     assert MemoryConfig(save_dir=tmp_path).save_dir == str(tmp_path)  # type: ignore[arg-type]

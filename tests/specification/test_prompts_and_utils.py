@@ -82,12 +82,3 @@ def test_the_nearest_rows_are_found() -> None:
 
     assert (positions.tolist(), cosines.tolist()) == ([[1]], [[1.0]])
     assert retrieve_knn([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], 1)[0].tolist() == [[1]]
-
-
-def test_every_path_gives_the_same_function() -> None:
-    import neurogated
-
-    assert neurogated.cosine_similarity is cosine_similarity
-    assert neurogated.retrieve_knn is retrieve_knn
-    assert neurogated.compute_mdhash_id is compute_mdhash_id
-    assert neurogated.PromptTemplateManager is PromptTemplateManager

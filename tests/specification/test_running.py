@@ -110,15 +110,3 @@ def test_a_data_set_of_ones_own_is_read(tmp_path: Path) -> None:
     dataset = load_dataset("mine", tmp_path, "hipporag")
 
     assert [question.text for collection in dataset.collections for question in collection.questions] == ["Query text?"]
-
-
-@pytest.mark.parametrize("package", ["numpy", "scikit-learn", "openai", "python-igraph", "pandas", "tqdm", "pytest"])
-def test_the_requirements_name_every_package(package: str) -> None:
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-
-    assert any(line.split(">")[0].strip() == package for line in lines)
-
-
-@pytest.mark.parametrize("path", ["tests", "tests/test_graph_store.py", "tests/test_end_to_end.py"])
-def test_the_tests_are_where_the_commands_look_for_them(path: str) -> None:
-    assert (ROOT / path).exists()

@@ -5,14 +5,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode
 from neurogated.config.groups import RuntimeSettings
 from neurogated.storage.background import BackgroundWorker, Job
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
-from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.sqlite_store import SqliteStore
 
 
@@ -63,36 +61,6 @@ def test_a_result_without_memory_to_take_it_up_counts_as_failed() -> None:
     bench.worker.wait()
     assert bench.done == [2]
     assert [type(error) for error in bench.failed] == [MemoryError]
-
-
-def test_after_a_fault_of_the_program_later_jobs_are_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Any] = []
-    monkeypatch.setattr(threading, "excepthook", told.append)
-    bench = _Bench()
-    bench.jobs = [_raising(KeyError("odd"))]
-    bench.worker.wait()
-    bench.jobs = [lambda stop: 1]  # noqa: ARG005 - a job that ends at once
-    bench.worker.wait()
-    assert bench.done == [1]
-    assert [each.exc_type for each in told] == [KeyError]
-
-
-def test_a_thread_that_cannot_be_started_costs_no_write(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def refused(_: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    index = EmbeddingStore(exact_below=4, tail=2)
-    vectors = np.random.default_rng(1).standard_normal((40, 8)).astype(np.float32)
-    with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
-        patch.setattr(threading.Thread, "start", refused)
-        index.put(np.arange(20), vectors[:20])
-    assert "cannot be started" in caplog.text
-    assert index.indexed == 0
-    index.put(np.arange(20, 40), vectors[20:])
-    index.wait()
-    assert index.indexed == 40
 
 
 def test_indexes_are_kept_again_after_memory_ran_out(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from neurogated import GraphDelta, MemoryConfig, MemoryNode
-from neurogated.config.groups import RuntimeSettings, VectorSettings
+from neurogated.config.groups import RuntimeSettings
 from neurogated.errors import InputError, StorageError
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
 from neurogated.storage.log.sqlite.file import SqliteFile
@@ -58,7 +58,7 @@ def test_an_erasure_that_cannot_remove_the_checkpoint_erases_nothing(
 
         with monkeypatch.context() as patch:
             patch.setattr("shutil.rmtree", busy)
-            with pytest.raises(StorageError, match="cannot be removed"):
+            with pytest.raises(StorageError):
                 store.compact()
         _put(store, 7, 2)
         assert store.get_node("n7").content == "word7 apple"
@@ -97,19 +97,6 @@ def test_a_dropped_namespace_leaves_nothing_and_the_others_their_indexes(
         store.drop_namespace("secret")
         assert len(_states(path)) == 1
         _put(store, 5)
-    assert _opened_from_kept(path, caplog)
-
-
-def test_a_restored_memory_gets_a_new_checkpoint(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    snapshot = path.parent / "before.snapshot"
-    with SqliteStore.open(path, config=OFTEN) as store:
-        _put(store, 0)
-        store.snapshot(snapshot)
-        _put(store, *range(1, 9))
-    restore_snapshot(snapshot, path, replace=True)
-    assert not path.with_suffix(".index").exists()
-    with SqliteStore.open(path, config=OFTEN) as store:
-        _put(store, 20)
     assert _opened_from_kept(path, caplog)
 
 
@@ -210,29 +197,3 @@ def test_a_state_that_vanishes_while_it_is_read_is_looked_for_again(
             assert reader.engine.checkpoints._trusted
             assert len(reader) == 5
     writer.close()
-
-
-def test_vectors_that_came_all_at_once_are_kept_with_their_index(path: Path) -> None:
-    config = MemoryConfig(
-        runtime=RuntimeSettings(checkpoint_changes=10), vectors=VectorSettings(exact_below=200, max_unlisted=50)
-    )
-    vectors = np.random.default_rng(1).standard_normal((600, 8)).astype(np.float32)
-    nodes = tuple(MemoryNode(id=f"n{row}", content="apple", embedding=vector) for row, vector in enumerate(vectors))
-    with SqliteStore.open(path, config=config) as store:
-        store.apply(GraphDelta(nodes=nodes))
-    with SqliteStore.open(path, config=config, read_only=True) as store:
-        assert store.follower._trained_on == 600
-        assert store.nearest(vectors[7], 1)[0][0] == "n7"
-
-
-def test_a_rebuilt_index_gets_a_checkpoint(path: Path) -> None:
-    config = MemoryConfig(
-        runtime=RuntimeSettings(checkpoint_changes=10_000), vectors=VectorSettings(exact_below=200, max_unlisted=50)
-    )
-    vectors = np.random.default_rng(1).standard_normal((1250, 8)).astype(np.float32)
-    nodes = [MemoryNode(id=f"n{row}", content="apple", embedding=vector) for row, vector in enumerate(vectors)]
-    for begin, end in ((0, 300), (300, 600), (600, 1250)):
-        with SqliteStore.open(path, config=config) as store:
-            store.apply(GraphDelta(nodes=tuple(nodes[begin:end])))
-    with SqliteStore.open(path, config=config, read_only=True) as store:
-        assert store.follower._trained_on == 1250, "each opening would make it again"

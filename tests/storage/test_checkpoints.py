@@ -161,17 +161,6 @@ def _found(path: Path, text: bytes) -> bool:
     return any(text in file.read_bytes() for file in _index(path).rglob("*") if file.is_file())
 
 
-def test_a_dropped_namespace_and_a_new_start_leave_no_indexes(path: Path, clock: ManualClock) -> None:
-    _kept(path, clock)
-    with SqliteStore.open(path, clock=clock, config=NEVER) as store:
-        before = len(_notes(path))
-        store.drop_namespace("other")
-        assert len(_notes(path)) < before
-    with SqliteStore.open(path, clock=clock, from_scratch=True) as store:
-        assert not _notes(path)
-        assert len(store) == 0
-
-
 def test_a_failed_transaction_falls_back_to_the_checkpoint(path: Path, clock: ManualClock) -> None:
     said = _kept(path, clock)
     with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
@@ -219,7 +208,7 @@ def _roll_back(store: SqliteStore) -> None:
 
 def _refuse(store: SqliteStore) -> None:
     nodes = (MemoryNode(id="okapi", content="okapi"),)
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError):
         store.apply(GraphDelta(nodes=nodes, edges=(MemoryEdge("okapi", "nowhere", EdgeType.SEQ),)))
 
 

@@ -8,17 +8,15 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from neurogated.storage.index.vectors import centroids, state
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
-from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from tests.storage.vector_cases import brute_force, clusters, found, rows, small_store
 
 small_vectors = st.tuples(*[st.integers(-3, 3)] * 3)
 
 
-@settings(max_examples=60)
 @given(
     st.dictionaries(st.integers(0, 30), small_vectors, max_size=20),
     small_vectors,
@@ -43,20 +41,6 @@ def test_while_there_are_few_all_that_tie_are_found(
     assert len(got) == keys.size >= min(k, len(truth))
     assert all(other in got for key in got for other in vectors if entries[key] == entries[other])
     assert np.allclose(scores, [score for score, _ in truth[: keys.size]], rtol=0, atol=1e-12)
-
-
-def test_among_many_nearly_all_of_the_best_are_found() -> None:
-    vectors, asked = clusters(3000), clusters(40, seed=0)
-    store = small_store(exact_below=100, probes=20)
-    store.put(np.arange(3000), vectors)
-    store.wait()
-    assert store.indexed == 3000
-    entries = dict(enumerate(vectors))
-    shares = [
-        len({key for _, key in found(store, query, 10)} & {key for _, key in brute_force(entries, query, 10)})
-        for query in asked
-    ]
-    assert sum(shares) >= 0.95 * 10 * len(asked)
 
 
 def test_a_stored_vector_is_exact() -> None:
@@ -87,24 +71,6 @@ def test_vectors_almost_too_small_for_a_number_disturb_no_search() -> None:
     keys, scores = store.search(np.array([1, 0.5, 0], dtype=np.float32), len(vectors))
     assert {0, 5} <= set(keys[scores > 0.99].tolist())
     assert np.isfinite(scores).all()
-
-
-def test_the_lists_are_rebuilt_when_there_is_much_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    trained: list[int] = []
-    plain = InvertedLists.trained
-
-    def noted(centres: Any, sample: Any, trained_on: int) -> InvertedLists:  # noqa: ANN401
-        trained.append(trained_on)
-        return plain(centres, sample, trained_on)
-
-    monkeypatch.setattr(InvertedLists, "trained", noted)
-    store, vectors = small_store(exact_below=10), clusters(900)
-    for begin, end in ((0, 10), (10, 50), (50, 120), (120, 199), (199, 230), (230, 900)):
-        store.put(np.arange(begin, end), vectors[begin:end])
-        store.wait()
-    assert trained == [50, 230]
-    assert store.indexed == 900
-    assert found(store, vectors[899], 1)[0][1] == 899
 
 
 def test_an_error_in_the_background_is_told_and_the_search_goes_on(

@@ -136,20 +136,6 @@ def _texts(count: int) -> list[str]:
     return [" ".join(TERMS[(7 * number + step * step) % len(TERMS)] for step in range(6)) for number in range(count)]
 
 
-def test_a_weight_that_follows_from_texts_changes_in_place(clock: ManualClock, tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash", MAX_SIM_NEIGHBORS=0)
-    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
-        for text in _texts(25):
-            memory.add_document(text)
-        view = memory.store.view()
-        live = view.live_edges().size
-        ((ended,),) = rows(memory.store, "SELECT count(*) FROM edges WHERE until IS NOT NULL")
-        ((changed,),) = rows(memory.store, "SELECT count(*) FROM edge_weights")
-        assert changed > 0, "no weight changed, so that the test shows nothing"
-        assert view.edge_count == live + ended
-        assert memory.check() == []
-
-
 def test_compaction_with_history_leaves_the_content_of_a_new_memory(clock: ManualClock, tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
     with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:

@@ -227,6 +227,7 @@ def test_an_interrupt_at_any_line_leaves_the_stored_state(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("action", ACTIONS)
 def test_an_interrupt_at_many_lines_leaves_the_stored_state(
     tmp_path: Path, action: Callable[[SqliteStore], None]

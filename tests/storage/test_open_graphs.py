@@ -213,21 +213,6 @@ def test_closing_a_handle_writes_accesses_and_leaves_the_memory_open(config: Mem
         assert not memory.store.closed
 
 
-def test_accesses_of_a_dropped_namespace_do_not_block_others(
-    config: MemoryConfig, caplog: pytest.LogCaptureFixture
-) -> None:
-    with NeuroGraphMemory(config) as memory:
-        for name in ("dropped", "kept"):
-            memory.in_namespace(name).add_document("A heron.")
-        before = next(memory.in_namespace("kept").store.all_nodes()).last_accessed
-        for name in ("dropped", "kept"):
-            memory.in_namespace(name).recall("heron")
-        memory.drop_namespace("dropped")
-        memory.flush()
-        assert next(memory.in_namespace("kept").store.all_nodes()).last_accessed > before
-        assert "could not be written" not in caplog.text
-
-
 def test_an_interrupted_flush_still_closes_the_memory(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = NeuroGraphMemory(config)
     memory.add_document("A heron.")
@@ -241,21 +226,3 @@ def test_an_interrupted_flush_still_closes_the_memory(config: MemoryConfig, monk
         with pytest.raises(KeyboardInterrupt):
             memory.close()
     assert memory.store.closed
-
-
-def test_visited_namespaces_leave_no_handles_behind(config: MemoryConfig) -> None:
-    config = config.replace(storage="sqlite")
-
-    def alive() -> int:
-        gc.collect()
-        return sum(issubclass(type(one), NeuroGraphMemory | SqliteStore) for one in gc.get_objects())
-
-    before = alive()
-    with NeuroGraphMemory(config) as memory:
-        for number in range(30):
-            space = memory.in_namespace(f"user {number}")
-            space.add_document("A heron.")
-            space.recall("heron")
-            del space
-        assert alive() - before <= 2 * MOST + 2
-        assert len(memory.namespaces()) == 31

@@ -9,7 +9,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from neurogated import MemoryNode
@@ -20,7 +20,6 @@ from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text import posting_table
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.segment import ForwardIndex
-from neurogated.storage.index.text.term_dictionary import UNKNOWN, TermDictionary, Vocabulary
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
 CONTENTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
@@ -208,29 +207,6 @@ def test_a_merge_without_memory_leaves_everything_as_it_was(
     contents.update(dict.fromkeys(range(10, 20), "stone heron"))
     assert "segments failed" in caplog.text
     assert_holds(index, contents, ["heron stone"])
-
-
-@given(st.lists(st.text(st.characters(), max_size=6), max_size=30), st.integers(0, 30))
-def test_words_have_numbers_and_numbers_words_wherever_they_are(words: list[str], kept: int) -> None:
-    vocabulary = Vocabulary()
-    numbers = vocabulary.add(words)
-    distinct = list(dict.fromkeys(words))
-    assert list(numbers.values()) == list(range(len(distinct)))
-    first, second = TermDictionary.of(distinct[: kept // 2]), TermDictionary.of(distinct[kept // 2 : kept])
-    for lists in ([first], [first, second], [first.followed_by(second)]):
-        vocabulary.cover(lists)
-        assert vocabulary.numbers(distinct) == list(range(len(distinct)))
-        assert vocabulary.words(np.arange(len(distinct))) == distinct
-        assert vocabulary.numbers(["a word that is too long"]) == [UNKNOWN]
-        assert len(vocabulary) == len(distinct)
-
-
-def test_words_with_equal_checksums_are_told_apart() -> None:
-    # Two words with equal CRC-32.
-    words = ["plumless", "buckeroo"]
-    listed = TermDictionary.of(words)
-    assert listed.checksums[0] == listed.checksums[1]
-    assert Vocabulary([listed]).numbers([*words, "other"]) == [0, 1, UNKNOWN]
 
 
 def test_texts_of_the_past_are_found_among_later_words_of_the_present() -> None:

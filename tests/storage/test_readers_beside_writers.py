@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import PendingTask
 from neurogated.errors import UnknownIdError
@@ -73,7 +73,7 @@ def test_texts_that_another_process_erases_while_they_are_read_are_left_out(path
 
 
 def test_an_id_that_another_process_erases_while_it_is_read_is_unknown(path: Path) -> None:
-    with SqliteStore.open(path, read_only=True) as reader, pytest.raises(UnknownIdError, match="'b'"):
+    with SqliteStore.open(path, read_only=True) as reader, pytest.raises(UnknownIdError):
         reader.get_nodes(_Interrupted("abc", path))
 
 
@@ -227,34 +227,6 @@ def test_reads_do_not_wait_for_a_write_in_progress(tmp_path: Path, monkeypatch: 
         writer.join(PATIENCE)
         assert within == before
         assert store.keyword_search("egret", 1)[0][0] == "d"
-
-
-def test_a_question_is_answered_while_another_thread_is_in_a_transaction(memory: NeuroGraphMemory) -> None:
-    memory.add_document("The heron stands in the river.", title="Heron")
-    answered = threading.Event()
-    asked: list[list[str]] = []
-
-    def ask() -> None:
-        asked.append(memory.retrieve("Where does the heron stand?"))
-        answered.set()
-
-    assert isinstance(memory.store, SqliteStore)
-    with memory.store.transaction():
-        memory.add_document("The egret stands in the lake.", title="Egret")
-        threading.Thread(target=ask).start()
-        assert answered.wait(PATIENCE)
-        assert len(memory.retrieve("Where does the heron stand?")) == 2
-    assert asked == [["The heron stands in the river."]]
-    assert len(memory.retrieve("Where does the heron stand?")) == 2
-
-
-def test_a_memory_closes_and_compacts_after_other_threads_have_read(path: Path) -> None:
-    with SqliteStore.open(path, config=SELDOM) as store:
-        store.remove_node("b")
-        _seen(store)
-        assert store.compact() == 1
-        assert [node.id for node in store.all_nodes()] == ["a", "c"]
-    assert not path.with_name(path.name + "-wal").exists()
 
 
 def test_nodes_are_read_a_part_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
 from neurogated.config.groups import RuntimeSettings
@@ -58,7 +58,6 @@ def _graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int, int, int]], set[
     return nodes, edges, hidden, draw(st.sets(st.integers(0, max(len(edges) - 1, 0)))) if edges else set()
 
 
-@settings(max_examples=60)
 @given(_graphs(), st.booleans())
 def test_a_view_without_rows_is_the_graph_without_them(
     graph: tuple[int, list[tuple[int, int, int, int]], set[int], set[int]],

@@ -121,15 +121,6 @@ def test_the_journal_has_every_fall_into_dormancy_and_every_waking_once(memory: 
     assert memory.get(awake).importance == 0.9
 
 
-def test_tiers_obey_the_filters_and_the_time(memory: Memory, clock: ManualClock) -> None:
-    memory.put("The heron stood in the reeds.", 0.1)
-    memory.add_document("Ana keeps bees.", user_id="ana")
-    assert sum(memory.tiers().counts.values()) == 1
-    assert sum(memory.tiers(user_id="ana").counts.values()) == 2
-    assert memory.tiers(now=clock() + 40 * DAY).counts["dormant"] == 1
-    assert memory.tiers().layers["emerging"] == 1
-
-
 def test_a_compaction_erases_the_energies_of_deleted_memories_from_the_file(tmp_path: Path) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
         gone, kept = memory.add("The heron stood in the reeds."), memory.add("The valve was repaired.")

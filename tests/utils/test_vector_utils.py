@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity as reference_cosine  # type: ignore[import-untyped]
 from sklearn.neighbors import NearestNeighbors  # type: ignore[import-untyped]
 
-from neurogated.errors import InputError
 from neurogated.utils.vector_utils import cosine_similarity, retrieve_knn, top_k
 
 SEEDS = range(5)
@@ -29,13 +28,6 @@ def test_cosine_never_leaves_its_range(vector: list[float], factor: float) -> No
     cosine = cosine_similarity(vector, [factor * value for value in vector]).item()
 
     assert -1.0 <= cosine <= 1.0
-
-
-def test_vectors_of_different_dimension_are_refused_with_both_dimensions() -> None:
-    with pytest.raises(InputError, match=r"dimension 3 and 2"):
-        cosine_similarity(np.ones((2, 3)), np.ones((4, 2)))
-    with pytest.raises(InputError, match=r"dimension 3 and 2"):
-        retrieve_knn(np.ones((2, 3)), np.ones((4, 2)), 1)
 
 
 @given(

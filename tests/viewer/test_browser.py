@@ -135,50 +135,6 @@ def test_it_opens_without_error_or_request_and_draws_all_of_the_recall(
     assert len(_pixels(base64.b64decode(chrome.get_screenshot_as_base64()))) > 100
 
 
-def test_choosing_a_memory_in_the_list_shows_its_flows_and_escape_lets_go(
-    show: Open, recall: Recall, nodes: Nodes
-) -> None:
-    chrome = show(render_recall(recall, nodes))
-    pick = _all(chrome, "[data-item='2'] .pick")[0]
-    pick.click()
-    assert _lit(chrome) == _belonging(chrome, "to2") == {"to2", "arc2", "from0"}
-    assert pick.get_dom_attribute("aria-pressed") == "true"
-    assert "score 0.700" in _all(chrome, "#chosen")[0].text
-    pick.send_keys(Keys.ESCAPE)
-    assert _lit(chrome) == set()
-    assert pick.get_dom_attribute("aria-pressed") == "false"
-
-
-def test_choosing_a_box_marks_its_memory(show: Open, recall: Recall, nodes: Nodes) -> None:
-    chrome = show(render_recall(recall, nodes))
-    _all(chrome, "#to3")[0].click()
-    assert _lit(chrome) == _belonging(chrome, "to3")
-    assert [item.get_dom_attribute("data-item") for item in _all(chrome, ".memory.chosen-one")] == ["3"]
-    faded = [box for box in _all(chrome, ".box") if "lit" not in str(box.get_dom_attribute("class"))]
-    assert faded
-
-
-def test_pointing_at_a_memory_or_a_flow_shows_it_without_a_click(show: Open, recall: Recall, nodes: Nodes) -> None:
-    chrome = show(render_recall(recall, nodes))
-    webdriver.ActionChains(chrome).move_to_element(_all(chrome, "#to0")[0]).perform()
-    assert _lit(chrome) == _belonging(chrome, "to0")
-    webdriver.ActionChains(chrome).move_to_element(_all(chrome, ".flow[data-of='arc1']")[0]).perform()
-    assert _lit(chrome) == {"arc1", "from5", "to1"}
-    assert _all(chrome, "#arc1 text")[0].is_displayed()
-    assert "0.250 over SEQ" in _all(chrome, "#chosen")[0].text
-    webdriver.ActionChains(chrome).move_to_element(_all(chrome, "h1")[0]).perform()
-    assert _lit(chrome) == set()
-
-
-def test_tapping_a_flow_in_the_picture_tells_its_amount(show: Open, recall: Recall, nodes: Nodes) -> None:
-    chrome = show(render_recall(recall, nodes))
-    chrome.execute_script("document.querySelector('#arc0 .reach').dispatchEvent(new Event('click', {bubbles: true}))")
-    assert _lit(chrome) == {"arc0", "from1", "to0"}
-    assert "0.300 over CAUSE" in _all(chrome, "#chosen")[0].text
-    _all(chrome, "[data-of='arc1'] .link")[0].click()
-    assert [item.get_dom_attribute("id") for item in _all(chrome, ".memory.chosen-one")] == ["n5"]
-
-
 def test_shown_numbers_add_up_on_the_page_of_a_real_recall(show: Open, memory: NeuroGraphMemory) -> None:
     for number in range(12):
         text = f"The pump {number} failed because the valve of pump {number - 1} leaked into the lower field."
@@ -235,20 +191,6 @@ def test_the_page_never_scrolls_sideways(show: Open, recall: Recall, nodes: Node
     WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(inside))
 
 
-def test_it_is_dark_where_the_reader_wants_it_dark(show: Open, recall: Recall, nodes: Nodes) -> None:
-    style = {}
-    for scheme in ("light", "dark"):
-        body = _all(show(render_recall(recall, nodes), scheme=scheme), "body")[0]
-        style[scheme] = (
-            _luminance(body.value_of_css_property("background-color")),
-            _luminance(body.value_of_css_property("color")),
-        )
-    assert style["light"][0] > 200
-    assert style["light"][1] < 80
-    assert style["dark"][0] < 40
-    assert style["dark"][1] > 200
-
-
 def test_hostile_text_runs_nothing(show: Open, hostile: tuple[Recall, Nodes]) -> None:
     chrome = show(render_recall(*hostile))
     assert "taken" not in chrome.title.split("onerror")[0]
@@ -287,16 +229,3 @@ def test_conflicts_fit_any_screen(show: Open, conflicts: str, width: int, scheme
     WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(inside))
     body = _all(chrome, "body")[0]
     assert (_luminance(body.value_of_css_property("background-color")) > 200) == (scheme == "light")
-
-
-def test_a_click_on_a_command_selects_it_as_one_line(show: Open, conflicts: str) -> None:
-    chrome = show(conflicts, width=390)
-    commands = _all(chrome, ".card:first-of-type .command")
-    assert len(commands) == 4
-    for command in commands:
-        chrome.execute_script("arguments[0].scrollIntoView({block: 'center'})", command)
-        command.click()
-        copied = str(chrome.execute_script("return getSelection().toString()"))
-        assert copied.startswith("neurogated resolve conflict-")
-        assert copied.strip().endswith("--embedding_name=hash")
-        assert "\n" not in copied.strip()

@@ -6,23 +6,12 @@ import re
 import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-import pytest
 
 from neurogated import (
     ANY_USER,
-    EdgeType,
-    GraphDelta,
-    MemoryConfig,
-    MemoryEdge,
-    MemoryNode,
     NeuroGraphMemory,
-    Scope,
 )
-from neurogated.cli import main
-from neurogated.testing import ManualClock
 from neurogated.viewer import explain_conflicts
 from tests.viewer.conftest import HOSTILE, oppose
 
@@ -57,40 +46,6 @@ def test_the_page_shows_both_sides_and_the_effect_of_each_answer(memory: NeuroGr
         assert words in page.all_text
     assert len(page.tags("mark")) == 2
     assert [line.split("--keep=")[1].split()[0] for line in commands(page)] == [lyon, paris, "both", "supersede"]
-
-
-def test_an_answer_tells_removed_facts_and_links_other_conflicts(memory: NeuroGraphMemory, read: Read) -> None:
-    lives(memory, "Lyon", 2020)
-    paris, rome = lives(memory, "Paris", 2022), lives(memory, "Rome", 2022)
-    fact = MemoryNode("d1", "Ana moved to France.", kind="fact", scope=Scope("ana"))
-    edge = MemoryEdge(fact.id, paris, EdgeType.DERIVED_FROM)
-    memory.store.apply(GraphDelta(nodes=(fact,), edges=(edge,), reason="consolidate", at=ManualClock().now))
-    (conflict,) = memory.conflicts(user_id="ana")
-    assert set(conflict.sides) == {paris, rome}
-    page = read(explain_conflicts(memory, user_id="ana"))
-    text = page.all_text
-    assert "Removed, because it was made from a memory that changes: Ana moved to France." in text
-    targets = {card["id"] for card in page.having("data-conflict")}
-    links = {link["href"] for link in page.tags("a")}
-    assert links
-    assert links <= {f"#{target}" for target in targets}
-
-
-def test_the_sentence_in_conflict_is_emphasised_within_its_text(memory: NeuroGraphMemory, read: Read) -> None:
-    long = "We talked about the garden. " * 60 + "I have two\n dogs. " + "The pump stands by the river. " * 60
-    oppose(memory, "It rains. I have three dogs. It rains.", long, sentences=(1, 60))
-    source = explain_conflicts(memory, user_id="ana")
-    assert re.findall(r"<mark>(.*?)</mark>", source, flags=re.DOTALL) == ["I have three dogs.", "I have two\n dogs."]
-    shown = read(source).all_text
-    assert "Show the whole text" in shown
-    assert "… " in shown
-    assert shown.count("We talked about the garden.") >= 60
-
-
-def test_a_text_of_a_million_characters_stays_a_small_page(memory: NeuroGraphMemory) -> None:
-    oppose(memory, "I have three dogs.", "I have two dogs. " + "Word " * 200_000)
-    page = explain_conflicts(memory, user_id="ana")
-    assert len(page) < 300_000
 
 
 def test_a_page_of_one_user_has_no_word_of_another(memory: NeuroGraphMemory, read: Read) -> None:
@@ -131,50 +86,3 @@ def test_no_text_breaks_out_of_the_page_or_of_a_command(memory: NeuroGraphMemory
         assert words[:3] == ["neurogated", "resolve", made.id]
         assert words[3] == f"--keep={keep}".replace("\x1b", "\ufffd")
         assert len(words) == 6
-
-
-def test_the_page_asks_for_nothing_outside_itself(memory: NeuroGraphMemory, read: Read) -> None:
-    lives(memory, "Lyon", 2020)
-    lives(memory, "Paris", 2022)
-    source = explain_conflicts(memory, user_id="ana")
-    page = read(source)
-    assert not page.having("src")
-    assert {link["href"] for link in page.tags("link")} == {"data:,"}
-    assert not re.search(r"https?:|url\(|@import", source)
-    (policy,) = [meta["content"] for meta in page.tags("meta") if "Content-Security" in meta.get("http-equiv", "")]
-    assert "default-src 'none'" in policy
-    assert "script" not in policy
-
-
-def test_each_command_gives_its_answer(
-    tmp_path: Path, read: Read, capsys: pytest.CaptureFixture[str]
-) -> None:  # fmt: skip
-    config = MemoryConfig(save_dir=str(tmp_path / "my agent"), embedding_name="hash", namespace="of Ana")
-    with NeuroGraphMemory(config) as memory:
-        first, second = lives(memory, "Lyon", 2022), lives(memory, "Paris", 2022)
-        found = commands(read(explain_conflicts(memory, user_id="ana")))
-    outcomes = []
-    for line in found:
-        assert main(shlex.split(line)[1:]) == 0
-        with NeuroGraphMemory(config) as memory:
-            (resolved,) = memory.conflicts("resolved", user_id="ana")
-            outcomes.append((resolved.outcome, resolved.loser))
-    assert outcomes == [("wrong", second), ("wrong", first), ("contested", None), ("superseded", first)]
-    assert capsys.readouterr().err == ""
-
-
-def test_a_memory_without_files_shows_calls(read: Read) -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        for city in ("Lyon", "Paris"):
-            lives(memory, city, 2022)
-        (conflict,) = memory.conflicts(user_id="ana")
-        found = commands(read(explain_conflicts(memory, user_id="ana")))
-        assert found[2] == f"memory.resolve('{conflict.id}', 'both')"
-        eval(found[2], {"memory": memory})  # noqa: S307 - our own page
-        assert not memory.conflicts(user_id="ana")
-
-
-def test_a_memory_without_conflicts_says_so(memory: NeuroGraphMemory, read: Read) -> None:
-    text = read(explain_conflicts(memory)).all_text
-    assert "No open conflict." in text
-    assert "0 open, 0 resolved" in text

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import pytest
-
 from neurogated import EdgeType, Kernel, MemoryNode, Recall
 from neurogated.core.trace import RecalledMemory
 from neurogated.viewer import render_recall
@@ -58,25 +56,6 @@ def test_question_kernel_notes_scores_parts_metadata_and_paths_are_told(
     assert "matched directly" in text
 
 
-def test_each_box_and_flow_names_the_elements_that_belong_to_it(recall: Recall, nodes: Nodes, read: Read) -> None:
-    page = read(render_recall(recall, nodes))
-    lit = {element["id"]: set(element["data-lit"].split()) for element in page.having("data-lit")}
-    assert lit["to0"] == {"to0", "from0", "arc0", "from1"}
-    assert lit["arc0"] == {"arc0", "from1", "to0"}
-    assert lit["to3"] == {"to3", "arc3", "from6", "arc4", "from5"}, "with the flow into the node that passed it on"
-    assert lit["from6"] == {"from6", "to3", "arc3", "arc4", "from5"}
-    assert lit["to4"] == {"to4"}
-    assert [item["data-of"] for item in page.having("data-item")] == [
-        "to0",
-        "to1",
-        "to2",
-        "to3",
-        "to4",
-        "from5",
-        "from6",
-    ]
-
-
 def test_shown_terms_add_up_to_the_score_and_shown_flows_to_the_activation(read: Read, node: Node) -> None:
     flows = tuple(step(f"s{n}", EdgeType.SIM, "m", flow=0.1 / 3**n) for n in range(9))
     arrived = sum(one.flow for one in flows)
@@ -91,17 +70,6 @@ def test_shown_terms_add_up_to_the_score_and_shown_flows_to_the_activation(read:
     assert round(sum(amounts), 3) == shown["activation"]
     assert len(read(page).having("data-flow")) == len(flows)
     assert "&lt;0.001" in page
-
-
-def test_a_node_that_is_gone_is_shown_by_its_id(recall: Recall, read: Read) -> None:
-    text = read(render_recall(recall, {})).all_text
-    assert "anchor2" in text
-    assert "no longer in the memory" in text
-
-
-def test_a_recall_of_nothing_says_so(read: Read) -> None:
-    page = read(render_recall(Recall("Anyone?", (), Kernel(), (), "gated"), {}))
-    assert "Nothing was recalled." in page.all_text
 
 
 def test_no_text_breaks_out_of_the_page(hostile: tuple[Recall, Nodes], read: Read) -> None:
@@ -123,32 +91,3 @@ def test_the_page_asks_for_nothing_outside_itself(recall: Recall, nodes: Nodes, 
     assert not re.search(r"https?:|url\(|@import", source)
     (policy,) = [meta["content"] for meta in page.tags("meta") if "Content-Security" in meta.get("http-equiv", "")]
     assert "default-src 'none'" in policy
-
-
-@pytest.mark.parametrize("length", [100_000, 1_000_000])
-def test_a_long_text_is_shortened_with_the_length_of_the_rest(length: int, read: Read) -> None:
-    content = ("word " * (length // 5))[:length]
-    node = MemoryNode("long", content)
-    recall = Recall("?", (RecalledMemory(node, 1.0, {}),), Kernel(), (), "gated")
-    page = read(render_recall(recall, {}))
-    assert f"Show the rest of {length:,} characters" in page.all_text
-    shown = "".join(page.text).count("word ")
-    if length <= 200_000:
-        assert shown >= content.count("word ")
-        assert "not part of this page" not in page.all_text
-    else:
-        assert f"✂ {length - 200_000:,} more characters are not part of this page" in page.all_text
-        assert shown < content.count("word ")
-
-
-def test_fifty_memories_of_five_flows_stay_a_small_file(node: Callable[..., MemoryNode]) -> None:
-    flows = [tuple(step(f"n{(i + far) % 50}", EdgeType.SIM, f"n{i}") for far in (1, 2, 3, 5, 8)) for i in range(50)]
-    terms = {"similarity": 0.1, "activation": 0.5}
-    memories = tuple(RecalledMemory(node(f"n{i}"), 0.6, terms, (), into, terms) for i, into in enumerate(flows))
-    page = render_recall(Recall("?", memories, Kernel(), (), "gated"), {})
-    assert page.count("data-flow=") == 250
-    assert len(page) < 500_000
-
-
-def test_the_same_recall_gives_the_same_page(recall: Recall, nodes: Nodes) -> None:
-    assert render_recall(recall, nodes) == render_recall(recall, nodes)

@@ -49,8 +49,3 @@ def test_the_page_shows_each_time_and_the_memories_with_the_most_energy() -> Non
     assert "<b>bees" not in page
     widths = [[float(width) for width in re.findall(r"width:([\d.]+)%", line)] for line in page.splitlines()]
     assert [line for line in widths if line] == [[33.33, 16.67], [33.33, 50.0, 16.67], [33.33, 16.67, 50.0], [75.0]]
-
-
-def test_the_page_of_an_empty_memory_says_so() -> None:
-    empty = Tiers(ManualClock().now, dict.fromkeys(TIERS, 0), dict.fromkeys(LAYERS, 0), (), 0.0)
-    assert "The canvas is empty." in render_tiers([empty], empty, {})

@@ -1,6 +1,6 @@
 """Create the picture of the README, `docs/images/explained.png`, from the page of the demo's first answer.
 
-`make browser` installs the browser. Then, from the root of the repository: `python -m tests.viewer.screenshot`.
+`make browser` installs the browser. Then, from the root of the repository: `python -m tools.screenshot`.
 """
 
 import io
