@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.cli.logs import logged_to_stderr
+from neurogated.cli.opening import logged_to_stderr
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "neurogated").rglob("*.py"))
@@ -40,7 +40,7 @@ def test_every_logger_is_that_of_its_module() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("getLogger"):
                 # The command line configures the logger of the package. An export silences the loggers of other
                 # libraries.
-                expected = {"logs.py": "'neurogated'", "export.py": "name"}.get(path.name, "__name__")
+                expected = {"opening.py": "'neurogated'", "export.py": "name"}.get(path.name, "__name__")
                 assert [ast.unparse(argument) for argument in node.args] == [expected], path
                 made += 1
             assert not (isinstance(node, ast.Attribute) and ast.unparse(node).startswith("sys.std")) or (

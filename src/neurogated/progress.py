@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from tqdm import tqdm
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 __all__ = ["show_progress"]
 
@@ -15,8 +16,19 @@ T = TypeVar("T")
 def show_progress(
     iterable: Iterable[T], what: str, unit: str, *, total: int | None = None, progress: bool | None = None
 ) -> Iterable[T]:
-    """Return `iterable` with a progress bar; None shows the bar if the output is a terminal."""
-    bar: Iterable[T] = tqdm(
-        iterable, desc=what, unit=unit, total=total, disable=None if progress is None else not progress
+    """Return `iterable` with a progress bar on standard error; None shows the bar if that is a terminal."""
+    screen = Console(stderr=True)
+    shown = screen.is_terminal if progress is None else progress
+    return _tracked(iterable, what, unit, total, screen) if shown else iterable
+
+
+def _tracked(iterable: Iterable[T], what: str, unit: str, total: int | None, screen: Console) -> Iterator[T]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(f"{unit}s"),
+        TimeRemainingColumn(),
     )
-    return bar
+    with Progress(*columns, console=screen) as bar:
+        yield from bar.track(iterable, total=total, description=what)

@@ -1,28 +1,43 @@
-"""The help of the command line fits a screen and lists every setting."""
+"""The help of the command line fits a screen, and the tables of docs are those of the code."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
+import click
 import pytest
 
 from neurogated import MemoryConfig
 from neurogated.cli import main
-from neurogated.cli.parser import BENCH, COMMANDS
-from neurogated.cli.settings import markdown
+from neurogated.cli.overview import COMMANDS
 from neurogated.config.setting import settings_of
 
 ROOT = Path(__file__).parents[2]
 LINES_OF_A_SCREEN = 45
 
 
-def _exit_code(words: list[str]) -> object:
-    """Return the exit code of words that argparse itself answers or refuses."""
-    with pytest.raises(SystemExit) as caught:
-        main(words)
-    return caught.value.code
+@pytest.fixture(scope="module")
+def tables() -> ModuleType:
+    """Return the tool that writes the tables of docs."""
+    spec = importlib.util.spec_from_file_location("reference_tables", ROOT / "tools" / "reference_tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["settings.md", "reference.md"])
+def test_a_table_of_docs_is_that_of_the_code(tables: ModuleType, page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert tables.replaced(text, tables.TABLES[page]()) == text, "write it with `python tools/reference_tables.py`"
 
 
 def test_settings_lists_every_setting_with_its_value_default_and_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,57 +54,47 @@ def test_settings_shows_those_with_a_word_in_their_name(capsys: pytest.CaptureFi
     assert main(["settings", "HOPS", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"MAX_HOPS": 2}
     assert main(["settings", "zzz"]) == 0
-    assert "no setting has 'zzz' in its name" in capsys.readouterr().out
-
-
-def test_the_page_of_settings_is_the_table_that_the_command_prints() -> None:
-    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    assert page.endswith(f"\n\n{markdown()}\n"), "write it with `neurogated settings --markdown`"
+    assert "no setting" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [[], ["--help"]], ids=["nothing", "--help"])
 def test_without_a_command_it_prints_its_commands(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert (_exit_code(words) if words else main([])) == 0
+    assert main(words) == 0
     shown = capsys.readouterr().out
-    for name in [*(name for group in COMMANDS.values() for name in group), "bench"]:
-        assert re.search(rf"^  {name} +\S", shown, flags=re.MULTILINE), name
+    for name in COMMANDS:
+        assert " " in name or re.search(rf"^  {name} +\S", shown, flags=re.MULTILINE), name
 
 
-ALL_WORDS = [
-    [],
-    ["bench"],
-    *([name] for group in COMMANDS.values() for name in group),
-    *(["bench", name] for name in BENCH),
-]
-
-
-@pytest.mark.parametrize("words", ALL_WORDS, ids=" ".join)
+@pytest.mark.parametrize("words", [[], *(name.split() for name in COMMANDS)], ids=" ".join)
 def test_help_fits_a_screen(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    assert _exit_code([*words, "--help"]) == 0
+    assert main([*words, "--help"]) == 0
     assert len(capsys.readouterr().out.splitlines()) <= LINES_OF_A_SCREEN
 
 
-@pytest.mark.parametrize(
-    ("command", "usage"),
-    [
-        ("ask", "usage: neurogated ask [flags] question\n"),
-        ("add", "usage: neurogated add [flags] [text]\n"),
-        ("feedback", "usage: neurogated feedback [flags] ids [ids ...]\n"),
-        ("restore", "usage: neurogated restore [flags] file\n"),
-        ("stats", "usage: neurogated stats [flags]\n"),
-    ],
-)
-def test_the_usage_shows_the_words_that_a_command_takes(
-    command: str, usage: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _exit_code([command, "--help"]) == 0
-    assert capsys.readouterr().out.startswith(usage)
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench"}))
+def test_a_command_has_help_for_each_flag_and_an_example_that_it_understands(tables: ModuleType, name: str) -> None:
+    command: click.Command = tables.command_of(name)
+    assert all(flag.help for flag in command.params if isinstance(flag, click.Option))
+    assert COMMANDS[name].examples
+    for example in COMMANDS[name].examples:
+        words = click.parser.split_arg_string(example)[1 + len(name.split()) :]
+        command.make_context(name, words)
+
+
+def test_the_shell_completes_commands_and_flags(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "neurogated"]
+    for words, expected in (("neurogated con", "conflicts"), ("neurogated add --spea", "--speaker")):
+        asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_NEUROGATED_COMPLETE": "bash_complete"}
+        done = subprocess.run(
+            program, env={**os.environ, **asked}, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert f"plain,{expected}\n" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("text", ["retrieval.candidates", ""])
 def test_a_setting_without_a_value_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["settings", "--set", text]) == 2
-    assert "--set takes NAME=VALUE" in capsys.readouterr().err
+    assert "NAME=VALUE" in capsys.readouterr().err

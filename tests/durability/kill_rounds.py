@@ -15,7 +15,6 @@ import os
 import random
 import signal
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -24,7 +23,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from tqdm import tqdm
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
 from neurogated.core.conflicts import CONFLICT
@@ -374,9 +372,6 @@ def warm_up(folder: Path) -> None:
 def main() -> None:
     """Run the rounds of the command line."""
     folder, seed, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    # Forks share tqdm's own lock. A child that is killed while it holds the lock would cause a deadlock.
-    tqdm.set_lock(threading.RLock())
-    tqdm.monitor_interval = 0
     warm_up(folder)
     rounds = Rounds(folder, seed)
     for _ in range(count):

@@ -68,11 +68,11 @@ def test_the_sample_is_run(flags: list[str], tmp_path: Path) -> None:
     ["--dataset", "--llm_name", "--embedding_name", "--llm_base_url", "--force_index_from_scratch"],
 )
 def test_every_flag_of_the_commands_is_known(flag: str) -> None:
-    from neurogated.cli.parser import build_parser
+    from neurogated.cli.measuring import run
 
-    words = ["bench", "run", "--dataset", "sample", flag, "true"]
+    context = run.make_context("run", ["--dataset", "sample", flag, "true"])
 
-    assert vars(build_parser(words).parse_args(words))[flag.removeprefix("--")] == "true"
+    assert context.params[flag.removeprefix("--")] == "true"
 
 
 def test_the_corpus_loads_as_in_the_snippet() -> None:

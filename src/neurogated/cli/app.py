@@ -1,18 +1,58 @@
-"""Entry point: chooses the command, and prints each error as one line."""
+"""Entry point: finds the command, and prints each error as one line."""
 
 from __future__ import annotations
 
+import importlib
+import itertools
+import keyword
 import os
 import sys
 from collections.abc import Sequence
+from typing import cast
 
-from neurogated.cli.logs import logged_to_stderr
-from neurogated.cli.parser import DEFAULT_WORDS, build_parser, complete_switches
+import click
+from click.shell_completion import shell_complete
+
+import neurogated
+from neurogated.cli.overview import COMMANDS
 from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
-__all__ = ["main"]
+__all__ = ["PROGRAM", "main"]
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+_NAME = "neurogated"
+_COMPLETE = "_NEUROGATED_COMPLETE"
+# The command of a command line that begins with a flag, such as `main.py --dataset sample`.
+_DEFAULT_WORDS = ("bench", "run")
+
+
+class _Program(click.Group):
+    """Finds commands by name and imports them on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the base class passes it
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"neurogated.cli.{COMMANDS[cmd_name].module}")
+        suffix = "_" if keyword.iskeyword(cmd_name) or cmd_name == "list" else ""
+        return cast("click.Command", getattr(module, f"{cmd_name}{suffix}"))
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        # The flags of the program itself would need the room of commands.
+        formatter.write(f"{self.help}\nUsage: {_NAME} COMMAND ...   ({_NAME} COMMAND --help explains one)\n")
+        for theme, commands in itertools.groupby(COMMANDS.items(), key=lambda found: found[1].theme):
+            with formatter.section(theme):
+                formatter.write_dl([(name, found.summary) for name, found in commands if " " not in name])
+
+
+PROGRAM = _Program(
+    _NAME,
+    help="Memory for AI agents: a graph, recalled by spreading activation.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+click.version_option(neurogated.__version__, message=f"{_NAME} %(version)s")(PROGRAM)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,26 +60,36 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0: success. 1: failure. 2: flags, settings or a data file are wrong. 130: interrupted.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
-    if words and words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}:
-        words = [*DEFAULT_WORDS, *words]
-    if not words:
-        build_parser().print_help()
-        return EXIT_OK
-    debug = "--debug" in words
+    if instruction := os.environ.get(_COMPLETE):
+        return shell_complete(PROGRAM, {}, _NAME, _COMPLETE, instruction)
+    words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    if words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}:
+        words = [*_DEFAULT_WORDS, *words]
     try:
-        arguments = build_parser(words).parse_args(complete_switches(words))
-        with logged_to_stderr(arguments.log):
-            return int(arguments.command(arguments))
-    except NeurogatedError as error:
-        if debug:
+        with PROGRAM.make_context(_NAME, words.copy()) as context:
+            return int(PROGRAM.invoke(context) or EXIT_OK)
+    except click.exceptions.Exit as done:
+        return done.exit_code  # of --help and --version
+    except (click.UsageError, NeurogatedError) as error:
+        if "--debug" in words:
             raise
-        print(f"error: {error}", file=sys.stderr)
-        return EXIT_USAGE if isinstance(error, ConfigError | DatasetError) else EXIT_FAILED
+        return _failed(*_explained(error))
     except BrokenPipeError:
         # The reader of the output closed the pipe; Python's flush at exit must not raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_OK
     except KeyboardInterrupt:
-        print("interrupted; all finished writes are stored", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        return _failed("interrupted; all finished writes are stored", EXIT_INTERRUPTED)
+    return EXIT_OK
+
+
+def _explained(error: click.UsageError | NeurogatedError) -> tuple[str, int]:
+    """Return the message and the exit code of an error."""
+    if not isinstance(error, click.UsageError):
+        return str(error), EXIT_USAGE if isinstance(error, ConfigError | DatasetError) else EXIT_FAILED
+    where = "" if error.ctx is None else f"; see '{error.ctx.command_path} --help'"
+    return f"{error.format_message().removesuffix('.')}{where}", EXIT_USAGE
+
+
+def _failed(message: str, code: int) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return code

@@ -1,75 +1,105 @@
-"""Settings from file, environment and flags, and the memory they name."""
+"""What the flags of a command say: its settings, its memory, its owner and its output."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import json
+import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, TypedDict
 
+from neurogated.cli.output import plain
 from neurogated.compose import OFFLINE_NOTICE, load_config
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of
-from neurogated.errors import ConfigError, StorageError
+from neurogated.errors import StorageError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists, namespaces_in
 
-__all__ = ["config_of", "graphs_of", "memory_config", "open_memory", "say_how_it_judges"]
+__all__ = ["SETTINGS", "Flags", "Owner", "logged_to_stderr", "say_how_it_judges"]
+
+SETTINGS = {found.name: found for found in settings_of(MemoryConfig) if "." not in found.name}
+"""The settings that are flags of every command."""
 
 
-def config_of(arguments: argparse.Namespace) -> MemoryConfig:
-    """Return the settings of a command: file, then environment, then flags; the later wins."""
-    names = {found.name for found in settings_of(MemoryConfig)}
-    flags = {name: value for name, value in vars(arguments).items() if name in names and value is not None}
-    return load_config(arguments.config, overrides={**flags, **dict(map(_pair, arguments.set))})
+class Owner(TypedDict):
+    """A user and a session, None if not given."""
+
+    user_id: str | None
+    session_id: str | None
 
 
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ConfigError(f"--set takes NAME=VALUE, such as retrieval.candidates=50, but was given {text!r}")
-    return name.strip(), value
+class Flags:
+    """The flags of a command that its function does not take itself: settings, memory, owner and output."""
 
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+        self.json: bool = values["json"]
+        self.dataset: str | None = values.get("dataset")
+        self.dataset_dir: str = values.get("dataset_dir", "dataset")
+        self.format: str = values.get("format", "hipporag")
+        self.owner: Owner = {"user_id": values.get("user_id"), "session_id": values.get("session_id")}
 
-def memory_config(arguments: argparse.Namespace) -> MemoryConfig:
-    """Return the settings of a command's memory: in the folder of `--dataset` if given, else in `--save_dir`."""
-    config = config_of(arguments)
-    return config.replace(save_dir=Path(config.save_dir) / arguments.dataset) if arguments.dataset else config
+    def config(self) -> MemoryConfig:
+        """Return the settings: file, then environment, then flags; the later wins."""
+        flags = {name: self._values[name] for name in SETTINGS if self._values[name] is not None}
+        return load_config(self._values["config"], overrides={**flags, **dict(self._values["set"])})
+
+    def memory_config(self) -> MemoryConfig:
+        """Return the settings of the memory: in the folder of `--dataset` if given, else in `--save_dir`."""
+        config = self.config()
+        return config.replace(save_dir=Path(config.save_dir) / self.dataset) if self.dataset else config
+
+    @contextlib.contextmanager
+    def open(self, *, create: bool = False, from_scratch: bool = False) -> Iterator[NeuroGraphMemory]:
+        """Open the memory; see `memory_config`.
+
+        Only a command with `from_scratch` obeys `force_index_from_scratch`; no other command may delete the memory.
+
+        Raises:
+            StorageError: there is no memory or no such namespace, and `create` is not set.
+        """
+        config = self.memory_config()
+        if not from_scratch:
+            config = config.replace(force_index_from_scratch=False)
+        if not create and not memory_exists(config):
+            raise StorageError(
+                f"there is no memory in {config.save_dir}; create one with 'index' or 'add', or check --save_dir"
+            )
+        if not create and config.namespace != MemoryConfig().namespace:
+            known = namespaces_in(config)
+            if config.namespace not in known:
+                raise StorageError(
+                    f"there is no namespace {config.namespace!r} in {config.save_dir}; there are: {', '.join(known)}"
+                )
+        with NeuroGraphMemory(config) as memory:
+            yield memory
+
+    def graphs_of(self, memory: NeuroGraphMemory) -> Iterator[tuple[str, NeuroGraphMemory]]:
+        """Yield the graph of the command with its name, or with `--all_namespaces` all graphs of the memory."""
+        for name in memory.namespaces() if self._values["all_namespaces"] else [memory.config.namespace]:
+            yield name, memory if name == memory.config.namespace else memory.in_namespace(name)
+
+    def emit(self, value: Any, text: str) -> None:  # noqa: ANN401 - JSON
+        """Print `value` as JSON where `--json` was given, else `text`."""
+        print(json.dumps(value, ensure_ascii=False, indent=2, default=plain) if self.json else text)
 
 
 @contextlib.contextmanager
-def open_memory(
-    arguments: argparse.Namespace, *, create: bool = False, from_scratch: bool = False
-) -> Iterator[NeuroGraphMemory]:
-    """Open the memory of a command; see `memory_config`.
-
-    Only a command with `from_scratch` obeys `force_index_from_scratch`; no other command may delete the memory.
-
-    Raises:
-        StorageError: there is no memory or no such namespace, and `create` is not set.
-    """
-    config = memory_config(arguments)
-    if not from_scratch:
-        config = config.replace(force_index_from_scratch=False)
-    if not create and not memory_exists(config):
-        raise StorageError(
-            f"there is no memory in {config.save_dir}; create one with 'index' or 'add', or check --save_dir"
-        )
-    if not create and config.namespace != MemoryConfig().namespace:
-        known = namespaces_in(config)
-        if config.namespace not in known:
-            raise StorageError(
-                f"there is no namespace {config.namespace!r} in {config.save_dir}; there are: {', '.join(known)}"
-            )
-    with NeuroGraphMemory(config) as memory:
-        yield memory
-
-
-def graphs_of(memory: NeuroGraphMemory, arguments: argparse.Namespace) -> Iterator[tuple[str, NeuroGraphMemory]]:
-    """Yield the graph of a command with its name, or with `--all_namespaces` all graphs of the memory."""
-    for name in memory.namespaces() if arguments.all_namespaces else [memory.config.namespace]:
-        yield name, memory if name == memory.config.namespace else memory.in_namespace(name)
+def logged_to_stderr(level: str) -> Iterator[None]:
+    """Write the log of the package to standard error, from a level on."""
+    logger, handler = logging.getLogger("neurogated"), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(level.upper())
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+        logger.removeHandler(handler)
 
 
 def say_how_it_judges(memory: NeuroGraphMemory) -> None:

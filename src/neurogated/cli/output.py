@@ -1,17 +1,18 @@
-"""The output of commands: text for people, JSON for scripts."""
+"""The output of commands: text for people, JSON values for scripts."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
+import io
+import sys
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from neurogated.archive.manifest import ExportManifest
+from rich.console import Console
+from rich.table import Table
+
 from neurogated.core.conflicts import Conflict
-from neurogated.core.delta import HistoryEntry
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -23,27 +24,45 @@ from neurogated.retrieval.similarity import PARTS
 __all__ = [
     "NOTHING_FOUND",
     "beginning",
+    "counted",
     "dated",
-    "emit",
-    "history_json",
-    "history_line",
-    "kernel_line",
-    "manifest_json",
-    "manifest_line",
+    "node_json",
+    "picked",
+    "plain",
     "questions",
     "questions_json",
     "recall_json",
     "recall_text",
+    "table",
 ]
 
 NOTHING_FOUND = "nothing found; the memories of a user are found only with --user NAME"
 _WIDTH = 90
+_UNBOUNDED = 10_000
 _INDENT = "   "
 
 
-def emit(arguments: argparse.Namespace, value: Any, text: str) -> None:  # noqa: ANN401 - JSON
-    """Print `value` as JSON where `--json` was given, else `text`."""
-    print(json.dumps(value, ensure_ascii=False, indent=2) if arguments.json else text)
+def counted(count: int, things: str) -> str:
+    """Return a number with the words of its plural, whose first word is singular after a 1: `1 memory deleted`."""
+    noun, space, rest = things.partition(" ")
+    one = f"{noun.removesuffix('ies')}y" if noun.endswith("ies") else noun.removesuffix("s")
+    return f"{count} {one if count == 1 else noun}{space}{rest}"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> str:
+    """Return a table as text; the first `left` columns are left-aligned, the others right-aligned.
+
+    A table for a terminal has its width; one for a file or a pipe is as wide as its cells.
+    """
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for place, name in enumerate(header):
+        made.add_column(name, justify="left" if place < left else "right")
+    for row in rows:
+        made.add_row(*row)
+    text = io.StringIO()
+    width = Console().width if sys.stdout.isatty() else _UNBOUNDED
+    Console(file=text, width=width, color_system=None, markup=False, highlight=False).print(made)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
 def dated(node: MemoryNode) -> str:
@@ -51,7 +70,7 @@ def dated(node: MemoryNode) -> str:
     return f"{node.timestamp:%Y-%m-%d %H:%M} UTC  {render(node)}" if node.timestamp else render(node)
 
 
-def kernel_line(kernel: Kernel) -> str:
+def _kernel_line(kernel: Kernel) -> str:
     """Return the weights of a kernel, those against the stored direction behind a slash, and the reason."""
     weights = ", ".join(
         f"{kind.name} {weight:.2f}" + (f"/{kernel.against[kind]:.2f}" if kind in kernel.against else "")
@@ -62,7 +81,7 @@ def kernel_line(kernel: Kernel) -> str:
 
 def recall_text(store: GraphStorePort, recall: Recall) -> str:
     """Return memories with the terms of their scores and the paths of their activation; `store` is the graph asked."""
-    lines = [recall.query, kernel_line(recall.kernel), f"trust in the graph: {recall.trust:.2f}"]
+    lines = [recall.query, _kernel_line(recall.kernel), f"trust in the graph: {recall.trust:.2f}"]
     lines += [f"note: {note}" for note in recall.notes]
     lines += [] if recall.memories else ["", NOTHING_FOUND]
     for rank, recalled in enumerate(recall, start=1):
@@ -103,40 +122,44 @@ def _sum(terms: Mapping[str, float]) -> str:
     return f" = {' '.join(signed).removeprefix('+ ')}" if any(terms.values()) else ""
 
 
+def picked(value: object, names: str) -> dict[str, Any]:
+    """Return the attributes of a value that have these names, separated by spaces."""
+    return {name: getattr(value, name) for name in names.split()}
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return a value that JSON does not know as one that it knows."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return dict(value) if isinstance(value, Mapping) else picked(value, " ".join(value.__dataclass_fields__))
+
+
 def recall_json(recall: Recall) -> dict[str, Any]:
     """Return a recall as JSON values."""
-    return {
-        "query": recall.query,
-        "kernel": {
-            "weights": {kind.name: weight for kind, weight in recall.kernel.weights.items()},
-            "against": {kind.name: weight for kind, weight in recall.kernel.against.items()},
-            "justification": recall.kernel.justification,
-        },
-        "trust": recall.trust,
-        "notes": list(recall.notes),
-        "memories": [_memory_json(recalled) for recalled in recall],
-        "states": dict(recall.states),
-        "conflicts": questions_json(recall.conflicts),
+    kernel = {
+        "weights": {kind.name: weight for kind, weight in recall.kernel.weights.items()},
+        "against": {kind.name: weight for kind, weight in recall.kernel.against.items()},
+        "justification": recall.kernel.justification,
     }
+    shown = picked(recall, "query trust notes states")
+    memories = [_memory_json(recalled) for recalled in recall]
+    return {**shown, "kernel": kernel, "memories": memories, "conflicts": questions_json(recall.conflicts)}
 
 
 def questions_json(conflicts: Iterable[Conflict]) -> list[dict[str, str]]:
     """Return the questions about conflicts as JSON values."""
-    return [{"id": conflict.id, "question": conflict.question} for conflict in conflicts]
+    return [picked(conflict, "id question") for conflict in conflicts]
+
+
+def node_json(node: MemoryNode, same_as: Iterable[str]) -> dict[str, Any]:
+    """Return a memory with the ids of those that say the same as JSON values."""
+    return {**picked(node, "id content title speaker timestamp metadata"), "same_as": list(same_as)}
 
 
 def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
     return {
-        "id": recalled.id,
-        "score": recalled.score,
-        "parts": dict(recalled.parts),
-        "contributions": dict(recalled.contributions),
-        "same_as": list(recalled.same_as),
-        "content": recalled.content,
-        "title": recalled.node.title,
-        "speaker": recalled.node.speaker,
-        "timestamp": recalled.node.timestamp and recalled.node.timestamp.isoformat(),
-        "metadata": dict(recalled.metadata),
+        **node_json(recalled.node, recalled.same_as),
+        **picked(recalled, "score parts contributions"),
         "found": recalled.node.found.to_json(),
         "path": [_step_json(step) for step in recalled.path],
         "flows": [_step_json(step) for step in recalled.flows],
@@ -144,52 +167,4 @@ def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
 
 
 def _step_json(step: PathStep) -> dict[str, Any]:
-    return {
-        "source": step.source_id,
-        "target": step.target_id,
-        "type": step.type.name,
-        "weight": step.weight,
-        "flow": step.flow,
-    }
-
-
-def history_line(entry: HistoryEntry) -> str:
-    """Return a line of history."""
-    changes = [f"{count} {what}" for what, count in entry.changes.items()]
-    if entry.operators:
-        # The steps of one forgetting; an edge that was idle in all of them fades by their product.
-        factor = math.prod(operator.factor for operator in entry.operators)
-        changes.append(f"idle edges × {factor:g}, below {entry.operators[-1].floor:g} removed")
-    return f"{entry.sequence:>6}  {entry.at:%Y-%m-%d %H:%M:%S}  {entry.reason}: {', '.join(changes)}"
-
-
-def history_json(entry: HistoryEntry) -> dict[str, Any]:
-    """Return a line of history as JSON values."""
-    return {
-        "sequence": entry.sequence,
-        "at": entry.at.isoformat(),
-        "reason": entry.reason,
-        "changes": dict(entry.changes),
-        "operators": [
-            {"factor": op.factor, "idle_before": op.idle_before.isoformat(), "floor": op.floor}
-            for op in entry.operators
-        ],
-    }
-
-
-def manifest_json(manifest: ExportManifest) -> dict[str, Any]:
-    """Return the content of an export as JSON values."""
-    return {
-        "embedder": manifest.embedder and manifest.embedder[0],
-        "namespaces": {
-            namespace.name: {"deltas": namespace.deltas, "nodes": namespace.nodes, "edges": namespace.edges}
-            for namespace in manifest.namespaces
-        },
-    }
-
-
-def manifest_line(manifest: ExportManifest) -> str:
-    """Return in words how much an export holds."""
-    names = ("namespaces", "nodes", "edges", "changes")
-    counts = ((1, one.nodes, one.edges, one.deltas) for one in manifest.namespaces)
-    return ", ".join(f"{sum(column)} {name}" for name, column in zip(names, zip(*counts, strict=True), strict=True))
+    return {"source": step.source_id, "target": step.target_id, "type": step.type.name, **picked(step, "weight flow")}

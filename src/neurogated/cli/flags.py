@@ -1,0 +1,193 @@
+"""The flags that commands share, the types of their values, and the class of all commands."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, TypeVar, cast
+
+import click
+
+from neurogated.cli.opening import SETTINGS, Flags, logged_to_stderr
+from neurogated.cli.overview import COMMANDS
+from neurogated.config.setting import parse_bool
+from neurogated.errors import ConfigError
+from neurogated.evaluation.datasets import FORMATS
+from neurogated.plasticity.plasticity_engine import Outcome, strength_of
+
+__all__ = ["METADATA", "MOMENT", "OUTCOME", "TIME", "command", "owner", "times", "user"]
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., object])
+_SHOWN = {
+    "save_dir": ("DIR", "folder of the memory"),
+    "namespace": ("NAME", "a separate graph"),
+    "read_only": ("true|false", "refuse every write"),
+}
+"""The settings whose flags every command's help shows, with the placeholder of their value and a short help."""
+_SWITCHES = {f"--{name}" for name, found in SETTINGS.items() if bool in found.kinds}
+
+
+class _Type(click.ParamType):  # type: ignore[type-arg]
+    """Reads values with a function. If it raises ValueError, the value is refused by naming what is wanted."""
+
+    def __init__(self, name: str, read: Callable[[str], object], wanted: str) -> None:
+        self.name, self._read, self._wanted = name, read, wanted
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> object:
+        try:
+            return self._read(value)
+        except ValueError:
+            return self.fail(f"{value!r} is not {self._wanted}", param, ctx)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise ValueError(text)
+    return name.strip(), value
+
+
+def _metadata(text: str) -> tuple[str, object]:
+    name, value = _pair(text)
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _moment(text: str) -> int | datetime:
+    return int(text) if text.isdecimal() else datetime.fromisoformat(text)
+
+
+def _outcome(text: str) -> float:
+    return strength_of(cast("Outcome", text) if text in {"success", "fail"} else float(text))
+
+
+# A time without a zone is local time.
+TIME = _Type("TIME", datetime.fromisoformat, "a time such as 2027-01-31T12:00:00")
+MOMENT = _Type("N|TIME", _moment, "the number of a change, or a time such as 2027-01-31T12:00:00")
+OUTCOME = _Type("OUTCOME", _outcome, "'success', 'fail' or a number from -1 to 1")
+METADATA = _Type("NAME=VALUE", _metadata, "NAME=VALUE, such as year=2027")
+_SETTING = _Type("NAME=VALUE", _pair, "NAME=VALUE, such as retrieval.candidates=50")
+
+
+def _setting_flags() -> Iterator[click.Option]:
+    # MemoryConfig reads and checks every value.
+    for name, found in SETTINGS.items():
+        metavar, text = _SHOWN.get(name, ("VALUE", ""))
+        shown = f"{text} (default: {found.default})" if text else found.spec.metadata["help"]
+        yield click.Option([f"--{name}", name], metavar=metavar, help=shown, hidden=not text)
+
+
+_LEVELS = click.Choice(("debug", "info", "warning"))
+_COMMON = (
+    click.Option(["--dataset"], metavar="NAME", help="the data set, or its memory"),
+    *_setting_flags(),
+    click.Option(["--set"], type=_SETTING, multiple=True, help="any setting; 'settings' lists them"),
+    click.Option(["--config"], metavar="FILE", help="settings in YAML or JSON; flags win"),
+    click.Option(["--json"], is_flag=True, help="print JSON"),
+    click.Option(["--debug"], is_flag=True, help="show the traceback of an error"),
+    click.Option(["--log"], type=_LEVELS, default="warning", help="to standard error"),
+)
+"""The flags of every command."""
+_SHARED = {
+    *(flag.name for flag in _COMMON),
+    *("dataset_dir", "format", "all_namespaces", "user_id", "session_id"),
+}
+"""The flags that a command's function finds in `Flags`."""
+
+
+class _Command(click.Command):
+    """A command with the flags of every command. Its function gets `Flags`, and the flags that only it has."""
+
+    def __init__(self, name: str, *, params: list[click.Parameter], without: str, **options: Any) -> None:  # noqa: ANN401
+        left_out = {without, *(param.name for param in params)}
+        common = (flag for flag in _COMMON if flag.name not in left_out)
+        super().__init__(name, params=[*params, *common], **options)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(_completed(args)))
+
+    def invoke(self, ctx: click.Context) -> object:
+        flags = Flags({name: value for name, value in ctx.params.items() if name in _SHARED})
+        own = {name: value for name, value in ctx.params.items() if name not in _SHARED}
+        with logged_to_stderr(ctx.params["log"]):
+            return cast("Callable[..., object]", self.callback)(flags, **own)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {"Flags": [], "Flags of every command": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            common = param in _COMMON or param not in self.params  # --help
+            groups["Flags of every command" if common else "Flags"].extend([record] if record else [])
+        for title, rows in groups.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def command(name: str, *, without: str = "") -> Callable[[_Decorated], click.Command]:
+    """Return a decorator that makes a function the command of the overview with this name.
+
+    It has the flags of every command, except `without`.
+    """
+    found = COMMANDS[name]
+    return click.command(
+        name.rpartition(" ")[2],
+        cls=_Command,
+        without=without,
+        help=f"{found.summary[0].upper()}{found.summary[1:]}.",
+        epilog="\n  ".join(("\b", "Examples:", *found.examples)),
+        options_metavar="[flags]",
+    )
+
+
+def _completed(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words with `=true` after each bare switch, so that it does not take the next word as its value.
+
+    A word that is neither true nor false belongs to the command: `ask --read_only "Who came?"` asks a question.
+    """
+    # All words after `--` belong to the command.
+    end = words.index("--") if "--" in words else len(words)
+    for place, (word, following) in enumerate(zip(words, [*words[1:], ""], strict=False)):
+        yield f"{word}=true" if word in _SWITCHES and place < end and not _is_bool(following) else word
+
+
+def _is_bool(word: str) -> bool:
+    with contextlib.suppress(ConfigError):
+        return parse_bool(word) in {True, False}
+    return False
+
+
+# Flags of several commands
+
+dataset_dir = click.option("--dataset_dir", metavar="DIR", default="dataset", help="folder of data (default: dataset)")
+dataset_format = click.option("--format", type=click.Choice(tuple(FORMATS)), default="hipporag", help="of its files")
+all_namespaces = click.option("--all_namespaces", is_flag=True, help="in every graph of the memory, not only one")
+top_n = click.option("--top_n", "--TOP_N_RETRIEVAL", "TOP_N_RETRIEVAL", metavar="N", help="how many memories to return")
+now = click.option("--now", type=TIME, help="the present time, in ISO format (default: now)")
+timestamp = click.option("--timestamp", type=TIME, help="when it was said or happened, in ISO format")
+valid_at = click.option("--valid_at", type=TIME, help="with what held at this time, in ISO format")
+valid_from = click.option("--valid_from", type=TIME, help="when the fact began to hold, in ISO format")
+valid_to = click.option("--valid_to", type=TIME, help="when the fact ceased to hold, in ISO format")
+
+
+def user(text: str) -> Callable[[_Decorated], _Decorated]:
+    """Return a decorator that adds `--user` with a help text."""
+    return click.option("--user", "--user_id", "user_id", metavar="NAME", help=text)
+
+
+def owner(function: _Decorated) -> _Decorated:
+    """Add `--user` and `--session`."""
+    text = "the conversation; no other one is searched"
+    function = click.option("--session", "--session_id", "session_id", metavar="NAME", help=text)(function)
+    return user("the owner; only recalls with this name find it")(function)
+
+
+def times(function: _Decorated) -> _Decorated:
+    """Add the times of a text."""
+    text = "lifetime of the memory (default: no limit)"
+    function = click.option("--ttl", type=float, metavar="SECONDS", help=text)(function)
+    return timestamp(valid_from(valid_to(function)))

@@ -1,0 +1,133 @@
+"""How memories live: tiers, energy, forgetting, consolidation, and the history of changes."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+
+from neurogated.cli.flags import all_namespaces, command, now, owner
+from neurogated.cli.opening import Flags
+from neurogated.cli.output import NOTHING_FOUND, counted, picked
+from neurogated.core.delta import HistoryEntry
+from neurogated.viewer import render_tiers, write_page
+
+__all__ = ["consolidate", "energy", "history", "maintain", "tiers", "undo"]
+
+_TOP, _DAYS, _STEPS, _BAR = 5, 180.0, 12, 50
+_CENTURY = click.FloatRange(0, 36_500, min_open=True)
+_days = click.option("--days", type=_CENTURY, default=_DAYS, show_default=True, metavar="N", help="past and forecast")
+
+
+@command("tiers")
+@owner
+@click.option("--top", type=int, default=_TOP, show_default=True, metavar="N", help="memories with the most energy")
+@click.option("--page", metavar="FILE", help="also write a page that shows the tiers over time")
+@_days
+def tiers(flags: Flags, top: int, page: str | None, days: float) -> None:
+    with flags.open() as memory:
+        found = memory.tiers(**flags.owner)
+        most = found.most_energy[: max(0, top)]
+        texts = {node.id: node.content for node in memory.store.get_nodes([name for name, _ in most], missing_ok=True)}
+        if page:
+            course = memory.tiers_course(found.at, steps=_STEPS, step=timedelta(days=days / _STEPS), **flags.owner)
+            page = str(write_page(render_tiers(course, found, texts), page))
+    counts = [f"{name:<9}  {count}" for part in (found.counts, found.layers) for name, count in part.items()]
+    lines = [*counts, "", *([] if any(found.counts.values()) else [NOTHING_FOUND, ""])]
+    lines += [f"{found.energy:.3f}  mean energy"]
+    lines += [f"{energy:.3f}  {name}  {' '.join(texts.get(name, '').split())}" for name, energy in most]
+    lines += [f"\nthe tiers over time: {page}"] if page else []
+    shown = picked(found, "at counts layers energy")
+    shown["most_energy"] = [{"id": name, "energy": energy, "content": texts.get(name)} for name, energy in most]
+    if page:
+        shown["page"] = page
+    flags.emit(shown, "\n".join(lines))
+
+
+@command("energy")
+@click.argument("node_id", metavar="ID")
+@_days
+def energy(flags: Flags, node_id: str, days: float) -> None:
+    with flags.open() as memory:
+        course = memory.energy_course(node_id, steps=_STEPS, step=timedelta(days=days / _STEPS))
+    # The forecast follows the present.
+    present = course[-1 - _STEPS].at
+    lines = [
+        f"{point.at:%Y-%m-%d}  {point.energy:.3f}  {'#' * round(point.energy * _BAR):<{_BAR}}"
+        f"{'  now' if point.at == present else ''}".rstrip()
+        for point in course
+    ]
+    shown = [picked(point, "at energy") for point in course]
+    flags.emit({"id": node_id, "now": present, "course": shown}, "\n".join(lines))
+
+
+@command("maintain")
+@all_namespaces
+@now
+def maintain(flags: Flags, now: datetime | None) -> None:
+    removed = expired = 0
+    with flags.open() as memory:
+        for _, graph in flags.graphs_of(memory):
+            last = graph.store.view().sequence
+            removed += graph.maintenance(now)
+            expired += sum(entry.changes.get("nodes removed", 0) for entry in graph.history() if entry.sequence > last)
+    text = f"{counted(expired, 'expired memories')} removed; idle edges decayed, {removed} of them were removed"
+    flags.emit({"expired": expired, "removed": removed}, text)
+
+
+@command("consolidate")
+@all_namespaces
+@click.option("--max_clusters", type=int, metavar="N", help="make at most N facts (default: no limit)")
+@now
+def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) -> None:
+    facts = []
+    with flags.open() as memory:
+        least = memory.config.metabolism.consolidation_uses
+        for name, graph in flags.graphs_of(memory):
+            made = graph.consolidate(now, max_clusters=max_clusters)
+            nodes = graph.store.get_nodes(made, missing_ok=True)
+            facts += [{"id": node.id, "content": node.content, "namespace": name} for node in nodes]
+    lines = [f"facts made: {len(facts)}", *(f"\n{fact['id']}\n{fact['content']}" for fact in facts)]
+    if not facts:
+        lines.append(
+            f"a fact needs linked memories that were each used {least} times or more, and that have no fact yet"
+        )
+    flags.emit({"facts": facts}, "\n".join(lines))
+
+
+@command("history")
+@click.option("--last", type=int, metavar="N", help="show only the last N changes")
+def history(flags: Flags, last: int | None) -> None:
+    with flags.open() as memory:
+        entries = memory.history()
+    if last is not None:
+        entries = entries[max(0, len(entries) - last) :]
+    text = "\n".join(map(_history_line, entries)) or "nothing has happened yet"
+    flags.emit([_history_json(entry) for entry in entries], text)
+
+
+@command("undo")
+@click.option("--to", type=int, metavar="N", help="number of the last change to keep, as history shows it")
+def undo(flags: Flags, to: int | None) -> None:
+    with flags.open() as memory:
+        entry = memory.undo(to)
+    if entry is None:
+        flags.emit(None, "there is nothing to take back")
+    else:
+        flags.emit(_history_json(entry), _history_line(entry))
+
+
+def _history_line(entry: HistoryEntry) -> str:
+    changes = [counted(count, what) for what, count in entry.changes.items()]
+    if entry.operators:
+        # The steps of one forgetting; an edge that was idle in all of them fades by their product.
+        factor = math.prod(operator.factor for operator in entry.operators)
+        changes.append(f"idle edges × {factor:g}, below {entry.operators[-1].floor:g} removed")
+    return f"{entry.sequence:>6}  {entry.at:%Y-%m-%d %H:%M:%S}  {entry.reason}: {', '.join(changes)}"
+
+
+def _history_json(entry: HistoryEntry) -> dict[str, Any]:
+    operators = [picked(operator, "factor idle_before floor") for operator in entry.operators]
+    return {**picked(entry, "sequence at reason changes"), "operators": operators}

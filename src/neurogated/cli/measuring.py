@@ -1,0 +1,130 @@
+"""Data sets: a demonstration, indexing, and measuring recall."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+import webbrowser
+from pathlib import Path
+
+import click
+
+from neurogated.cli.flags import command, dataset_dir, dataset_format, top_n
+from neurogated.cli.opening import Flags, say_how_it_judges
+from neurogated.cli.output import counted, recall_json, table
+from neurogated.compose import build_text_embedder
+from neurogated.evaluation.datasets import BUNDLED, SOURCES_KEY, Dataset, dataset_folder, load_dataset
+from neurogated.evaluation.metrics import RECALL_CUTOFFS
+from neurogated.evaluation.runner import RunReport, config_for, measure
+from neurogated.evaluation.runner import index as index_dataset
+from neurogated.memory import NeuroGraphMemory
+from neurogated.viewer import explain, write_page
+
+__all__ = ["bench", "demo", "index", "run"]
+
+_PAGE = "why.html"
+_QUESTION = "What happy turn gave the men of the drifters work again?"
+_SHOWN, _WIDTH = 3, 54
+
+
+@command("demo", without="dataset")
+@dataset_dir
+@click.option("--no-browser", is_flag=True, help="do not open the page that explains the answer")
+def demo(flags: Flags, *, no_browser: bool) -> None:
+    data = _dataset(flags, BUNDLED)
+    (asked,) = (one for one in data.collections[0].questions if one.text == _QUESTION)
+    with NeuroGraphMemory(config_for(data, flags.config())) as memory:
+        say_how_it_judges(memory)
+        index_dataset(data, memory)
+        recall = memory.recall(_QUESTION)
+        (vector,) = build_text_embedder(memory.config).embed_queries([_QUESTION])
+        pairs = list(zip(memory.store.vector_search(vector, _SHOWN), recall, strict=False))
+        page = None
+        if memory.config.storage != "memory":
+            page = str(write_page(explain(memory, recall), Path(memory.config.save_dir).absolute() / _PAGE))
+    sides = {"vector search": [node for (node, _), _ in pairs], "neurogated": [one.node for _, one in pairs]}
+    right = {
+        name: [not asked.gold.isdisjoint(node.metadata[SOURCES_KEY]) for node in side] for name, side in sides.items()
+    }
+    if page is not None and sys.stdout.isatty() and not (no_browser or flags.json):
+        webbrowser.open(Path(page).as_uri())
+    cells = [
+        [
+            f"{'✓' if fits else '✗'} {textwrap.shorten(node.content, _WIDTH, placeholder=' …')}"
+            for node, fits in zip(side, right[name], strict=True)
+        ]
+        for name, side in sides.items()
+    ]
+    text = table(
+        ["", *sides], ([str(rank), *row] for rank, row in enumerate(zip(*cells, strict=True), start=1)), left=3
+    )
+    last = "Next: neurogated chat" if page is None else f"Why: {page}\nNext: neurogated chat"
+    flags.emit(
+        {"question": _QUESTION, "answers": asked.answers, "right": right, "recall": recall_json(recall), "page": page},
+        f"{_QUESTION}\n\n{text}\n\n✓ says it: {asked.answers[0]}\n{last}",
+    )
+
+
+@command("index")
+@dataset_dir
+@dataset_format
+@click.option("--resume", is_flag=True, help="retry the judgements that a failing model left pending; index nothing")
+def index(flags: Flags, *, resume: bool) -> None:
+    if not flags.dataset and not resume:
+        raise click.UsageError("index needs --dataset; single texts are added with 'add'")
+    data = None if resume or flags.dataset is None else _dataset(flags, flags.dataset)
+    with flags.open(create=not resume, from_scratch=not resume) as memory:
+        say_how_it_judges(memory)
+        memories = [memory] if data is None else index_dataset(data, memory)
+        judged = sum(done for one in memories for done, _ in [one.resume()]) if resume else 0
+        stats = [one.stats() for one in memories]
+    counts = {name: sum(int(one[name]) for one in stats) for name in ("nodes", "pending")}
+    told = f"{counted(counts['nodes'], 'nodes')}, {judged} judged, {counts['pending']} pending"
+    flags.emit({**counts, "judged": judged}, told)
+
+
+@click.group("bench", help="Measure on a data set.", no_args_is_help=False)
+def bench() -> None:
+    """Measure."""
+
+
+@command("bench run")
+@click.option("--dataset", required=True, metavar="NAME", help="the data set")
+@dataset_dir
+@dataset_format
+@top_n
+def run(flags: Flags) -> None:
+    config = flags.config()
+    data = _dataset(flags, str(flags.dataset))
+    with NeuroGraphMemory(config_for(data, config)) as memory:
+        say_how_it_judges(memory)
+        report = measure(data, memory)
+    flags.emit({**report.metrics(), "folder": str(report.folder)}, _report(report))
+
+
+bench.add_command(run)
+
+
+def _dataset(flags: Flags, name: str) -> Dataset:
+    """Read a data set, and print the notes about its files to standard error."""
+    data = load_dataset(name, dataset_folder(flags.dataset_dir, name), flags.format)
+    for note in data.notes:
+        print(note, file=sys.stderr)
+    return data
+
+
+def _report(report: RunReport) -> str:
+    """Return the results of a run as text."""
+    columns = [f"R@{k}" for k in RECALL_CUTOFFS]
+    recall = [
+        [kind, f"{row['questions']:.0f}", *(f"{row[column]:.1f}" for column in columns)]
+        for kind, row in report.recall.items()
+    ]
+    latency = [[name, *(f"{figure:.2f}" for figure in row.values())] for name, row in report.latency.items()]
+    size = f"{counted(report.nodes, 'nodes')}, {counted(report.edges, 'edges')}"
+    parts = [f"{size}, indexed in {report.indexing_seconds:.1f} s", "\nRecall in percent"]
+    parts += [table(["", "questions", *columns], recall), "\nTime per question"]
+    parts += [table(["", *next(iter(report.latency.values()), {})], latency)]
+    if report.answers is not None:
+        parts += ["\nAnswers in percent", ", ".join(f"{name} {figure:.1f}" for name, figure in report.answers.items())]
+    return "\n".join((*parts, f"\nWritten to {report.folder}"))

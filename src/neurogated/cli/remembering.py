@@ -1,0 +1,200 @@
+"""Adding texts, asking about them, correcting and deleting them."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from neurogated.cli.chat import chat
+from neurogated.cli.flags import METADATA, MOMENT, OUTCOME, command, owner, times, timestamp, top_n, user, valid_at
+from neurogated.cli.opening import Flags, say_how_it_judges
+from neurogated.cli.output import (
+    NOTHING_FOUND,
+    counted,
+    dated,
+    node_json,
+    picked,
+    questions,
+    questions_json,
+    recall_json,
+    recall_text,
+)
+from neurogated.context.model import CONTEXT_TOKENS, Context
+from neurogated.core.scope import Scope
+from neurogated.errors import InputError, UnknownIdError
+from neurogated.ingestion.document import Document, Passage
+from neurogated.memory import NeuroGraphMemory
+from neurogated.viewer import explain as explained
+from neurogated.viewer import write_page
+
+__all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "record", "update"]
+
+_PAGE = 20
+
+
+@command("add")
+@click.argument("text", required=False)
+@click.option("--file", metavar="FILE", help="a file with the text, in UTF-8; the text - is standard input")
+@click.option("--title", metavar="TEXT", help="its subject")
+@click.option("--speaker", metavar="NAME", help="the person who said it")
+@click.option("--role", metavar="ROLE", help="user, assistant, or another role")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="may be given several times")
+@click.option("--metadata", type=METADATA, multiple=True, help="your own value, JSON or text")
+@click.option("--importance", type=float, metavar="N", help="0 to 1 (default: it is judged)")
+@click.option("--id", metavar="ID", help="your own id; replaces the memory that has it")
+@owner
+@times
+def add(flags: Flags, text: str | None, file: str | None, **about: Any) -> None:  # noqa: ANN401 - fields of a document
+    passage = Passage(_text(text, file), speaker=about.pop("speaker"), role=about.pop("role"))
+    metadata = dict(about.pop("metadata"))
+    document = Document((passage,), metadata=metadata, scope=Scope(**flags.owner), **about)
+    with flags.open(create=True) as memory:
+        say_how_it_judges(memory)
+        (ids,) = memory.add_documents([document], progress=False)
+        flags.emit({"ids": ids}, "\n".join(ids))
+
+
+def _text(text: str | None, file: str | None) -> str:
+    if (text is None) == (file is None):
+        raise click.UsageError("give either a text or --file")
+    if file is None:
+        return sys.stdin.read() if text == "-" else str(text)
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read as UTF-8 text ({error})") from error
+
+
+@command("ask")
+@click.argument("question")
+@top_n
+@owner
+@click.option(
+    "--as_of",
+    type=MOMENT,
+    help="answer from the graph after a change that history shows, or at a time",
+)
+@valid_at
+@click.option("--explain", metavar="FILE", help="also write a page that draws why each memory was remembered")
+def ask(flags: Flags, question: str, explain: str | None, **times: Any) -> None:  # noqa: ANN401 - as_of and valid_at
+    with flags.open() as memory:
+        say_how_it_judges(memory)
+        recall = memory.recall(question, **flags.owner, **times)
+        store = memory.store if times["as_of"] is None else memory.store.as_of(times["as_of"])
+        if explain is not None:
+            written = write_page(explained(memory, recall, store), explain)
+            # To standard error, so that --json prints only JSON.
+            print(f"explained in {written}; open it in a browser", file=sys.stderr)
+        flags.emit(recall_json(recall), recall_text(store, recall))
+
+
+@command("context")
+@click.argument("task")
+@click.option("--tokens", type=int, default=CONTEXT_TOKENS, show_default=True, metavar="N", help="most tokens")
+@owner
+@valid_at
+@click.option("--explain", is_flag=True, help="also say why each memory is there")
+def context(flags: Flags, task: str, tokens: int, *, explain: bool, **at: Any) -> None:  # noqa: ANN401 - valid_at
+    with flags.open() as memory:
+        found = memory.get_context(task, tokens, explain=explain, **flags.owner, **at)
+    flags.emit(_context_json(found), _context_text(found))
+
+
+def _context_text(found: Context) -> str:
+    if not found:
+        return "\n".join(found.notes) or NOTHING_FOUND
+    reasons = [f"{name}\n    {choice}" for name, choice in found.choices.items()]
+    used = f"{found.tokens} of {found.budget} tokens"
+    return "\n".join((found.text, used, *questions(found.conflicts), *reasons))
+
+
+def _context_json(found: Context) -> dict[str, object]:
+    shown = picked(found, "text tokens budget excerpts choices notes")
+    return {**shown, "memories": found.ids, "conflicts": questions_json(found.conflicts)}
+
+
+@command("list")
+@owner
+@click.option("--limit", type=int, default=_PAGE, show_default=True, metavar="N", help="memories on a page")
+@click.option("--cursor", metavar="ID", help="the cursor that the previous page printed")
+def list_(flags: Flags, limit: int, cursor: str | None) -> None:
+    with flags.open() as memory:
+        page = memory.list(limit=limit, cursor=cursor, **flags.owner)
+        total = memory.count(**flags.owner)
+        same = {node.id: _same_as(memory, node.id) for node in page}
+    lines = []
+    for node in page:
+        group = f"\nthe same as: {', '.join(same[node.id])}" if same[node.id] else ""
+        lines.append(f"{node.id}\n{textwrap.indent(dated(node) + group, '    ')}")
+    following = f"; next page: --cursor {page.cursor}" if page.cursor else ""
+    lines.append(f"{len(page)} of {counted(total, 'memories')}{following}")
+    lines += [] if total else [NOTHING_FOUND]
+    shown = [node_json(node, same[node.id]) for node in page]
+    flags.emit({"memories": shown, "cursor": page.cursor, "total": total}, "\n".join(lines))
+
+
+def _same_as(memory: NeuroGraphMemory, node_id: str) -> Sequence[str]:
+    # Another process may have deleted the memory since the page was read.
+    with contextlib.suppress(UnknownIdError):
+        return memory.same_as(node_id)
+    return ()
+
+
+@command("update")
+@click.argument("node_id", metavar="ID")
+@click.argument("text", required=False)
+@click.option("--title", metavar="TEXT", help="its new subject")
+@times
+def update(flags: Flags, node_id: str, text: str | None, **changes: Any) -> None:  # noqa: ANN401 - title and times
+    with flags.open() as memory:
+        say_how_it_judges(memory)
+        node = memory.update(node_id, text, **changes)
+    flags.emit({**picked(node, "id content title metadata"), "found": node.found.to_json()}, node.content)
+
+
+@command("delete")
+@click.argument("ids", nargs=-1)
+@user("delete all memories of this user")
+@click.option("--document", metavar="ID", help="delete all memories of this document_id of ask --json")
+def delete(flags: Flags, ids: Sequence[str], document: str | None) -> None:
+    user_id = flags.owner["user_id"]
+    if bool(ids) + (document is not None) + (user_id is not None) != 1:
+        raise click.UsageError("give either ids, --document or --user")
+    with flags.open() as memory:
+        if user_id is not None:
+            count = memory.delete(user_id=user_id)
+        elif document is not None:
+            count = memory.delete_document(document)
+        else:
+            count = memory.delete(ids)
+    flags.emit({"deleted": count}, counted(count, "memories deleted"))
+
+
+@command("record")
+@click.argument("event")
+@click.option("--outcome", type=OUTCOME, help="success, fail, or a number from -1 to 1; unknown when left out")
+@click.argument("more", nargs=-1, metavar="")
+@click.option("--used", metavar="ID ...", multiple=True, help="ids of the memories that it used")
+@owner
+@timestamp
+def record(flags: Flags, event: str, used: Sequence[str], more: Sequence[str], **about: Any) -> None:  # noqa: ANN401
+    with flags.open(create=True) as memory:
+        ids = memory.record_event(event, used=(*used, *more), **flags.owner, **about)
+    flags.emit({"ids": ids}, "\n".join(ids))
+
+
+@command("feedback")
+@click.argument("ids", nargs=-1, required=True)
+@click.option(
+    "--outcome", type=OUTCOME, default="success", help="success (the default), fail, or a number from -1 to 1"
+)
+def feedback(flags: Flags, ids: Sequence[str], outcome: float) -> None:
+    with flags.open() as memory:
+        count = memory.feedback(ids, outcome)
+    flags.emit({"edges": count}, counted(count, f"edges {'strengthened or added' if outcome > 0 else 'weakened'}"))

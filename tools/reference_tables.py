@@ -1,0 +1,69 @@
+"""Write the tables of docs that follow from the code: the settings, and the flags of every command.
+
+python tools/reference_tables.py
+"""
+
+from pathlib import Path
+from typing import cast
+
+import click
+
+from neurogated import MemoryConfig
+from neurogated.cli.app import PROGRAM
+from neurogated.cli.overview import COMMANDS
+from neurogated.config.setting import settings_of
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def settings() -> str:
+    """Return all settings as a table in Markdown."""
+    rows = (
+        f"| `{found.name}` | `{found.default}` | {found.spec.metadata['help'].replace('|', '/')} |"
+        for found in settings_of(MemoryConfig)
+    )
+    return "\n".join(["| setting | default | effect |", "|---|---|---|", *rows])
+
+
+def command_of(name: str) -> click.Command:
+    """Return the command of the overview with this name."""
+    command: click.Command = PROGRAM
+    for word in name.split():
+        command = cast("click.Command", cast("click.Group", command).get_command(click.Context(command), word))
+    return command
+
+
+def flags_of(command: click.Command) -> set[str]:
+    """Return the flags that the help of a command shows."""
+    options = (one for one in command.params if isinstance(one, click.Option) and not one.hidden)
+    return {flag for one in options for flag in one.opts}
+
+
+def commands() -> str:
+    """Return all commands with the flags of their own as a table in Markdown, and the flags of every command."""
+    flags = {name: flags_of(command_of(name)) for name in COMMANDS if name != "bench"}
+    common = set.intersection(*(found for name, found in flags.items() if name not in {"demo", "settings", "bench run"}))
+    rows = (
+        f"| `{name}` | {COMMANDS[name].summary} | {', '.join(f'`{flag}`' for flag in sorted(found - common))} |"
+        for name, found in flags.items()
+    )
+    every = ", ".join(f"`{flag}`" for flag in sorted(common))
+    return "\n".join(["| command | effect | flags |", "|---|---|---|", *rows, f"| every command | | {every} |"])
+
+
+TABLES = {"settings.md": settings, "reference.md": commands}
+
+
+def replaced(text: str, table: str) -> str:
+    """Return the text with the table in the place of its own table with the same heading."""
+    heading = table.splitlines()[0]
+    before, _, rest = text.partition(heading)
+    left = rest.splitlines()[1:]
+    after = next((place for place, line in enumerate(left) if not line.startswith("|")), len(left))
+    return "\n".join((f"{before}{table}", *left[after:], ""))
+
+
+if __name__ == "__main__":
+    for name, table in TABLES.items():
+        page = DOCS / name
+        page.write_text(replaced(page.read_text(encoding="utf-8"), table()), encoding="utf-8")
