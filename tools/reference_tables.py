@@ -42,7 +42,9 @@ def flags_of(command: click.Command) -> set[str]:
 def commands() -> str:
     """Return all commands with the flags of their own as a table in Markdown, and the flags of every command."""
     flags = {name: flags_of(command_of(name)) for name in COMMANDS if name != "bench"}
-    common = set.intersection(*(found for name, found in flags.items() if name not in {"demo", "settings", "bench run"}))
+    common = set.intersection(
+        *(found for name, found in flags.items() if name not in {"demo", "settings", "bench run"})
+    )
     rows = (
         f"| `{name}` | {COMMANDS[name].summary} | {', '.join(f'`{flag}`' for flag in sorted(found - common))} |"
         for name, found in flags.items()

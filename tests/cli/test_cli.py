@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import neurogated
-from neurogated.cli import main, run
+from neurogated.cli import main, measuring
 from neurogated.compose import OFFLINE_NOTICE
 from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
@@ -41,13 +41,6 @@ def _settings_of_the_only_run(folder: Path) -> dict[str, Any]:
     return settings
 
 
-def _exit_code(words: list[str]) -> object:
-    """Return the exit code of words that argparse itself answers or refuses."""
-    with pytest.raises(SystemExit) as caught:
-        main(words)
-    return caught.value.code
-
-
 def _one_error_line(captured: str) -> str:
     """Return the message of the only line in `captured`, apart from the notice about the judge."""
     (line,) = [line for line in captured.splitlines() if line != OFFLINE_NOTICE]
@@ -56,7 +49,7 @@ def _one_error_line(captured: str) -> str:
 
 
 def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _exit_code(["--version"]) == 0
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"neurogated {neurogated.__version__}\n"
 
 
@@ -157,25 +150,20 @@ def test_misspelt_variable_stops_the_run(
 # Demo
 
 
-def test_demo_shows_two_kernels_on_one_graph_and_their_recalls(
+@pytest.mark.slow
+def test_demo_asks_what_vector_search_gets_wrong_in_ten_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["demo", "--embedding_name", "hash", "--save_dir", "here", "--json"]) == 0
+    assert main(["demo", "--save_dir", "here"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) <= 10
+    assert main(["demo", "--save_dir", "here", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
-    why, consequence = shown["recalls"]
-    assert "why question" in why["kernel"]["justification"]
-    assert "consequence question" in consequence["kernel"]["justification"]
-    assert why["kernel"]["weights"] != consequence["kernel"]["weights"]
-    ids = [[memory["id"] for memory in recall["memories"]] for recall in (why, consequence)]
-    assert set(ids[0]) != set(ids[1])
-    for recall in (why, consequence):
-        scores = [memory["score"] for memory in recall["memories"]]
-        assert scores == sorted(scores, reverse=True)
-    assert (tmp_path / "here" / "sample" / "memory").is_dir()
-    page = tmp_path / "here" / "sample" / "why.html"
-    assert shown["page"] == str(page)
-    assert "Why did the herring fail?" in page.read_text(encoding="utf-8")
+    assert shown["right"]["vector search"] == [False] * 3
+    assert shown["right"]["neurogated"][0]
+    assert shown["recall"]["query"] == shown["question"]
+    assert Path(shown["page"]) == tmp_path / "here" / "sample" / "why.html"
+    assert shown["question"] in Path(shown["page"]).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("words", "opens"), [([], True), (["--no-browser"], False), (["--json"], False)])
@@ -193,38 +181,6 @@ def test_demo_opens_its_page_in_the_browser_of_a_terminal(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert main(["demo", *flags, *words]) == 0
     assert opened == ([(tmp_path / "out" / "sample" / "why.html").as_uri()] if opens else [])
-
-
-def test_demo_shows_that_similarity_stays_while_idle_sequence_fades(
-    flags: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["demo", *flags, "--json"]) == 0
-    fading = json.loads(capsys.readouterr().out)["fading"]
-    assert len({(row["SIM weight"], row["SIM edges"]) for row in fading}) == 1
-    assert fading[0]["SEQ edges"] > 0
-    assert fading[-1]["SEQ edges"] == 0
-    fed = [row["SEQ weight"] for row in fading if row["SEQ edges"] > 0]
-    assert fed == sorted(fed, reverse=True)
-
-
-def test_demo_for_people_has_scores_paths_and_a_chart(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", *flags, "--TOP_K_ANCHORS", "1", "--ACTIVATION_WEIGHT", "9"]) == 0
-    captured = capsys.readouterr()
-    assert re.search(
-        r"^1\. score \d\.\d{3} = similarity \d\.\d{3} \+ activation \d\.\d{3}(?: \+ energy \d\.\d{3})?"
-        r" - held back \d\.\d{3}  id chunk-\w+\n"
-        r"   similarity \d\.\d{3} from cosine \d\.\d{3}, keywords ",
-        captured.out,
-        re.MULTILINE,
-    )
-    assert re.search(r"^   activation \d\.\d{3} over \w+ from: .", captured.out, re.MULTILINE)
-    assert re.search(r"^day   0 SIM  █+", captured.out, re.MULTILINE)
-    assert OFFLINE_NOTICE in captured.err
-
-
-def test_demo_recalls_with_storage_in_memory_too(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", *flags, "--storage", "memory"]) == 0
-    assert "1. score " in capsys.readouterr().out
 
 
 # Errors
@@ -287,11 +243,12 @@ def test_debug_lets_the_error_through(sample: list[str], words: list[str], kind:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["bench", "run", "--dataset", "sample", "--no_such_flag"], "unrecognized arguments: --no_such_flag"),
-        (["bench", "run", "--dataset", "sample", "--format", "xml"], "argument --format: invalid choice: 'xml'"),
-        (["bench", "run"], "required: --dataset"),
-        (["demo", "--dataset", "other"], "unrecognized arguments: --dataset"),
-        (["fly"], "invalid choice: 'fly'"),
+        (["bench", "run", "--dataset", "sample", "--no_such_flag"], "--no_such_flag"),
+        (["bench", "run", "--dataset", "sample", "--format", "xml"], "--format"),
+        (["bench", "run"], "--dataset"),
+        (["bench"], "command"),
+        (["demo", "--dataset", "other"], "--dataset"),
+        (["fly"], "fly"),
     ],
 )
 def test_words_that_are_no_command_line_exit_with_code_2(
@@ -303,21 +260,21 @@ def test_words_that_are_no_command_line_exit_with_code_2(
 ) -> None:
     monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
     monkeypatch.setenv("NEUROGATED_SAVE_DIR", str(tmp_path))
-    assert _exit_code(words) == 2
+    assert main(words) == 2
     captured = capsys.readouterr()
-    assert problem in captured.err
+    assert problem in _one_error_line(captured.err)
     assert captured.out == ""
 
 
 def test_interrupt_is_said_and_exits_with_code_130(
     sample: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(_: object) -> int:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "command", interrupted)
+    monkeypatch.setattr(measuring, "measure", interrupted)
     assert main(sample) == 130
-    assert capsys.readouterr().err.startswith("interrupted")
+    assert "interrupted" in _one_error_line(capsys.readouterr().err)
 
 
 # The ways to start it
@@ -338,7 +295,7 @@ def test_every_way_to_start_it_shows_the_version(program: str, tmp_path: Path) -
 def test_every_way_to_start_it_shows_the_same_help(tmp_path: Path) -> None:
     shown = {_started(program, ["bench", "run", "--help"], tmp_path).stdout for program in PROGRAMS}
     (usage,) = shown
-    assert usage.startswith("usage: neurogated bench run [flags]")
+    assert usage.startswith("Usage: neurogated bench run [flags]")
 
 
 def test_main_py_runs_the_sample_from_another_folder(tmp_path: Path) -> None:

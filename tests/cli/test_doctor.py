@@ -33,7 +33,7 @@ def test_an_existing_memory_is_counted_and_left_alone(tmp_path: Path, capsys: py
     capsys.readouterr()
     code, findings = _findings(capsys, "--save_dir", str(tmp_path), "--force_index_from_scratch")
     assert code == 0
-    assert findings["memory"]["detail"].startswith("1 memories")
+    assert findings["memory"]["detail"].startswith("1 memory ")
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,5 +21,5 @@ def test_a_stated_fact_is_listed(run: Run) -> None:
 def test_the_table_is_caught_up(run: Run, tmp_path: Path) -> None:
     run("facts", "--add", "Ana", "city", "Lyon")
     (tmp_path / "facts.db").unlink()
-    assert run("facts", "--catch_up") == "1 rows written or removed\n"
+    assert run("facts", "--catch_up") == "1 row written or removed\n"
     assert run("facts", "--catch_up") == "0 rows written or removed\n"

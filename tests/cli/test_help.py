@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -80,7 +81,7 @@ def test_a_command_has_help_for_each_flag_and_an_example_that_it_understands(tab
     assert all(flag.help for flag in command.params if isinstance(flag, click.Option))
     assert COMMANDS[name].examples
     for example in COMMANDS[name].examples:
-        words = click.parser.split_arg_string(example)[1 + len(name.split()) :]
+        words = shlex.split(example)[1 + len(name.split()) :]
         command.make_context(name, words)
 
 

@@ -53,7 +53,7 @@ def test_an_imported_memory_answers_like_the_exported_one(run: Run, filled: list
     folder = str(tmp_path / "out")
     code, out = run("one", "export", folder)
     assert code == 0
-    assert "1 namespaces, 2 nodes" in out
+    assert "1 namespace, 2 nodes" in out
     counts = json.loads(run("two", "import", folder, "--json")[1])
     assert counts["embedder"] == "hash-256"
     assert counts["namespaces"]["default"]["nodes"] == len(filled)
@@ -104,7 +104,7 @@ def test_a_memory_goes_over_to_another_model(run: Run, filled: list[str]) -> Non
     assert run("one", "ask", "pump?", embedding_name="other")[0] == 1
     code, out = run("one", "migrate", embedding_name="other")
     assert code == 0
-    assert f"{len(filled)} texts have vectors of other now" in out
+    assert f"{len(filled)} texts embedded with other" in out
     assert _asked(run, "one", embedding_name="other")[0]["id"] in filled
     assert json.loads(run("one", "migrate", "--json", embedding_name="other")[1]) == {"texts": 0}
     assert run("one", "ask", "pump?")[0] == 1

@@ -41,7 +41,7 @@ class Setting(NamedTuple):
 
 def setting(
     default: Any,  # noqa: ANN401 - a setting may be of any of the field types below
-    help: str,  # noqa: A002 - the name that argparse uses
+    help: str,  # noqa: A002 - the name that click uses
     *,
     low: float = -math.inf,
     high: float = math.inf,
