@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -80,9 +80,10 @@ def check(flags: Flags) -> int:
 
 @command("compact")
 @click.option("--history", is_flag=True, help="also erase the texts that memories had before they were updated")
-def compact(flags: Flags, *, history: bool) -> None:
+@click.option("--forget", metavar="PLACE", multiple=True, help="a server or file with copies that is gone")
+def compact(flags: Flags, forget: Sequence[str], *, history: bool) -> None:
     with flags.open() as memory:
-        erased = memory.compact(history=history)
+        erased = memory.compact(history=history, forget=forget)
     flags.emit({"erased": erased}, counted(erased, "memories erased for good"))
 
 
