@@ -67,7 +67,7 @@ def _own(text: str) -> NDArray[np.float32]:
 def open_memory(folder: Path, embedder: GivenVectors, **settings: object) -> NeuroGraphMemory:
     """Open or create the memory in `folder` with the default parts except the embedder."""
     config = MemoryConfig(save_dir=str(folder)).replace(**settings)
-    kernels = KernelGenerator(config, judge=OfflineQuestionJudge(embedder, file=folder / "question_kinds.npz"))
+    kernels = KernelGenerator(config, judge=OfflineQuestionJudge(embedder))
     return NeuroGraphMemory(config, parts=Parts(open_store(config, utc_now), embedder, kernels))
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 
 from neurogated.compose import build_text_embedder, load_config
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.specificity import FEATURES, are_apart, certain, features
-from neurogated.retrieval.regression import regression
 
 FOLDER = Path(__file__).parent
 TARGET = FOLDER.parent / "src" / "neurogated" / "conflict" / "specificity.json"
@@ -50,10 +50,9 @@ def rows(vault: Path) -> list[Row]:
 def fit(table: NDArray[np.float64], labels: list[str]) -> tuple[NDArray[np.float64], float]:
     """Return weights and bias for "detail"."""
     is_detail = np.array([label == "detail" for label in labels])
-    times = np.where(is_detail, COUNTED, 1)
-    names = np.where(is_detail, "0 detail", "1 other").repeat(times).tolist()
-    weights, biases = regression(table.repeat(times, axis=0), names, FREEDOM)
-    return -weights[-1], -float(biases[-1])
+    model = LogisticRegression(C=FREEDOM, max_iter=5000, tol=1e-6)
+    model.fit(table, is_detail, sample_weight=np.where(is_detail, COUNTED, 1))
+    return model.coef_[0], float(model.intercept_[0])
 
 
 def is_detail(row: Row, score: float, meanings: Meanings) -> bool:

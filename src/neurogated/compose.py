@@ -87,7 +87,6 @@ _EMBEDDING_CACHE = "embedding_cache.db"
 _OFF = "off"
 # By then, the relevance on an unused canvas has faded to 2^-24.
 _CANVAS_HALF_LIVES = 24
-_QUESTION_KINDS = "question_kinds.npz"
 _LLM_CACHE = "llm_cache.db"
 _OPENAI_KEY = "OPENAI_API_KEY"
 _CACHE_HOME = "XDG_CACHE_HOME"
@@ -159,9 +158,8 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         _log.info("opened a memory: %s, namespace %r, embedder %s", where, config.namespace, embedder.name)
         if config.storage != "memory" and not config.read_only:
             embedder = _cached(embedder, config)
-        learned = None if config.storage == "memory" else Path(config.save_dir) / _QUESTION_KINDS
         llm = build_language_model(config, _answers_file(config))
-        models = _models(config, embedder, llm, learned)
+        models = _models(config, embedder, llm)
         return Parts(
             store=store,
             embedder=embedder,
@@ -261,9 +259,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_shared_models.cache_clear)
 
 
-def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None, learned: Path | None = None) -> Models:
-    """Return the models over an embedder and a language model; `learned` is the file of the learned question kinds."""
-    offline = OfflineQuestionJudge(embedder, file=learned, read_only=config.read_only)
+def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Models:
+    """Return the models over an embedder and a language model."""
+    offline = OfflineQuestionJudge(embedder)
     patterns = OfflineEntityFinder()
     spacy = (
         SpacyEntityFinder(config.indexing.spacy_model, patterns) if config.indexing.entity_finder == "spacy" else None

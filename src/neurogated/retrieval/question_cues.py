@@ -1,6 +1,6 @@
 """Finds cues for the kind of a question: words in English, Chinese, German, French and Spanish.
 
-`cue_patterns` and `foreign_cues` hold the rules.
+`cue_patterns` holds the rules.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from neurogated.core.judgements import QuestionKind
 from neurogated.core.language import Language, language_of
-from neurogated.retrieval.cue_patterns import CHINESE, ENGLISH, PARTS
-from neurogated.retrieval.foreign_cues import ASKING, FOREIGN, FOREIGN_HEADS
+from neurogated.retrieval.cue_patterns import ASKING, CHINESE, HEADS, LATIN, PARTS
 
-__all__ = ["Cue", "QuestionReading", "patterns", "read_question"]
+__all__ = ["Cue", "QuestionReading", "read_question"]
 
 _KINDS = tuple(QuestionKind)
 # Cues are at the beginning or the end of a question. A long text between them would only cost time.
@@ -112,12 +111,8 @@ def _groups(table: str) -> tuple[_Group, ...]:
     return tuple(_Group.of(rules) for _, rules in groupby(_rules(table), key=lambda rule: (rule.kind, rule.is_strong)))
 
 
-_ENGLISH_GROUPS = _groups(ENGLISH)
 _CHINESE_GROUPS = _groups(CHINESE)
-_LATIN_GROUPS: dict[Language, tuple[_Group, ...]] = {
-    "en": _ENGLISH_GROUPS,
-    **{language: _groups(table) for language, table in FOREIGN.items()},
-}
+_LATIN_GROUPS = {language: _groups(table) for language, table in LATIN.items()}
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z]")
@@ -137,32 +132,16 @@ _ASKS_OR_REQUESTS = _compile(
     r"[几幾](?:点|點|年|个|個|月|号|岁|天|次)|多久|干嘛|为啥"
 )
 
-_HEADS = tuple(
-    _compile("@OPENING" + head)
-    for head in (
-        r"(?:who|whom|whose)\b", r"where\b", r"which\b", r"what\b", r"how (?:many|much)\b", r"how\b", r"when\b",
-        r"why\b", r"@AUX\b@WRAPPED", r"(?:in|on|at|by|for|to|of|over|during|since|until) (?:what|which|whose)\b",
-        r"(?:after|once|as|having|with|if|on|from)\b",
-    )
-)  # fmt: skip
-
-
+_MOST_HEADS = max(map(len, HEADS.values()))
 _NEVER = re.compile(r"(?!)")
-_HEADS_OF: dict[Language, tuple[re.Pattern[str], ...]] = {
-    "en": _HEADS,
-    **{
-        language: (*map(_compile, heads), *repeat(_NEVER, len(_HEADS) - len(heads)))
-        for language, heads in FOREIGN_HEADS.items()
-    },
+_HEADS: dict[Language, tuple[re.Pattern[str], ...]] = {
+    language: (
+        *(_compile(head if language != "en" else f"@OPENING{head}") for head in heads),
+        *repeat(_NEVER, _MOST_HEADS - len(heads)),
+    )
+    for language, heads in HEADS.items()
 }
 _ASKING: dict[Language, re.Pattern[str]] = {language: re.compile(pattern) for language, pattern in ASKING.items()}
-
-
-def patterns() -> tuple[str, ...]:
-    """Return all patterns that read the examples. A fit is valid only for the patterns it was made with."""
-    rules = [rule.pattern for group in (*_ENGLISH_GROUPS, *_CHINESE_GROUPS) for rule in group.rules]
-    heads = [*_HEADS, _SENTENCE, _QUESTION_MARK, _INTERROGATIVE, _ASKS_OR_REQUESTS]
-    return tuple(pattern.pattern for pattern in (*rules, *heads))
 
 
 def read_question(text: str) -> QuestionReading:
@@ -185,7 +164,7 @@ def _features(part: str, cues: tuple[Cue, ...], language: Language, *, has_scene
     strong, weak = np.zeros(len(_KINDS)), np.zeros(len(_KINDS))
     for cue in cues:
         (strong if cue.is_strong else weak)[_KINDS.index(cue.kind)] += 1
-    heads = [bool(head.search(part)) for head in _HEADS_OF[language]]
+    heads = [bool(head.search(part)) for head in _HEADS[language]]
     states = [not strong.any(), not cues, bool(_HAN.search(part)), has_scene]
     return np.concatenate([np.minimum(strong, 1), np.minimum(weak, 2) / 2, heads, states]).astype(np.float32)
 
