@@ -2,17 +2,13 @@
 
 from collections import Counter
 
-import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
 
 from neurogated import Document, GraphDelta, Passage
 from neurogated.core.sentences import split_sentences
 from neurogated.ingestion import causality
 from neurogated.ingestion.analysers import Analysis
-from neurogated.ingestion.causal_cues import LINKS
-from neurogated.ingestion.causal_patterns import Link, heads
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.writer import Writer
@@ -101,11 +97,3 @@ def test_an_interruption_keeps_the_parts_before_it_and_the_rest_is_added_by_addi
     bench.add(chat(11))
 
     assert graph(bench) == graph(whole)
-
-
-@given(st.data())
-def test_no_match_of_a_cue_is_without_its_hint(data: st.DataObject) -> None:
-    link: Link = data.draw(st.sampled_from([link for link in LINKS if link.hints]))
-    text = data.draw(st.from_regex(link.pattern, alphabet=st.characters(max_codepoint=127)))
-
-    assert not link.hints.isdisjoint(heads(text.lower()))

@@ -1,10 +1,9 @@
-"""Causal links between two texts, found by their words alone.
+"""Causal links between two texts, found by explicit connectives.
 
-There are four kinds of evidence, and the strongest one decides:
+There are three kinds of evidence, and the strongest one decides:
 
-* the second text begins with a cue that points back ("As a result", "因此");
-* the second text begins with the reason for the first;
-* the first text ends with a cue that points ahead;
+* the second text begins with a cue that refers to the first ("As a result", "The reason was", "因此");
+* the first text ends with a cue that announces the second;
 * a sentence of one text names a cause or an effect ("owing to the rain", "停电导致") in words of the other text.
 
 The cues of a text are parsed once and then compared with any number of texts.
@@ -14,65 +13,54 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 from neurogated.core.judgements import CausalJudgement
+from neurogated.core.keywords import split_keywords
 from neurogated.core.sentences import split_sentences
 from neurogated.ingestion.causal_cues import (
     AHEAD,
+    ANSWERS,
+    ASKS_WHY,
     DENIED,
-    EXPLAINED,
     HYPOTHETICAL,
     LEADS,
     LINKS,
-    NEGATED_CAUSE,
-    NEGATED_EFFECT,
+    NEGATED,
     OPENERS,
-    WAYS,
+    Link,
 )
-from neurogated.ingestion.causal_patterns import Link, heads
-from neurogated.ingestion.causal_words import Overlap, Part, Vocabulary, has_han, has_latin, has_words
 
 __all__ = ["OfflineCausalJudge"]
 
 # Maximum length of a clause beside a cue, in characters. It bounds the work on texts without punctuation.
 _REACH = 240
-# Minimum share of the words of a named cause in the other text: for a phrase, for a clause, and for many common words.
-_PHRASE_SHARE = 0.5
-_CLAUSE_SHARE = 0.6
-_LONG_SHARE = 0.4
-_LONG = 3
-_SEVERAL = 2
-# Deduction for an answer to a why-question, for a named effect, and for a claim in the earlier text.
-_INDIRECT = 0.15
-# Gain of a cue's weight at full overlap.
-_OVERLAP_GAIN = 0.2
 # The opening is one of this many first sentences, since the first may be only an interjection.
 _OPENING = 2
+# Weight of a named cause, and of a named effect, an answer to a why-question or a claim in the earlier text.
+_DIRECT, _INDIRECT = 0.7, 0.55
+# Gain of a cue's weight at full overlap.
+_OVERLAP_GAIN = 0.2
+# Least share of the words of a named cause that the other text has: of a phrase, and of a clause.
+_PHRASE_SHARE, _CLAUSE_SHARE = 0.5, 0.6
+# This many common words are evidence already at this share.
+_MANY, _MANY_SHARE = 3, 0.4
 # A reason quotes this many characters of a clause.
 _QUOTED = 60
 
+_WORD = re.compile(r"\w")
 _CLAUSE_END = re.compile(
     r"[,;:()—。，；：、！？!?\uff08\uff09]|\s[-–]\s|\b(?:but|and (?=(?:he|she|it|they|we|i|the|was|had)\b))"
 )
 _SUBJECT_START = re.compile(
-    r"[,;:()—。，；：！？!?\uff08\uff09]|\s[-–]\s|\b(?:that|which|who|when|and|but)\b", re.IGNORECASE
+    r"[,;:()—。，；：、！？!?\uff08\uff09]|\s[-–]\s|\b(?:that|which|who|when|and|but)\b", re.IGNORECASE
 )
 _QUESTION = re.compile(r"""[?？]["'”’」』)\s]*\Z|(?:吗|呢)[。"”’」』\s]*\Z""")
-_ASKS_WHY = re.compile(r"\b(?:why|how\s+come|what\s+(?:caused|made|happened))\b|为什么|为何|为啥|怎么", re.IGNORECASE)
-_ANSWERS = re.compile(r"(?P<cue>because|owing to|due to|on account of|thanks to|since|因为|由于|都怪)", re.IGNORECASE)
-_UNDONE = re.compile(
-    r"\b(?:not(?! (?:only|just|merely|simply|least))|never|hardly|scarcely|could|might|may|would have)\b|n't\b"
-    r"|不(?!得不|得已|仅|只|但)|没有|并未|未能",
-    re.IGNORECASE,
-)
-_INNER_CAUSE = re.compile(
-    r"\b(?:because|after|when|since|if|which|owing|due|and (?:was|is|were|had|he|she|it|they))\b", re.IGNORECASE
-)
+_WAYS = re.compile(r"\b(?:road|path|lane|street|door|gate|track|trail|stair|corridor|tunnel|bridge)", re.IGNORECASE)
 _GOES = re.compile(r"\b(?:led|leads?) (?:to|into)\Z", re.IGNORECASE)
-_PRONOUN = re.compile(r"\W*(?:he|she|they|it|we|i|this|that)\b", re.IGNORECASE)
+_NAME = re.compile(r"\b[A-Z]\w+")
 
 
 class OfflineCausalJudge:
@@ -97,33 +85,20 @@ class OfflineCausalJudge:
         return [_judged(passages[first], passages[second]) for first, second in pairs]
 
 
-@dataclass(frozen=True, slots=True)
-class _Sign:
+class _Sign(NamedTuple):
     weight: float
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Opening:
-    """The cues at the beginning of a text that refer to the previous text."""
-
-    pointers: Sequence[tuple[float, str, str]]
-    """Weight without overlap, meaning, and the cue."""
-    answer: str | None
-    """The cue that answers a why-question."""
-    words: Part
-
-
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """A cause and an effect that a sentence names."""
+class _Claim(NamedTuple):
+    """A cause and an effect that a sentence names, with their words."""
 
     link: Link
     name: str
     cause: str
+    cause_words: frozenset[str]
     effect: str
-    cause_words: Part
-    effect_words: Part
+    effect_words: frozenset[str]
 
 
 class _Passage:
@@ -131,28 +106,18 @@ class _Passage:
 
     def __init__(self, text: str) -> None:
         plain = (" ".join(sentence.split()).replace("’", "'") for sentence in split_sentences(text))
-        self.sentences = [sentence for sentence in plain if has_latin(sentence) or has_han(sentence)]
+        self.sentences = [sentence for sentence in plain if _WORD.search(sentence)]
 
     @cached_property
-    def vocabulary(self) -> Vocabulary:
+    def words(self) -> frozenset[str]:
         """The words of all sentences."""
-        return Vocabulary(" ".join(self.sentences))
+        return frozenset(split_keywords(" ".join(self.sentences)))
 
     @cached_property
-    def opening(self) -> _Opening | None:
-        """The cues that refer to the previous text, None if there are none."""
+    def opening(self) -> tuple[str, int]:
+        """The first sentence with significant words, and the position of the first of them."""
         starts = [(sentence, _start(sentence)) for sentence in self.sentences[:_OPENING]]
-        sentence, start = next((pair for pair in starts if pair[1] < len(pair[0])), starts[0])
-        pointers = list(_pointers(sentence, start))
-        answer = _ANSWERS.match(sentence, start)
-        if not (pointers or answer) or _QUESTION.search(sentence) or DENIED.search(sentence):
-            return None
-        return _Opening(pointers, answer["cue"] if answer else None, Part(sentence))
-
-    @cached_property
-    def promises(self) -> Sequence[_Sign]:
-        """The cues of the last sentence that point ahead."""
-        return list(_promises(self.sentences[-1]))
+        return next((pair for pair in starts if pair[1] < len(pair[0])), starts[0])
 
     @cached_property
     def claims(self) -> Sequence[_Claim]:
@@ -163,20 +128,16 @@ class _Passage:
 def _judged(before: _Passage, after: _Passage) -> CausalJudgement:
     if not before.sentences or not after.sentences:
         return CausalJudgement(is_causal=False, weight=0.0, reason="one of the texts is empty")
-    found = max(_evidence(before, after), key=lambda sign: sign.weight, default=None)
+    signs = chain(
+        _back(before, after),
+        _ahead(before.sentences[-1]),
+        chain.from_iterable(_shared(claim, before.words, is_later=True) for claim in after.claims),
+        chain.from_iterable(_shared(claim, after.words, is_later=False) for claim in before.claims),
+    )
+    found = max(signs, key=lambda sign: sign.weight, default=None)
     if found is None:
         return CausalJudgement(is_causal=False, weight=0.0, reason="no causal cue links the two texts")
     return CausalJudgement(is_causal=True, weight=min(1.0, found.weight), reason=found.reason)
-
-
-def _evidence(before: _Passage, after: _Passage) -> Iterator[_Sign]:
-    if after.opening:
-        yield from _back(before, after.opening)
-    yield from before.promises
-    for claim in after.claims:
-        yield from _shared(claim, before.vocabulary, is_later=True)
-    for claim in before.claims:
-        yield from _shared(claim, after.vocabulary, is_later=False)
 
 
 def _start(sentence: str) -> int:
@@ -185,115 +146,98 @@ def _start(sentence: str) -> int:
     return lead.end() if lead else 0
 
 
-def _pointers(sentence: str, start: int) -> Iterator[tuple[float, str, str]]:
-    """Yield weight, meaning and words of the cues in an opening that point back."""
-    for openers, says in ((OPENERS, "points back with"), (EXPLAINED, "gives the reason with")):
-        for opener in openers:
-            cue = opener.pattern.match(sentence, start)
-            if cue and not _UNDONE.search(cue[0]) and not _INNER_CAUSE.search(sentence, start, cue.start("cue")):
-                yield opener.strength, says, cue["cue"]
+def _is_doubtful(sentence: str) -> bool:
+    """Return whether a sentence asks, or denies a connection."""
+    return bool(_QUESTION.search(sentence) or DENIED.search(sentence))
 
 
-def _back(before: _Passage, opening: _Opening) -> Iterator[_Sign]:
+def _back(before: _Passage, after: _Passage) -> Iterator[_Sign]:
     """Yield the evidence in the opening of the later text."""
-    last = before.sentences[-1]
-    gain = _OVERLAP_GAIN * before.vocabulary.overlap(opening.words).share
-    for strength, says, cue in opening.pointers:
-        if not _is_way(cue, last):
-            yield _Sign(strength + gain, f'the later text {says} "{cue.strip()}"')
-    if opening.answer and _ASKS_WHY.search(last) and ("?" in last or "？" in last):
-        yield _Sign(1.0 - _INDIRECT, f'the later text answers a why with "{opening.answer}"')
+    (sentence, start), last = after.opening, before.sentences[-1]
+    if _is_doubtful(sentence):
+        return
+    for opener in OPENERS:
+        cue = opener.pattern.match(sentence, start)
+        if cue and not NEGATED.search(sentence[start : cue.start("cue")]) and not _is_way(cue["cue"], last):
+            gain = _OVERLAP_GAIN * _share(frozenset(split_keywords(sentence)), before.words)
+            yield _Sign(opener.strength + gain, f'the later text refers back with "{cue["cue"].strip()}"')
+    answer = ANSWERS.match(sentence, start)
+    if answer and ASKS_WHY.search(last):
+        yield _Sign(_INDIRECT, f'the later text answers a why with "{answer["cue"]}"')
 
 
-def _promises(last: str) -> Iterator[_Sign]:
+def _ahead(last: str) -> Iterator[_Sign]:
     """Yield the evidence in the last sentence of the earlier text."""
-    for opener in AHEAD:
-        cue = opener.pattern.search(last)
-        if not cue or _QUESTION.search(last) or DENIED.search(last):
-            continue
-        if not NEGATED_EFFECT.search(last[max(0, cue.start() - _REACH) : cue.start()]):
-            yield _Sign(opener.strength, f'the earlier text points ahead with "{cue["cue"]}"')
+    cue = AHEAD.pattern.search(last)
+    if cue and not _is_doubtful(last) and not NEGATED.search(last[: cue.start()][-_REACH:]):
+        yield _Sign(AHEAD.strength, f'the earlier text points ahead with "{cue["cue"]}"')
 
 
 def _claims(sentence: str) -> Iterator[_Claim]:
     """Yield the claims of a sentence, each with a cause and an effect."""
-    small = sentence.lower()
-    cues = [(link, cue) for link in _possible(small) for cue in link.matches(sentence, small)]
-    if not cues or _QUESTION.search(sentence) or DENIED.search(sentence):
-        return
-    if HYPOTHETICAL.match(sentence, _start(sentence)):
+    cues = [(link, cue) for link in LINKS for cue in link.pattern.finditer(sentence)]
+    if not cues or _is_doubtful(sentence) or HYPOTHETICAL.match(sentence, _start(sentence)):
         return
     for link, cue in cues:
-        left = sentence[max(0, cue.start() - _REACH) : cue.start()]
-        if (NEGATED_CAUSE if link.cause_follows else NEGATED_EFFECT).search(left) or _UNDONE.search(cue[0]):
-            continue
-        cause, effect = _parts(sentence, cue, link)
-        if not _is_way(cue[0], cause):
-            name = (cue["cue"] or cue[0]).strip(" ,;")
-            yield _Claim(link, name, cause, effect, Part(cause), Part(effect))
+        if not NEGATED.search(sentence[max(0, cue.start() - _REACH) : cue.start()]):
+            cause, effect = _parts(sentence, cue, link)
+            if not _is_way(cue["cue"], cause):
+                yield _Claim(link, cue["cue"].strip(" ,;—"), cause, _words(cause), effect, _words(effect))
 
 
-def _possible(sentence: str) -> Sequence[Link]:
-    """Return the links whose hints are in a sentence. No other link can match it."""
-    found, chinese = heads(sentence), has_han(sentence)
-    return [link for link in LINKS if (not link.hints.isdisjoint(found) if link.hints else chinese)]
+def _words(clause: str) -> frozenset[str]:
+    """Return the words of a clause but names: a common name means the same person, not the same event."""
+    return frozenset(split_keywords(_NAME.sub(" ", clause)))
 
 
-def _shared(claim: _Claim, other: Vocabulary, *, is_later: bool) -> Iterator[_Sign]:
+def _shared(claim: _Claim, other: frozenset[str], *, is_later: bool) -> Iterator[_Sign]:
     """Yield evidence if the other text tells the cause or the effect of a claim."""
-    link, name = claim.link, claim.name
-    strength = link.strength - (0.0 if is_later else _INDIRECT)
-    told = other.overlap(claim.cause_words)
-    if _suffices(told, is_clause=link.is_clause) if is_later else _says_the_same(told):
-        weight = strength + _OVERLAP_GAIN * told.share
-        yield _Sign(weight, f'"{name}" names a cause that the other text tells: {claim.cause[:_QUOTED]}')
-    told = other.overlap(claim.effect_words)
-    if _says_the_same(told) or (is_later and _is_taken_up(claim.effect, told, link)):
-        weight = strength - _INDIRECT + _OVERLAP_GAIN * told.share
-        yield _Sign(weight, f'"{name}" names an effect that the other text tells: {claim.effect[:_QUOTED]}')
+    share = _CLAUSE_SHARE if claim.link.is_clause or not is_later else _PHRASE_SHARE
+    least = 1 if is_later else 2
+    if _tells(claim.cause_words, other, least, share):
+        weight = (_DIRECT if is_later else _INDIRECT) + _OVERLAP_GAIN * _share(claim.cause_words, other)
+        yield _Sign(weight, f'"{claim.name}" names a cause that the other text tells: {claim.cause[:_QUOTED]}')
+    # "The fire was caused by …" after a text about the fire takes up its only word.
+    least, share = (
+        (1, 1.0) if is_later and not claim.link.is_clause and claim.link.cause_follows else (2, _CLAUSE_SHARE)
+    )
+    if _tells(claim.effect_words, other, least, share):
+        weight = _INDIRECT + _OVERLAP_GAIN * _share(claim.effect_words, other)
+        yield _Sign(weight, f'"{claim.name}" names an effect that the other text tells: {claim.effect[:_QUOTED]}')
+
+
+def _share(words: frozenset[str], other: frozenset[str]) -> float:
+    return len(words & other) / len(words) if words else 0.0
+
+
+def _tells(words: frozenset[str], other: frozenset[str], least: int, share: float) -> bool:
+    """Return whether enough of some words are in the other text."""
+    count, found = len(words & other), _share(words, other)
+    return (count >= least and found >= share) or (count >= _MANY and found >= _MANY_SHARE)
 
 
 def _is_way(cue: str, cause: str) -> bool:
     """Return whether "led to" is about a place, as of a road or a door."""
-    return bool(_GOES.search(cue) and WAYS.search(cause))
-
-
-def _suffices(told: Overlap, *, is_clause: bool) -> bool:
-    needed = _CLAUSE_SHARE if is_clause else _PHRASE_SHARE
-    return (told.words >= 1 and told.share >= needed) or _is_long(told)
-
-
-def _says_the_same(told: Overlap) -> bool:
-    return (told.words >= _SEVERAL and told.share >= _CLAUSE_SHARE) or _is_long(told)
-
-
-def _is_long(told: Overlap) -> bool:
-    return told.words >= _LONG and told.share >= _LONG_SHARE
-
-
-def _is_taken_up(effect: str, told: Overlap, link: Link) -> bool:
-    """Return whether the other text has the whole effect: "the fire was caused by", "he resigned because"."""
-    return link.cause_follows and told.share >= 1 and (not link.is_clause or bool(_PRONOUN.match(effect)))
+    return bool(_GOES.search(cue) and _WAYS.search(cause))
 
 
 def _parts(sentence: str, cue: re.Match[str], link: Link) -> tuple[str, str]:
     """Return the cause and the effect of a cue."""
     left = sentence[max(0, cue.start() - _REACH) : cue.start()]
     right = sentence[cue.end() : cue.end() + _REACH]
-    named = next((text for name, text in cue.groupdict().items() if name in {"cause", "by"} and text), None)
     if not link.cause_follows:
-        return named or _last_clause(left, whole=link.is_clause), _next_clauses(right)[0]
+        return _last_clause(left, whole=link.is_clause), _next_clauses(right)[0]
     cause, rest = _next_clauses(right)
-    if named:
-        return named, rest if not has_words(left) else _last_clause(left, whole=True)
-    return cause, _last_clause(left, whole=True) if has_words(left) else _next_clauses(rest)[0]
+    if named := cue.groupdict().get("cause"):
+        cause, rest = named, right
+    return cause, _last_clause(left, whole=True) if _WORD.search(left) else _next_clauses(rest)[0]
 
 
 def _next_clauses(text: str) -> tuple[str, str]:
-    """Return the first clause that is not only stop words, and the text after it."""
+    """Return the first clause with words, and the text after it."""
     begin = 0
     for end in _CLAUSE_END.finditer(text):
-        if has_words(text[begin : end.start()]):
+        if split_keywords(text[begin : end.start()]):
             return text[begin : end.start()].strip(), text[end.end() :]
         begin = end.end()
     return text[begin:].strip(), ""
@@ -301,4 +245,4 @@ def _next_clauses(text: str) -> tuple[str, str]:
 
 def _last_clause(text: str, *, whole: bool) -> str:
     pieces = (_CLAUSE_END if whole else _SUBJECT_START).split(text)
-    return next((piece.strip() for piece in reversed(pieces) if has_words(piece)), "")
+    return next((piece.strip() for piece in reversed(pieces) if split_keywords(piece)), "")
