@@ -9,8 +9,7 @@ from typing import cast
 import click
 
 from neurogated import MemoryConfig
-from neurogated.cli.app import PROGRAM
-from neurogated.cli.overview import COMMANDS
+from neurogated.cli.app import COMMANDS, PROGRAM
 from neurogated.config.setting import settings_of
 
 DOCS = Path(__file__).parents[1] / "docs"

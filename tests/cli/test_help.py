@@ -17,7 +17,7 @@ import pytest
 
 from neurogated import MemoryConfig
 from neurogated.cli import main
-from neurogated.cli.overview import COMMANDS
+from neurogated.cli.app import COMMANDS
 from neurogated.config.setting import settings_of
 
 ROOT = Path(__file__).parents[2]

@@ -1,29 +1,55 @@
 """Entry point: finds the command, and prints each error as one line."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import keyword
 import os
 import sys
 from collections.abc import Sequence
-from typing import cast
+from pathlib import Path
+from typing import NamedTuple, cast
 
 import click
 from click.shell_completion import shell_complete
 
 import neurogated
-from neurogated.cli.overview import COMMANDS
 from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
-__all__ = ["PROGRAM", "main"]
+__all__ = ["COMMANDS", "PROGRAM", "Entry", "main"]
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 _NAME = "neurogated"
 _COMPLETE = "_NEUROGATED_COMPLETE"
 # The command of a command line that begins with a flag, such as `main.py --dataset sample`.
 _DEFAULT_WORDS = ("bench", "run")
+
+
+class Entry(NamedTuple):
+    """What the help says about a command."""
+
+    module: str
+    """The module of `cli` that has the command. It is imported when the command is called, so help is fast."""
+    theme: str
+    summary: str
+    examples: list[str]
+
+
+def _read() -> dict[str, Entry]:
+    commands: dict[str, Entry] = {}
+    module = theme = name = ""
+    for line in Path(__file__).with_name("commands.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("    "):
+            commands[name].examples.append(line.strip())
+        elif line.startswith("  "):
+            name, _, summary = line.strip().partition(": ")
+            commands[name] = Entry(module, theme, summary, [])
+        else:
+            module, _, theme = line.partition(" ")
+    return commands
+
+
+COMMANDS = _read()
+"""The commands, read from `commands.txt`: modules with their themes, below them commands, below these examples."""
 
 
 class _Program(click.Group):

@@ -1,16 +1,13 @@
 """`chat`: talk with a memory in the terminal and see why it remembers."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
-from collections.abc import Iterator
 
 import click
 
 from neurogated.cli.flags import command, dataset_dir, owner, top_n
 from neurogated.cli.opening import Flags, say_how_it_judges
-from neurogated.cli.output import beginning, counted, dated, questions
+from neurogated.cli.output import counted
 from neurogated.core.rendering import render
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.errors import LLMError, NeurogatedError
@@ -19,6 +16,7 @@ from neurogated.evaluation.runner import config_for, index
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.question_cues import read_question
 from neurogated.storage.registry import memory_exists
+from neurogated.viewer.text import beginning, dated, questions
 
 __all__ = ["chat"]
 
@@ -49,25 +47,11 @@ def chat(flags: Flags, *, plain: bool) -> None:
         say_how_it_judges(memory)
         talk = _Talk(memory, flags, coloured=sys.stdout.isatty() and not plain)
         talk.note(f"{counted(memory.count(**flags.owner), 'memories')}. {_HELP}")
-        for line in _lines():
-            if line == "/quit":
-                break
-            try:
-                talk.take(line)
-            except NeurogatedError as error:
-                talk.note(f"error: {error}")
-
-
-def _lines() -> Iterator[str]:
-    """Yield the lines that the user types, except blank ones."""
-    while True:
         try:
-            line = input(_PROMPT).strip()
+            while (line := input(_PROMPT).strip()) != "/quit":
+                talk.take(line)
         except EOFError:
             print()
-            return
-        if line:
-            yield line
 
 
 class _Talk:
@@ -80,8 +64,16 @@ class _Talk:
         self._last: Recall | None = None
 
     def take(self, line: str) -> None:
-        """Answer a question, remember a statement, or do what a word after a slash says."""
+        """Answer a question, remember a statement, or do what a word after a slash says. An error is only shown."""
+        try:
+            self._take(line)
+        except NeurogatedError as error:
+            self.note(f"error: {error}")
+
+    def _take(self, line: str) -> None:
         word, _, rest = line.partition(" ")
+        if not line:
+            return
         if word == "/add":
             self._add(rest)
         elif word in {"/good", "/bad"} and self._last is not None:

@@ -1,7 +1,5 @@
 """The flags that commands share, the types of their values, and the class of all commands."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -10,8 +8,8 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from neurogated.cli.app import COMMANDS
 from neurogated.cli.opening import SETTINGS, Flags, logged_to_stderr
-from neurogated.cli.overview import COMMANDS
 from neurogated.config.setting import parse_bool
 from neurogated.errors import ConfigError
 from neurogated.evaluation.datasets import FORMATS

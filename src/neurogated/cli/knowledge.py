@@ -1,7 +1,5 @@
 """Facts, contradictions, and memories that say the same."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,12 +9,13 @@ import click
 
 from neurogated.cli.flags import command, user, valid_at, valid_from, valid_to
 from neurogated.cli.opening import Flags
-from neurogated.cli.output import beginning, counted, picked
+from neurogated.cli.output import counted, picked
 from neurogated.conflict.effects import Effect, period
 from neurogated.core.conflicts import Conflict
 from neurogated.core.facts import Fact
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain_conflicts, write_page
+from neurogated.viewer.text import beginning
 
 __all__ = ["conflicts", "facts", "resolve", "separate"]
 

@@ -1,7 +1,5 @@
 """How memories live: tiers, energy, forgetting, consolidation, and the history of changes."""
 
-from __future__ import annotations
-
 import math
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,9 +8,10 @@ import click
 
 from neurogated.cli.flags import all_namespaces, command, now, owner
 from neurogated.cli.opening import Flags
-from neurogated.cli.output import NOTHING_FOUND, counted, picked
+from neurogated.cli.output import counted, picked
 from neurogated.core.delta import HistoryEntry
 from neurogated.viewer import render_tiers, write_page
+from neurogated.viewer.text import NOTHING_FOUND
 
 __all__ = ["consolidate", "energy", "history", "maintain", "tiers", "undo"]
 

@@ -1,17 +1,19 @@
 """Data sets: a demonstration, indexing, and measuring recall."""
 
-from __future__ import annotations
-
+import io
 import sys
 import textwrap
 import webbrowser
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.table import Table
 
 from neurogated.cli.flags import command, dataset_dir, dataset_format, top_n
 from neurogated.cli.opening import Flags, say_how_it_judges
-from neurogated.cli.output import counted, recall_json, table
+from neurogated.cli.output import counted, recall_json
 from neurogated.compose import build_text_embedder
 from neurogated.evaluation.datasets import BUNDLED, SOURCES_KEY, Dataset, dataset_folder, load_dataset
 from neurogated.evaluation.metrics import RECALL_CUTOFFS
@@ -25,6 +27,7 @@ __all__ = ["bench", "demo", "index", "run"]
 _PAGE = "why.html"
 _QUESTION = "What happy turn gave the men of the drifters work again?"
 _SHOWN, _WIDTH = 3, 54
+_UNBOUNDED = 10_000
 
 
 @command("demo", without="dataset")
@@ -38,30 +41,29 @@ def demo(flags: Flags, *, no_browser: bool) -> None:
         index_dataset(data, memory)
         recall = memory.recall(_QUESTION)
         (vector,) = build_text_embedder(memory.config).embed_queries([_QUESTION])
-        pairs = list(zip(memory.store.vector_search(vector, _SHOWN), recall, strict=False))
+        nearest = [node for node, _ in memory.store.vector_search(vector, _SHOWN)]
         page = None
         if memory.config.storage != "memory":
             page = str(write_page(explain(memory, recall), Path(memory.config.save_dir).absolute() / _PAGE))
-    sides = {"vector search": [node for (node, _), _ in pairs], "neurogated": [one.node for _, one in pairs]}
-    right = {
-        name: [not asked.gold.isdisjoint(node.metadata[SOURCES_KEY]) for node in side] for name, side in sides.items()
-    }
-    if page is not None and sys.stdout.isatty() and not (no_browser or flags.json):
-        webbrowser.open(Path(page).as_uri())
-    cells = [
-        [
-            f"{'✓' if fits else '✗'} {textwrap.shorten(node.content, _WIDTH, placeholder=' …')}"
-            for node, fits in zip(side, right[name], strict=True)
-        ]
-        for name, side in sides.items()
-    ]
-    text = table(
-        ["", *sides], ([str(rank), *row] for rank, row in enumerate(zip(*cells, strict=True), start=1)), left=3
+            if sys.stdout.isatty() and not (no_browser or flags.json):
+                webbrowser.open(Path(page).as_uri())
+    sides = {"vector search": nearest, "neurogated": [one.node for one in recall][:_SHOWN]}
+    right = {name: [bool(asked.gold & {*node.metadata[SOURCES_KEY]}) for node in side] for name, side in sides.items()}
+    cells = (
+        [f"{'✓' if fits else '✗'} {textwrap.shorten(node.content, _WIDTH, placeholder=' …')}" for node, fits in side]
+        for side in (zip(sides[name], right[name], strict=True) for name in sides)
     )
+    text = _table(tuple(sides), zip(*cells, strict=False), left=len(sides))
+    found = {
+        "question": _QUESTION,
+        "answers": asked.answers,
+        "right": right,
+        "recall": recall_json(recall),
+        "page": page,
+    }
     last = "Next: neurogated chat" if page is None else f"Why: {page}\nNext: neurogated chat"
     flags.emit(
-        {"question": _QUESTION, "answers": asked.answers, "right": right, "recall": recall_json(recall), "page": page},
-        f"{_QUESTION}\n\n{text}\n\n✓ says it: {asked.answers[0]}\n{last}",
+        {**found, "recall": recall_json(recall)}, f"{_QUESTION}\n\n{text}\n\n✓ says it: {asked.answers[0]}\n{last}"
     )
 
 
@@ -123,8 +125,24 @@ def _report(report: RunReport) -> str:
     latency = [[name, *(f"{figure:.2f}" for figure in row.values())] for name, row in report.latency.items()]
     size = f"{counted(report.nodes, 'nodes')}, {counted(report.edges, 'edges')}"
     parts = [f"{size}, indexed in {report.indexing_seconds:.1f} s", "\nRecall in percent"]
-    parts += [table(["", "questions", *columns], recall), "\nTime per question"]
-    parts += [table(["", *next(iter(report.latency.values()), {})], latency)]
+    parts += [_table(["", "questions", *columns], recall), "\nTime per question"]
+    parts += [_table(["", *next(iter(report.latency.values()), {})], latency)]
     if report.answers is not None:
         parts += ["\nAnswers in percent", ", ".join(f"{name} {figure:.1f}" for name, figure in report.answers.items())]
     return "\n".join((*parts, f"\nWritten to {report.folder}"))
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> str:
+    """Return a table as text; the first `left` columns are left-aligned, the others right-aligned.
+
+    A table for a terminal has its width; one for a file or a pipe is as wide as its cells.
+    """
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for place, name in enumerate(header):
+        made.add_column(name, justify="left" if place < left else "right")
+    for row in rows:
+        made.add_row(*row)
+    text = io.StringIO()
+    width = Console().width if sys.stdout.isatty() else _UNBOUNDED
+    Console(file=text, width=width, color_system=None, markup=False, highlight=False).print(made)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())

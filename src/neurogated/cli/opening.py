@@ -1,16 +1,15 @@
 """What the flags of a command say: its settings, its memory, its owner and its output."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict
 
-from neurogated.cli.output import plain
+from neurogated.cli.output import picked
 from neurogated.compose import OFFLINE_NOTICE, load_config
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of
@@ -84,7 +83,7 @@ class Flags:
 
     def emit(self, value: Any, text: str) -> None:  # noqa: ANN401 - JSON
         """Print `value` as JSON where `--json` was given, else `text`."""
-        print(json.dumps(value, ensure_ascii=False, indent=2, default=plain) if self.json else text)
+        print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) if self.json else text)
 
 
 @contextlib.contextmanager
@@ -112,3 +111,10 @@ def say_how_it_judges(memory: NeuroGraphMemory) -> None:
     else:
         notice = OFFLINE_NOTICE
     print(notice, file=sys.stderr)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return a value that JSON does not know as one that it knows."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return dict(value) if isinstance(value, Mapping) else picked(value, " ".join(value.__dataclass_fields__))

@@ -1,7 +1,5 @@
 """Adding texts, asking about them, correcting and deleting them."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import textwrap
@@ -14,17 +12,7 @@ import click
 from neurogated.cli.chat import chat
 from neurogated.cli.flags import METADATA, MOMENT, OUTCOME, command, owner, times, timestamp, top_n, user, valid_at
 from neurogated.cli.opening import Flags, say_how_it_judges
-from neurogated.cli.output import (
-    NOTHING_FOUND,
-    counted,
-    dated,
-    node_json,
-    picked,
-    questions,
-    questions_json,
-    recall_json,
-    recall_text,
-)
+from neurogated.cli.output import counted, node_json, picked, recall_json
 from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError, UnknownIdError
@@ -32,6 +20,7 @@ from neurogated.ingestion.document import Document, Passage
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain as explained
 from neurogated.viewer import write_page
+from neurogated.viewer.text import NOTHING_FOUND, dated, questions, recall_text
 
 __all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "record", "update"]
 
@@ -116,7 +105,7 @@ def _context_text(found: Context) -> str:
 
 def _context_json(found: Context) -> dict[str, object]:
     shown = picked(found, "text tokens budget excerpts choices notes")
-    return {**shown, "memories": found.ids, "conflicts": questions_json(found.conflicts)}
+    return {**shown, "memories": found.ids, "conflicts": [picked(one, "id question") for one in found.conflicts]}
 
 
 @command("list")
