@@ -18,9 +18,9 @@ from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.operators import operator_from_json, operator_to_json
 from neurogated.errors import MemoryLockedError
+from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.log import Position
-from neurogated.storage.resolve import Plan
 
 __all__ = ["Dictionary", "DictionaryEngine", "DictionaryLog"]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from numpy.typing import NDArray
 
-from neurogated.storage.checkpoint.array_files import load_array, load_bytes, save_array
+from neurogated.storage.files.array_files import load_array, load_bytes, save_array
 from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from neurogated.storage.index.vectors.matrix import VectorMatrix
 from tests.storage.vector_cases import clusters

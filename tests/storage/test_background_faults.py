@@ -9,9 +9,9 @@ import pytest
 
 from neurogated import MemoryConfig, MemoryNode
 from neurogated.config.groups import RuntimeSettings
-from neurogated.storage.background import BackgroundWorker, Job
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
 from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.utils.background import BackgroundWorker, Job
 
 
 class _Bench:

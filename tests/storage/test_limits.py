@@ -18,7 +18,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import PendingTask
 from neurogated.errors import ConfigError, InputError
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.resolve import make_plan
+from neurogated.storage.index.graph.resolve import make_plan
 from neurogated.storage.sqlite_store import SqliteStore
 
 OFTEN = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1, overlay_edges=16))

@@ -230,7 +230,7 @@ def test_reads_do_not_wait_for_a_write_in_progress(tmp_path: Path, monkeypatch: 
 
 
 def test_nodes_are_read_a_part_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neurogated.storage.log.records._AT_ONCE", 1)
+    monkeypatch.setattr("neurogated.storage.index.records._AT_ONCE", 1)
     with SqliteStore.open(path, config=SELDOM) as store:
         nodes, edges = store.all_nodes(), store.all_edges()
         assert next(nodes).id == "a"

@@ -28,13 +28,13 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.storage.compaction import rewrite
 from neurogated.storage.family import Family
-from neurogated.storage.graph_state import GraphState
 from neurogated.storage.index.graph.neighbourhood import neighbourhood
 from neurogated.storage.index.graph.validity import micros_or_none
+from neurogated.storage.index.graph_state import GraphState
+from neurogated.storage.index.records import portions, unerased
 from neurogated.storage.live_graph import LiveGraph
 from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure
 from neurogated.storage.log.memory_log import MemoryEngine
-from neurogated.storage.log.records import portions, unerased
 from neurogated.storage.searches import Found, checked_page, filtered, in_order, named, only_edge, searched
 
 __all__ = ["GraphStore"]

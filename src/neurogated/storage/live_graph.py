@@ -13,19 +13,20 @@ from neurogated.core.clock import to_utc
 from neurogated.core.delta import GraphDelta
 from neurogated.core.forking import bind_to_process
 from neurogated.errors import CorruptMemoryError, InputError, MemoryClosedError, MemoryLockedError, NeurogatedError
-from neurogated.storage.background import while_alive
 from neurogated.storage.family import Family
-from neurogated.storage.follower import Follower, ReplayFollower
-from neurogated.storage.graph_state import GraphState
+from neurogated.storage.index.follower import Follower
+from neurogated.storage.index.graph.resolve import make_plan
 from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.graph_state import GraphState
+from neurogated.storage.index.records import RecordsErasedError
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.log.block import Block
 from neurogated.storage.log.log import Engine, SupportsFollowing, SupportsPast
 from neurogated.storage.log.memory_log import last_before, replayed_past
-from neurogated.storage.log.records import RecordsErasedError
+from neurogated.storage.log.replay import ReplayFollower
 from neurogated.storage.mismatch import mismatch
 from neurogated.storage.reserved import refuse_reserved
-from neurogated.storage.resolve import make_plan
+from neurogated.utils.background import while_alive
 
 __all__ = ["LiveGraph"]
 

@@ -15,9 +15,9 @@ from neurogated.core.model import MemoryEdge, MemoryNode, checked_count
 from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
-from neurogated.storage.graph_state import GraphState
+from neurogated.storage.index.graph_state import GraphState
+from neurogated.storage.index.records import portions
 from neurogated.storage.live_graph import LiveGraph
-from neurogated.storage.log.records import portions
 
 __all__ = ["Found", "checked_page", "filtered", "in_order", "named", "only_edge", "searched"]
 

@@ -13,10 +13,10 @@ from neurogated.core.delta import Owner
 from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.filters import Filter
 from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.log import Position
 from neurogated.storage.log.memory_log import MemoryEngine, MemoryLog
-from neurogated.storage.resolve import Plan
 
 __all__ = ["disagreements"]
 

@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import MemoryLockedError
-from neurogated.storage.background import JOB_FAILURES, started
 from neurogated.storage.checkpoint.checkpoints import Checkpoints, IndexSnapshot
+from neurogated.utils.background import JOB_FAILURES, started
 
 __all__ = ["Checkpointer"]
 

@@ -17,14 +17,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import StorageError
-from neurogated.storage.checkpoint.array_files import load_array, save_array
-from neurogated.storage.checkpoint.derived import PartSnapshot
+from neurogated.storage.files.array_files import load_array, save_array
+from neurogated.storage.files.derived import PartSnapshot
+from neurogated.storage.files.process_lock import ProcessLock
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.log.sqlite.loading import Keys
-from neurogated.storage.log.sqlite.process_lock import ProcessLock
 
 __all__ = ["INDEX_FOLDER", "Checkpoints", "IndexSnapshot", "Stamp", "StateReplacedError"]
 
@@ -60,8 +62,8 @@ class IndexSnapshot:
 
     stamp: Stamp
     form: PartSnapshot
-    node_keys: Keys
-    edge_keys: Keys
+    node_keys: NDArray[np.int64]
+    edge_keys: NDArray[np.int64]
 
     def write(self, folder: Path, previous: Path | None) -> None:
         """Write all files and their note into `folder`; see `derived.PartSnapshot`."""

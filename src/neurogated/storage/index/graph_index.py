@@ -16,15 +16,15 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.rendering import Described, keyword_text, tags
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
-from neurogated.storage.checkpoint.derived import PartSnapshot
+from neurogated.storage.files.derived import PartSnapshot
 from neurogated.storage.index.graph.columns import Column
+from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph.topology_files import TopologySnapshot, load_base_layer, load_topology
 from neurogated.storage.index.graph.validity import Validity
+from neurogated.storage.index.records import MemoryRecords
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, VectorSettings
-from neurogated.storage.log.records import MemoryRecords
-from neurogated.storage.resolve import Plan
 
 __all__ = ["GraphIndex", "ReadTexts", "put_texts"]
 

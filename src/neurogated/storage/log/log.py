@@ -6,16 +6,14 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
-
-if TYPE_CHECKING:
-    from neurogated.config.memory_config import MemoryConfig
-    from neurogated.storage.follower import Follower
-    from neurogated.storage.graph_state import GraphState
-    from neurogated.storage.index.graph_index import GraphIndex
-    from neurogated.storage.resolve import Plan
+from neurogated.storage.index.follower import Follower
+from neurogated.storage.index.graph.resolve import Plan
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.graph_state import GraphState
 
 __all__ = [
     "Engine",

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
@@ -17,12 +17,10 @@ from neurogated.core.clock import from_micros, utc_now
 from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import Access, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.model import ACCESSED
+from neurogated.storage.index.graph.resolve import Plan
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.log.log import Engine, Log, Position, SupportsPast
-
-if TYPE_CHECKING:
-    from neurogated.storage.graph_state import GraphState
-    from neurogated.storage.index.graph_index import GraphIndex
-    from neurogated.storage.resolve import Plan
 
 __all__ = ["MemoryEngine", "MemoryLog", "last_before", "replayed_past"]
 

@@ -18,7 +18,7 @@ from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph.columns import Column, PatchedColumn
-from neurogated.storage.resolve import Plan
+from neurogated.storage.index.graph.resolve import Plan
 
 __all__ = ["Fading", "Topology", "layer_of"]
 

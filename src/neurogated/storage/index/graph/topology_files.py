@@ -15,7 +15,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
-from neurogated.storage.checkpoint.array_files import load_array, save_array
+from neurogated.storage.files.array_files import load_array, save_array
 from neurogated.storage.index.graph.topology import Topology, layer_of
 
 __all__ = ["TopologySnapshot", "load_base_layer", "load_topology"]

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.background import JOB_FAILURES, started
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.text.memtable import Memtable, NewTexts
 from neurogated.storage.index.text.segment import ForwardIndex, Places, Rater, Segment
 from neurogated.storage.index.text.table_files import Counters, Numbers, TableSnapshot
 from neurogated.storage.index.text.term_dictionary import Vocabulary
+from neurogated.utils.background import JOB_FAILURES, started
 
 __all__ = ["MEMTABLE_TEXTS", "NOWHERE", "PostingTable", "TableView"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.checkpoint.array_files import load_arrays, save_arrays
+from neurogated.storage.files.array_files import load_arrays, save_arrays
 
 __all__ = ["ForwardIndex", "Impacts", "Places", "Rater", "Segment", "looked_up", "spread"]
 

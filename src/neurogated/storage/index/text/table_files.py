@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.storage.checkpoint.array_files import link_arrays, load_arrays, save_arrays
+from neurogated.storage.files.array_files import link_arrays, load_arrays, save_arrays
 from neurogated.storage.index.text.segment import ForwardIndex, Segment
 from neurogated.storage.index.text.term_dictionary import TermDictionary
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.checkpoint.array_files import load_arrays, save_arrays
+from neurogated.storage.files.array_files import load_arrays, save_arrays
 
 __all__ = ["UNKNOWN", "ExtendedVocabulary", "TermDictionary", "Vocabulary"]
 

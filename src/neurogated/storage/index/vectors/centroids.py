@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.storage.background import Stopped
 from neurogated.storage.index.vectors.faiss_library import load_faiss
+from neurogated.utils.background import Stopped
 
 __all__ = ["nearest_centroids", "spherical_kmeans"]
 

@@ -16,11 +16,11 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.model import Vector, as_vector
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
-from neurogated.storage.background import BackgroundWorker
 from neurogated.storage.index.vectors.files import VectorSnapshot, load_vectors
 from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from neurogated.storage.index.vectors.search import Found, cosines, nearest
 from neurogated.storage.index.vectors.state import IndexingJob, SearchOptions, VectorChange, VectorState
+from neurogated.utils.background import BackgroundWorker
 
 __all__ = ["EmbeddingStore", "OverlaidEmbeddingStore", "VectorSettings"]
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neurogated.storage.checkpoint.array_files import linked, save_array
+from neurogated.storage.files.array_files import linked, save_array
 from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from neurogated.storage.index.vectors.matrix import KeptBlock, VectorMatrix
 from neurogated.storage.index.vectors.slots import Slots

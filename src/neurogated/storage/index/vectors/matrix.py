@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.checkpoint.array_files import load_bytes
+from neurogated.storage.files.array_files import load_bytes
 
 __all__ = ["Block", "Floats", "KeptBlock", "VectorMatrix", "Vectors"]
 

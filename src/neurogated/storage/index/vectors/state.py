@@ -10,12 +10,12 @@ from uuid import uuid4
 import numpy as np
 
 from neurogated.core.view import Rows
-from neurogated.storage.background import Stopped
 from neurogated.storage.index.vectors.centroids import spherical_kmeans
 from neurogated.storage.index.vectors.faiss_library import load_faiss
 from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from neurogated.storage.index.vectors.matrix import Floats, VectorMatrix
 from neurogated.storage.index.vectors.slots import Slots
+from neurogated.utils.background import Stopped
 
 __all__ = ["IndexingJob", "SearchOptions", "VectorChange", "VectorState"]
 

@@ -18,12 +18,12 @@ from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MOST_COUNTED, MemoryEdge, MemoryNode
 from neurogated.core.view import Rows
+from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.loading import Keys, keys_to_blob, operators_to_json
 from neurogated.storage.log.sqlite.node_rows import VALUES, NodeNumbers, access_values, node_values
-from neurogated.storage.resolve import Plan
 
 __all__ = ["PlanWriter", "Written"]
 

@@ -17,7 +17,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.log.records import NodeRecord
+from neurogated.storage.index.records import NodeRecord
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.loading import NOW, UNCHANGED, GraphLoader, Keys, put_vectors
 from neurogated.storage.log.sqlite.node_rows import Columns, last_of_each, read_changes, read_columns

@@ -15,6 +15,7 @@ import apsw
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
+from neurogated.storage.files.process_lock import Presence, ProcessLock
 from neurogated.storage.log.block import Blocks
 from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
 from neurogated.storage.log.sqlite.connection import begun, connect, connect_reader, fetch, translated
@@ -28,7 +29,6 @@ from neurogated.storage.log.sqlite.integrity import (
     refuse_missing_file,
 )
 from neurogated.storage.log.sqlite.opened_files import OpenedFiles, place_of
-from neurogated.storage.log.sqlite.process_lock import Presence, ProcessLock
 from neurogated.storage.log.sqlite.schema import check_format, refuse_foreign
 from neurogated.storage.log.sqlite.sealing import CheckpointWatch, refuse_unsealed, seal_pages
 from neurogated.storage.log.sqlite.settings import keep_incarnation

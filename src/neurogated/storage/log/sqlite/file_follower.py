@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import logging
+import threading
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import Protocol
 
 import apsw
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.storage.background import while_alive
 from neurogated.storage.checkpoint.checkpointer import Checkpointer
 from neurogated.storage.checkpoint.checkpoints import (
     INDEX_FOLDER,
@@ -23,10 +24,12 @@ from neurogated.storage.checkpoint.checkpoints import (
     Stamp,
     StateReplacedError,
 )
-from neurogated.storage.follower import Follower
+from neurogated.storage.index.follower import Follower
+from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.sqlite.catch_up import GraphFollower
 from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.loading import GraphLoader
 from neurogated.storage.log.sqlite.rows import SqliteRecords
 from neurogated.storage.log.sqlite.settings import (
@@ -36,15 +39,41 @@ from neurogated.storage.log.sqlite.settings import (
     read_pending,
     register_types,
 )
-from neurogated.storage.open_graphs import Uses
-from neurogated.storage.resolve import Plan
-
-if TYPE_CHECKING:
-    from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
+from neurogated.utils.background import while_alive
 
 __all__ = ["FileFollower"]
 
 _log = logging.getLogger(__name__)
+
+
+class _GraphOfFile(Protocol):
+    """The log of a graph; see `SqliteLog`."""
+
+    file: SqliteFile
+    namespace: int
+
+    def find(self, connection: apsw.Connection) -> bool: ...
+
+
+class _Uses:
+    """Counts the current users of a resource; a context manager that several threads may enter at once."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._count += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._count -= 1
+
+    def __bool__(self) -> bool:
+        return self._count > 0
 
 
 class FileFollower(Follower):
@@ -52,7 +81,7 @@ class FileFollower(Follower):
 
     def __init__(
         self,
-        log: SqliteLog,
+        log: _GraphOfFile,
         checkpoints: Checkpoints,
         config: MemoryConfig,
         current: Callable[[], GraphIndex | None],
@@ -64,7 +93,7 @@ class FileFollower(Follower):
         self._current = current
         # A read-only process publishes no state: every read must first apply the writes of other processes.
         self.shares = not self._file.read_only
-        self.searching = self._searches = Uses()
+        self.searching = self._searches = _Uses()
         # The state of the file when it was last read, and its generation then.
         self._state: tuple[int, ...] = ()
         self._generation = ""

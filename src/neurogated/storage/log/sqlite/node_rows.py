@@ -20,7 +20,7 @@ from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph.validity import micros_or_none
-from neurogated.storage.log.records import NodeRecord
+from neurogated.storage.index.records import NodeRecord
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 
 __all__ = [

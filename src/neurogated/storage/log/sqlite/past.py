@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,23 +18,21 @@ from neurogated.core.column_view import NODE_COLUMNS, ColumnView
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
-from neurogated.storage.follower import Follower
-from neurogated.storage.graph_state import GraphState
+from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph_index import GraphIndex, ReadTexts, put_texts
+from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.text.lexical_store import OverlaidLexicalStore
 from neurogated.storage.index.vectors.embedding_store import OverlaidEmbeddingStore
-from neurogated.storage.log.log import Engine, Position
+from neurogated.storage.log.log import Engine, Log, Position
 from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.loading import HOLDS, NOW, GraphLoader, Keys, put_vectors
 from neurogated.storage.log.sqlite.node_rows import read_changes, read_columns
 from neurogated.storage.log.sqlite.opened_files import place_of
 from neurogated.storage.log.sqlite.rows import SqliteRecords
 from neurogated.storage.log.sqlite.settings import read_copies, read_incarnation, register_types
-
-if TYPE_CHECKING:
-    from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
 
 __all__ = ["Past", "PastFollower"]
 
@@ -64,11 +62,27 @@ _EDGES_CHANGED_SINCE = (
 )
 
 
+class _Present(Log, Protocol):
+    """The log of the present graph; see `SqliteLog`."""
+
+    file: SqliteFile
+    name: str
+    namespace: int
+
+    def entries(self, after: int = 0, up_to: int = NOW) -> Iterator[JournalEntry]: ...
+
+    def as_of(
+        self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
+    ) -> tuple[Engine, datetime]: ...
+
+    def last_before(self, moment: datetime, up_to: int = NOW) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Past:
     """One graph of a memory file after a past delta: a log, and an engine that has only this log. It is read-only."""
 
-    present: SqliteLog
+    present: _Present
     """The log of the graph."""
     sequence: int
     """The number of the delta."""

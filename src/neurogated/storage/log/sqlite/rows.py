@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from neurogated.core.clock import from_micros
 from neurogated.core.view import Rows
-from neurogated.storage.log.records import EdgeRecord, NodeRecord, RecordsErasedError
+from neurogated.storage.index.records import EdgeRecord, NodeRecord, RecordsErasedError
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.loading import HOLDS, Keys

@@ -16,6 +16,7 @@ from pathlib import Path
 import apsw
 
 from neurogated.errors import CorruptMemoryError, StorageError
+from neurogated.storage.files.process_lock import ProcessLock
 from neurogated.storage.log.sqlite.connection import (
     begun,
     checked_file,
@@ -24,7 +25,6 @@ from neurogated.storage.log.sqlite.connection import (
     read_unchecked,
     translated,
 )
-from neurogated.storage.log.sqlite.process_lock import ProcessLock
 
 __all__ = ["CheckpointWatch", "refuse_unsealed", "seal_pages"]
 

@@ -12,6 +12,7 @@ import apsw
 
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
+from neurogated.storage.files.process_lock import opened_alone
 from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
 from neurogated.storage.log.sqlite.connection import (
     connect,
@@ -24,7 +25,6 @@ from neurogated.storage.log.sqlite.connection import (
 from neurogated.storage.log.sqlite.create import LOG_SUFFIXES, drop_file, drop_log, replace_file
 from neurogated.storage.log.sqlite.integrity import last_change, refuse_cut_file, refuse_lost_changes
 from neurogated.storage.log.sqlite.opened_files import place_of
-from neurogated.storage.log.sqlite.process_lock import opened_alone
 from neurogated.storage.log.sqlite.schema import check_format
 from neurogated.storage.log.sqlite.settings import keep_incarnation, read_incarnation
 

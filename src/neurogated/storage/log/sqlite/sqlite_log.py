@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import apsw
 import numpy as np
@@ -17,7 +16,9 @@ from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.errors import InputError, MemoryLockedError
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
+from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.log.log import Engine, Position
 from neurogated.storage.log.sqlite.append import PlanWriter
 from neurogated.storage.log.sqlite.connection import fetch
@@ -40,10 +41,6 @@ from neurogated.storage.log.sqlite.settings import (
     read_frozen,
     read_incarnation,
 )
-from neurogated.storage.resolve import Plan
-
-if TYPE_CHECKING:
-    from neurogated.storage.graph_state import GraphState
 
 __all__ = ["SqliteEngine", "SqliteLog"]
 

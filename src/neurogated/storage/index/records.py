@@ -13,7 +13,7 @@ from neurogated.core.found import Found
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import Rows
 from neurogated.errors import UnknownIdError
-from neurogated.storage.resolve import Plan
+from neurogated.storage.index.graph.resolve import Plan
 
 __all__ = ["EdgeRecord", "MemoryRecords", "NodeRecord", "Records", "RecordsErasedError", "portions", "unerased"]
 

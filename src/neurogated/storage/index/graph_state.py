@@ -14,8 +14,8 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.records import Records
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
-from neurogated.storage.log.records import Records
 
 __all__ = ["GraphState"]
 

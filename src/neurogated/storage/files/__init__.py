@@ -1,0 +1,1 @@
+"""Files beside a memory: arrays and locks between processes."""
