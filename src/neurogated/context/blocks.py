@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -12,8 +13,8 @@ from neurogated.core.quoting import CLOSING, OPENING, quoted_memory
 
 __all__ = ["without_blocks"]
 
-_ELEMENT, _END = "<memory", "</memory>"
-_LATER_LINE, _JOINT = "\n  ", "\0"
+# Neither texts nor attributes have angle brackets, because they are escaped.
+_PART = re.compile(r"(?P<memory><memory[^<>]*>[^<>]*</memory>)|(?P<heading><(?:facts|group)[^<>]*>)|</(?:facts|group)>")
 
 
 def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[str]]:
@@ -26,7 +27,7 @@ def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[st
     kept, found = [before], list[str]()
     for part in parts:
         block, closing, rest = part.partition(f"\n{CLOSING}")
-        lines = _divided(block) if closing else []
+        lines = list(_divided(block)) if closing else []
         if lines and all(line in names for line in lines):
             found += [names[line] for line in lines]
             kept.append(rest)
@@ -36,24 +37,25 @@ def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[st
 
 
 def _lines(node: MemoryNode) -> Iterator[tuple[str, str]]:
-    """Yield the elements and lines of a memory in all states, each with the id of the memory."""
+    """Yield the elements of a memory in all states, with and without a heading, each with the id of the memory."""
     for state in (None, *get_args(Verdict)):
         line = line_of(node, 0, state=state)
-        yield f"{line.heading}\n{line.text}", node.id
+        yield line.heading + line.text, node.id
         yield quoted_memory(node, state), node.id
 
 
-def _divided(block: str) -> list[str]:
-    """Return the elements of `Recall.as_text`, or else the lines of `get_context`, each with its heading.
-
-    Later lines of a memory are indented there, so they stay with the first.
-    """
-    if block.startswith(_ELEMENT):
-        *elements, last = f"{block}\n".split(f"{_END}\n")
-        return [*(f"{element}{_END}" for element in elements), *([last] if last else [])]
-    before, *groups = f"\n{block}".replace(_LATER_LINE, _JOINT).split("\n# ")
-    divided = [before] if before else []
-    for group in groups:
-        heading, *lines = group.split("\n")
-        divided += [f"# {heading}\n{line}".replace(_JOINT, _LATER_LINE) for line in lines or [""]]
-    return divided
+def _divided(block: str) -> Iterator[str]:
+    """Yield the elements of a block, each after its heading if it has one, and also all else but line breaks."""
+    heading, end, has_memory = "", 0, True
+    for part in _PART.finditer(block):
+        between = block[end : part.start()].strip("\n")
+        if between or (part["heading"] and not has_memory):
+            yield between or heading
+        end = part.end()
+        if part["memory"]:
+            yield heading + part["memory"]
+            has_memory = True
+        else:
+            heading, has_memory = part["heading"] or "", not part["heading"]
+    if (rest := block[end:].strip("\n")) or not has_memory:
+        yield rest or heading

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.context.layout import EMPTY, Line, line_of, text_of
+from neurogated.context.layout import EMPTY, Line, framed, line_of, text_of
 from neurogated.context.model import CONTEXT_TOKENS, Choice, Context
 from neurogated.context.packing import Candidates, Picked, pack
 from neurogated.core.keywords import split_keywords
@@ -71,7 +71,7 @@ class ContextBuilder:
         ]
         picked = self._pack(recall, lines, budget)
         excerpts: list[int] = []
-        if not picked and (excerpt := self._excerpt(recall, lines, budget)):
+        if not picked and (excerpt := self._excerpt(recall, budget)):
             place, line = excerpt
             lines[place], excerpts = line, [place]
             picked = [Picked(place, 1.0, 0.0, None, self._tokens([line]))]
@@ -99,7 +99,7 @@ class ContextBuilder:
     def _pack(self, recall: Recall, lines: Sequence[Line], budget: int) -> list[Picked]:
         numbers: dict[tuple[str, str], int] = {}
         groups = [numbers.setdefault(line.group, len(numbers)) for line in lines]
-        texts = (EMPTY, *(line.text for line in lines), *(heading for heading, _ in numbers))
+        texts = (EMPTY, *(line.text for line in lines), *(framed(heading) for heading, _ in numbers))
         frame, *sizes = self._count([f"{text}\n" for text in texts])
         scores = np.array([memory.score for memory in recall])
         candidates = Candidates(
@@ -113,17 +113,22 @@ class ContextBuilder:
         )
         # A small budget is best spent on many things; in a large one there is room for all of them.
         novelty = self._settings.context_novelty * CONTEXT_TOKENS / max(1, budget)
-        picked = pack(candidates, budget - frame, self._settings.context_repetition, novelty)
+        best = self._best(lines, budget)
+        picked = pack(candidates, budget - frame, self._settings.context_repetition, novelty, best)
         while picked and self._tokens([lines[one.place] for one in picked]) > budget:
             # A text can have more tokens than its lines together.
             picked.pop()
         return picked
 
-    def _excerpt(self, recall: Recall, lines: Sequence[Line], budget: int) -> tuple[int, Line] | None:
+    def _best(self, lines: Sequence[Line], budget: int) -> int | None:
+        """Return the place of the best memory that fits alone; None if none does."""
+        return next((place for place, line in enumerate(lines) if self._tokens([line]) <= budget), None)
+
+    def _excerpt(self, recall: Recall, budget: int) -> tuple[int, Line] | None:
         """Return the place and the best sentences of the best memory of which at least one sentence fits."""
-        for place, (memory, whole) in enumerate(zip(recall.memories, lines, strict=True)):
+        for place, memory in enumerate(recall.memories):
             sentences = [one.strip() for one in split_sentences(memory.content) if one.strip()]
-            if self._tokens([whole._replace(text="- ")]) > budget:
+            if self._tokens([line_of(memory.node, place, "", recall.states.get(memory.id))]) > budget:
                 return None
             vectors = self._embedder.embed_documents(sentences)
             closeness = vectors @ self._embedder.embed_queries([recall.query])[0]

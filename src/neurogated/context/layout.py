@@ -1,27 +1,21 @@
-"""The text of a context: one line a memory, under a heading that several memories share.
-
-Only headings and first lines of memories begin at the margin, because later lines of a memory are indented. So no
-memory can imitate a heading or another memory.
-"""
+"""The text of a context: one element a memory, in groups of memories that share their day and title."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
 from neurogated.core.facts import FACT
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
-from neurogated.core.quoting import CLOSING, OPENING, escaped, outcome_of
+from neurogated.core.quoting import CLOSING, OPENING, opening_tag, quoted_memory
 
-__all__ = ["EMPTY", "Line", "line_of", "text_of"]
+__all__ = ["EMPTY", "Line", "framed", "line_of", "text_of"]
 
 EMPTY = f"{OPENING}\n{CLOSING}"
 """The text around the memories."""
-_FACTS = "# facts"
-_DAY = "%Y-%m-%d"
+_FACTS = "<facts>"
 
 
 class Line(NamedTuple):
@@ -49,17 +43,10 @@ def line_of(node: MemoryNode, place: int, content: str | None = None, state: Ver
         content: replaces its text.
         state: of a memory in a conflict.
     """
-    said = escaped(node.content if content is None else content).replace("\n", "\n  ")
-    moment = node.timestamp or node.created_at
-    is_fact = node.kind == FACT
-    by = node.speaker or node.role
-    mark = f"[{state}] " if state else ""
-    text = f"- {mark}{_word(by)}: {said}" if by else f"- {mark}{said}"
-    heading = _FACTS if is_fact else "# " + ", ".join(_about(node))
-    if outcome := outcome_of(node):
-        text += f" (outcome: {outcome})"
-    if is_fact:
-        text += "".join(f" ({about})" for about in [", ".join((*_about(node), *_held(node)))] if about)
+    is_fact, moment = node.kind == FACT, node.timestamp or node.created_at
+    day = None if node.timestamp is None else f"{node.timestamp:%Y-%m-%d}"
+    heading = _FACTS if is_fact else opening_tag("group", {"date": day, "title": node.title})
+    text = quoted_memory(node, state, content, is_grouped=not is_fact)
     position = -1 if node.position is None else node.position
     return Line(node, heading, text, (not is_fact, moment, node.scope.session_id or "", position, place))
 
@@ -68,27 +55,12 @@ def text_of(lines: Iterable[Line]) -> str:
     """Return the text of the lines, which it sorts; "" if there are none."""
     ordered = sorted(lines, key=lambda line: line.order)
     body = [
-        "\n".join((heading, *(line.text for line in group)))
+        framed(heading, *(line.text for line in group))
         for (heading, _), group in groupby(ordered, key=lambda line: line.group)
     ]
     return "\n".join((OPENING, *body, CLOSING)) if body else ""
 
 
-def _about(node: MemoryNode) -> Sequence[str]:
-    """Return the day and the title of a memory."""
-    day = [] if node.timestamp is None else [_day(node.timestamp)]
-    return [*day, *([_word(node.title)] if node.title else [])] or ([] if node.kind == FACT else ["undated"])
-
-
-def _held(node: MemoryNode) -> Sequence[str]:
-    """Return the time in which a fact holds."""
-    return [f"{word} {_day(day)}" for word, day in (("from", node.valid_from), ("until", node.valid_to)) if day]
-
-
-def _day(moment: datetime) -> str:
-    return f"{moment:{_DAY}}"
-
-
-def _word(text: str) -> str:
-    """Return a name on one line."""
-    return " ".join(escaped(text).split())
+def framed(heading: str, *texts: str) -> str:
+    """Return texts between a heading and its end."""
+    return "\n".join((heading, *texts, "</facts>" if heading == _FACTS else "</group>"))

@@ -47,7 +47,9 @@ class Picked(NamedTuple):
     tokens: int
 
 
-def pack(candidates: Candidates, budget: int, repetition_cost: float, novelty_gain: float) -> list[Picked]:
+def pack(
+    candidates: Candidates, budget: int, repetition_cost: float, novelty_gain: float, first: int | None = None
+) -> list[Picked]:
     """Choose memories greedily by maximal marginal relevance (Carbonell and Goldstein, 1998), in order of choice.
 
     New words for each token raise the relevance, as in budgeted coverage (Lin and Bilmes, 2010). A memory that
@@ -58,6 +60,7 @@ def pack(candidates: Candidates, budget: int, repetition_cost: float, novelty_ga
         budget: most tokens of all lines and headings.
         repetition_cost: cost of the cosine with the most similar memory chosen before.
         novelty_gain: gain of relevance for one new word in each token, as a share.
+        first: the place of the memory to choose first, which fits alone, whatever its size seems to be.
     """
     sizes, groups, headings = candidates.sizes, candidates.groups, candidates.headings.copy()
     repetition, repeats = np.zeros(sizes.size), np.full(sizes.size, -1)
@@ -69,10 +72,15 @@ def pack(candidates: Candidates, budget: int, repetition_cost: float, novelty_ga
         for word in words:
             having[word].append(place)
     picked: list[Picked] = []
-    while (free := free & ((needed := sizes + headings[groups]) <= budget)).any():
+    while (needed := sizes + headings[groups]).size:
+        free &= needed <= budget
+        if first is not None and not picked:
+            free[first] = True
+        if not free.any():
+            break
         gain = 1.0 + novelty_gain * fresh / needed
         value = np.where(free, np.maximum(least, candidates.relevance * gain - repetition_cost * repetition), -np.inf)
-        best = int(value.argmax())
+        best = first if first is not None and not picked else int(value.argmax())
         tokens = int(needed[best])
         repeated = int(repeats[best]) if repeats[best] >= 0 else None
         picked.append(Picked(best, float(value[best]), float(repetition[best]), repeated, tokens))

@@ -9,14 +9,12 @@ from datetime import datetime
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import FACT
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 
 __all__ = ["FACT", "Fact", "fact_ids", "facts_of"]
-
-FACT = "fact"
-"""The kind of the nodes that are facts."""
 
 
 @dataclass(frozen=True, slots=True)

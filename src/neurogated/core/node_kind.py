@@ -7,7 +7,7 @@ import re
 from neurogated.core.text import checked_text
 from neurogated.errors import ConfigError, InputError
 
-__all__ = ["DEFAULT_KIND", "EVENT", "NODE_KINDS", "checked_kind", "given_kind", "register_kind"]
+__all__ = ["DEFAULT_KIND", "EVENT", "FACT", "NODE_KINDS", "checked_kind", "given_kind", "register_kind"]
 
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MOST_KINDS = 2**15
@@ -15,10 +15,11 @@ _MOST_KINDS = 2**15
 
 DEFAULT_KIND = "episode"
 EVENT = "event"
+FACT = "fact"
 NODE_KINDS: dict[str, str] = {
     DEFAULT_KIND: "something that happened or was read: a text, a passage, a message",
     "turn": "a turn of a conversation",
-    "fact": "a statement with a subject, an attribute and a value",
+    FACT: "a statement with a subject, an attribute and a value",
     "conflict": "a contradiction between memories",
     "segment": "a stretch of a conversation about one thing",
     EVENT: "a decision or an action of the agent, with its outcome",

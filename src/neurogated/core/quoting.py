@@ -8,7 +8,7 @@ from types import MappingProxyType
 from xml.sax.saxutils import escape, quoteattr
 
 from neurogated.core.model import MemoryNode
-from neurogated.core.node_kind import EVENT
+from neurogated.core.node_kind import EVENT, FACT
 
 __all__ = [
     "CLOSING",
@@ -17,7 +17,9 @@ __all__ = [
     "TokenCounter",
     "escaped",
     "estimated_tokens",
+    "opening_tag",
     "outcome_of",
+    "plain",
     "quoted_memories",
     "quoted_memory",
 ]
@@ -32,8 +34,11 @@ CLOSING = "</memories>"
 OUTCOME = "outcome"
 """The name in the metadata of an event that has its outcome, from 1 (success) to -1 (failure)."""
 _BYTES_A_TOKEN = 3
-# Control characters except tab and newline, changes of the writing direction, and invisible tag characters.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+# Control characters except tab and newline, changes of the writing direction, invisible tag characters, and characters
+# that are not in XML.
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff\U000e0000-\U000e007f]"
+)
 
 
 def estimated_tokens(texts: Sequence[str]) -> list[int]:
@@ -67,15 +72,31 @@ def quoted_memories(
     return "\n".join((OPENING, *elements, CLOSING)) if elements else ""
 
 
-def quoted_memory(node: MemoryNode, state: str | None) -> str:
-    """Return a memory as an element; see `quoted_memories`."""
-    date = None if node.timestamp is None else f"{node.timestamp:%Y-%m-%d %H:%M}"
-    speaker = node.speaker or node.role
-    about = {"date": date, "speaker": speaker, "title": node.title, "outcome": outcome_of(node), "state": state}
-    attributes = "".join(
-        f" {name}={quoteattr(' '.join(_plain(value).split()))}" for name, value in about.items() if value
-    )
-    return f"<memory{attributes}>{escaped(node.content)}</memory>"
+def quoted_memory(node: MemoryNode, state: str | None, content: str | None = None, *, is_grouped: bool = False) -> str:
+    """Return a memory as an element. All marks are attributes, and its text has no markup, so no text can imitate one.
+
+    Args:
+        node: the memory.
+        state: of a memory in a conflict.
+        content: replaces its text.
+        is_grouped: whether day and title are in the heading of a group, so that the element has only the others.
+    """
+    held = {"from": node.valid_from, "until": node.valid_to} if node.kind == FACT else {}
+    about = {
+        "date": None if is_grouped or node.timestamp is None else f"{node.timestamp:%Y-%m-%d %H:%M}",
+        "title": None if is_grouped else node.title,
+        "speaker": node.speaker or node.role,
+        "outcome": outcome_of(node),
+        **{name: None if moment is None else f"{moment:%Y-%m-%d}" for name, moment in held.items()},
+        "state": state,
+    }
+    return f"{opening_tag('memory', about)}{escaped(node.content if content is None else content)}</memory>"
+
+
+def opening_tag(name: str, attributes: Mapping[str, str | None]) -> str:
+    """Return the beginning of an element with those attributes that have a value, each on one line."""
+    values = {key: " ".join(plain(value).split()) for key, value in attributes.items() if value}
+    return f"<{name}{''.join(f' {key}={quoteattr(value)}' for key, value in values.items() if value)}>"
 
 
 def outcome_of(node: MemoryNode) -> str | None:
@@ -88,9 +109,9 @@ def outcome_of(node: MemoryNode) -> str | None:
 
 def escaped(text: str) -> str:
     """Return `text` without control characters and markup, so that it cannot end its quotation."""
-    return escape(_plain(text))
+    return escape(plain(text))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return `text` with usual line breaks and without control characters, by which it could imitate other lines."""
     return _CONTROLS.sub("", "\n".join(text.splitlines()))
