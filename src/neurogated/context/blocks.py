@@ -49,7 +49,7 @@ def _divided(block: str) -> Iterator[str]:
     heading, end, has_memory = "", 0, True
     for part in _PART.finditer(block):
         between = block[end : part.start()].strip("\n")
-        if between or (part["heading"] and not has_memory):
+        if between or not (part["memory"] or has_memory):
             yield between or heading
         end = part.end()
         if part["memory"]:
