@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.archive.histories import OpenStore, stores
+from tests.archive.stores import OpenStore, stores
 
 
 @pytest.fixture(params=["memory to memory", "memory to sqlite", "sqlite to memory", "sqlite to sqlite"])

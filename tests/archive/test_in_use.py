@@ -1,16 +1,14 @@
 """An export of a memory that other threads and processes change has one state of that memory."""
 
 import threading
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory, administration
-from neurogated.administration import export_memory, import_memory
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.administration import export_memory
 from neurogated.archive import export
-from neurogated.archive.progress import Progress
 
 A_WHILE = 0.3
 
@@ -23,36 +21,6 @@ def durable(tmp_path: Path) -> MemoryConfig:
 @pytest.fixture
 def target(tmp_path: Path) -> MemoryConfig:
     return MemoryConfig(save_dir=str(tmp_path / "target"), embedding_name="hash")
-
-
-def _left(folder: Path) -> list[str]:
-    return [path.name for path in folder.glob(".*")]
-
-
-def test_compaction_in_the_middle_of_an_export_does_not_show(
-    durable: MemoryConfig, target: MemoryConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with NeuroGraphMemory(durable) as memory:
-        ids = [memory.add_document(f"Dam {number} broke.")[0] for number in range(5)]
-        before = list(memory.store.all_nodes()), list(memory.store.all_edges())
-
-        def compact_first(what: str, progress: bool | None) -> Progress:  # noqa: FBT001 - as in _bar
-            def wrap(items: Iterable[bytes], total: int) -> Iterable[bytes]:
-                assert (what, progress, total) == ("exporting", None, 5)
-                memory.delete(ids[:2])
-                memory.compact()
-                return items
-
-            return wrap  # type: ignore[return-value]
-
-        with monkeypatch.context() as patch:
-            patch.setattr(administration, "_bar", compact_first)
-            export_memory(memory, tmp_path / "out")
-        assert len(memory.store) == 3  # type: ignore[arg-type]
-    assert not _left(tmp_path)
-    import_memory(target, tmp_path / "out")
-    with NeuroGraphMemory(target) as copy:
-        assert (list(copy.store.all_nodes()), list(copy.store.all_edges())) == before
 
 
 @pytest.mark.parametrize("storage", ["memory", "sqlite"])

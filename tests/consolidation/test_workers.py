@@ -118,19 +118,6 @@ def test_sentences_are_chosen_if_the_model_invents_a_number_or_fails(
     assert set(fact.splitlines()) <= set(TEXTS)
 
 
-def test_the_budget_of_calls_is_kept(config: MemoryConfig, scribe: Scribe, clock: ManualClock) -> None:
-    from dataclasses import replace
-
-    scribe.answers = ["A team."] * 9
-    few = config.replace(metabolism={"consolidation_calls": 2, "conflict_uncertain": 0})
-    with NeuroGraphMemory(few, parts=replace(build(few, clock), language_model=StructuredLLM(scribe))) as memory:
-        clusters(memory, 4)
-        assert len(memory.consolidate()) == 4
-        assert len(scribe.asked) == 2
-        assert facts_of(memory).count("A team.") == 2
-        memory.store.close()
-
-
 def test_no_lock_is_held_while_the_model_answers_and_changed_sources_are_skipped(
     told: NeuroGraphMemory, scribe: Scribe
 ) -> None:

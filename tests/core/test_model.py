@@ -80,24 +80,6 @@ def test_an_edge_to_itself_is_refused() -> None:
         MemoryEdge("a", "a", EdgeType.SEQ)
 
 
-def test_edge_types_read_like_an_enum() -> None:
-    assert EdgeType.SEQ.value == "sequential"
-    assert EdgeType("sequential") is EdgeType.SEQ
-    assert EdgeType(EdgeType.SIM) is EdgeType.SIM
-    assert EdgeType["CAUSE"] is EdgeType.CAUSE
-    assert [kind.name for kind in EdgeType][:4] == ["SEQ", "SIM", "CAUSE", "ASSOC"]
-    assert len(EdgeType) == len(list(EdgeType))
-    assert repr(EdgeType.SEQ) == "<EdgeType.SEQ: 'sequential'>"
-
-
-def test_registering_a_type_adds_a_member_once() -> None:
-    new = EdgeType.register("TEST_NEW", "test new", plastic=True, both_ways=False)
-    assert EdgeType("test new") is new
-    assert EdgeType.TEST_NEW is new  # type: ignore[attr-defined]
-    assert new in list(EdgeType)
-    assert EdgeType.register("TEST_NEW", "test new", plastic=True, both_ways=False) is new
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [("SEQ", "other"), ("OTHER", "sequential"), ("lower", "x"), ("", "x"), ("NO VALUE", ""), ("X", "")],

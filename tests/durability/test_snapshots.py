@@ -140,14 +140,6 @@ def test_a_snapshot_that_is_cut_short_is_refused_by_its_name(
         restore_snapshot(target, snapshot)
 
 
-def test_a_snapshot_that_is_not_there_is_named(tmp_path: Path, target: MemoryConfig) -> None:
-    with pytest.raises(StorageError):
-        restore_snapshot(target, tmp_path / "nowhere")
-    with pytest.raises(StorageError):
-        restore_snapshot(target, tmp_path)
-    assert not Path(target.save_dir).exists()
-
-
 def test_a_snapshot_takes_no_name_of_the_memory(killed: Path) -> None:
     with SqliteStore.open(killed) as store:
         before = set(killed.parent.iterdir())

@@ -177,12 +177,6 @@ def _write(folder: Path, corpus: object, questions: object) -> Dataset:
     return load_dataset("d", folder, "hipporag")
 
 
-def test_rows_without_a_title_are_texts_of_their_own(tmp_path: Path) -> None:
-    for form in ("title in the text", "no titles"):
-        (collection,) = _write(tmp_path, *FORMS[form](CORPUS, QUESTIONS)).collections
-        assert all(len(document.passages) == 1 for document in collection.documents)
-
-
 @pytest.mark.parametrize("form", [*FORMS, *HOTPOTQA])
 def test_every_form_names_the_same_gold_passages(tmp_path: Path, form: str) -> None:
     if form in FORMS:
@@ -216,16 +210,6 @@ def test_every_form_is_scored_against_the_passages_that_are_meant(written: Datas
         assert report.recall["all"][f"R@{k}"] == pytest.approx(100 * fmean(found))
 
 
-def test_corpus_of_titles_with_their_sentences_is_read(tmp_path: Path) -> None:
-    corpus = {row["title"]: row["text"].replace(". ", ".| ").split("|") for row in CORPUS[1:]}
-    dataset = _write(tmp_path, corpus, FORMS["HotpotQA"](CORPUS, QUESTIONS)[1])
-    (collection,) = dataset.collections
-    assert [(one.title, one.passages[0].text) for one in collection.documents] == [
-        (row["title"], row["text"]) for row in CORPUS[1:]
-    ]
-    assert [question.gold for question in collection.questions] == [{1}, {0, 3}, {2}]
-
-
 # The runner prints how it read the numbers
 
 
@@ -241,7 +225,3 @@ def test_runner_says_that_numbers_are_not_those_of_the_corpus(
         assert line.startswith("d.json: gold passages whose idx is not that of the corpus: 4 of 4; title and text")
     (metrics,) = (tmp_path / "out" / "d").glob("*/metrics.json")
     assert json.loads(metrics.read_text(encoding="utf-8"))["notes"] == told
-
-
-def test_nothing_is_said_of_numbers_that_agree(tmp_path: Path) -> None:
-    assert _write(tmp_path, CORPUS, QUESTIONS).notes == ()

@@ -6,14 +6,13 @@ import json
 import re
 import subprocess
 import sys
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.evaluation import runner
 from neurogated.evaluation.datasets import Dataset, load_dataset
 from neurogated.evaluation.metrics import RECALL_CUTOFFS
 from neurogated.evaluation.runner import RunReport, run
@@ -98,13 +97,6 @@ def test_every_ranking_has_twenty_passages_of_the_corpus_and_none_twice(sample: 
         assert set(ranked) <= {row["idx"] for row in corpus}
 
 
-def test_ranking_is_as_deep_as_the_settings_say(sample: Dataset, config: MemoryConfig) -> None:
-    deep = _rankings(run(sample, config.replace(retrieval={"ranking_depth": 40})))
-    assert min(map(len, deep.values())) >= 40
-    returned = _rankings(run(sample, config.replace(retrieval={"ranking_depth": 1}, TOP_N_RETRIEVAL=30)))
-    assert min(map(len, returned.values())) >= 30
-
-
 def test_many_chunks_of_a_passage_count_once_and_do_not_shorten_the_ranking(
     sample: Dataset, config: MemoryConfig
 ) -> None:
@@ -134,38 +126,6 @@ def test_second_run_indexes_nothing_and_ranks_the_same(sample: Dataset, config: 
     assert _graph(config, "sample", "default") == graph
     assert (second.nodes, second.edges) == (first.nodes, first.edges) == (len(graph[0]), graph[1])
     assert _rankings(second) == _rankings(first)
-
-
-def test_force_index_from_scratch_forgets_all_else(sample: Dataset, config: MemoryConfig) -> None:
-    clean = run(sample, config)
-    with _memory_of(config, "sample", "default") as memory:
-        memory.add_document("A stray note that is in no data set.")
-    assert run(sample, config).nodes == clean.nodes + 1
-    rebuilt = run(sample, config.replace(force_index_from_scratch=True))
-    assert (rebuilt.nodes, rebuilt.edges) == (clean.nodes, clean.edges)
-    assert _rankings(rebuilt) == _rankings(clean)
-
-
-def test_runs_within_one_second_get_folders_of_their_own_named_by_the_time_in_utc(
-    sample: Dataset, config: MemoryConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Standing(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Standing:
-            return cls(2026, 5, 1, 14, 30, 59, tzinfo=timezone(timedelta(hours=2))).astimezone(tz)
-
-    monkeypatch.setattr(runner, "datetime", Standing)
-    small = Dataset("small", (sample.collections[0],))
-    folders = [run(small, config).folder for _ in range(3)]
-    assert [folder.name for folder in folders] == ["20260501T123059Z", "20260501T123059Z-1", "20260501T123059Z-2"]
-    assert all((folder / "metrics.json").is_file() for folder in folders)
-
-
-def test_run_in_memory_storage_writes_its_results_and_no_memory(sample: Dataset, config: MemoryConfig) -> None:
-    durable = run(sample, config.replace(save_dir=f"{config.save_dir}-durable"))
-    report = run(sample, config.replace(storage="memory"))
-    assert _rankings(report) == _rankings(durable)
-    assert not (Path(config.save_dir) / "sample" / "memory").exists()
 
 
 # Small data sets
@@ -242,18 +202,3 @@ def test_passage_that_stands_twice_is_ranked_under_both_names(tmp_path: Path, co
     assert report.nodes == 2
     assert _rankings(report) == {"q": [0, 2, 1]}
     assert report.recall["all"]["R@2"] == 100
-
-
-def test_question_whose_id_is_a_number_is_written_under_the_name_it_has(tmp_path: Path, config: MemoryConfig) -> None:
-    question = {"id": 7, "question": "Do bees hum?", "paragraphs": [{"is_supporting": True, "idx": 0}]}
-    path = _hipporag_files(tmp_path, [{"title": "Bees", "text": "Bees hum in June."}], [question])
-    report = run(load_dataset("tiny", tmp_path, "hipporag"), config)
-    first, groups = _score(path, report)
-    assert first.startswith("1 questions, 0 without a ranking")
-    assert _agree(_metrics(report)["recall"]["all"], groups["all questions"])
-
-
-def test_data_set_without_questions_is_indexed(tmp_path: Path, config: MemoryConfig) -> None:
-    _hipporag_files(tmp_path, [{"title": "Bees", "text": "Bees hum."}], [])
-    report = run(load_dataset("tiny", tmp_path, "hipporag"), config)
-    assert (report.nodes, _rankings(report), report.recall) == (1, {}, {})

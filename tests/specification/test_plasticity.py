@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
 
 import pytest
 
 from neurogated import MemoryConfig
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryNode
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.storage.graph_store import GraphStore
 
@@ -28,16 +26,6 @@ def test_a_path_is_given_by_name_or_by_ids(graph: GraphStore) -> None:
     engine.reinforce_path(retrieved_nodes=["b", "c"])
 
     assert graph.get_edge("b", "c").weight == pytest.approx(0.7)
-
-
-def test_a_path_is_given_by_uuids() -> None:
-    graph, ids = GraphStore(), [uuid4(), uuid4()]
-    for uuid in ids:
-        graph.add_node(MemoryNode(id=uuid, content="Test"))  # type: ignore[arg-type]
-    graph.add_edge(ids[0], ids[1], EdgeType.SEQ, weight=0.5)
-    PlasticityEngine(graph, MemoryConfig()).reinforce_path(ids)
-
-    assert graph.get_edge(ids[0], ids[1]).weight == pytest.approx(0.6)
 
 
 def test_no_weight_exceeds_one(graph: GraphStore) -> None:

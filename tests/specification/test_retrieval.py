@@ -14,7 +14,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.retrieval.kernel_generator import KernelGenerator
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
-from neurogated.retrieval.spreading_activation import SpreadingActivation, spreading_activation
+from neurogated.retrieval.spreading_activation import spreading_activation
 from neurogated.storage.graph_store import GraphStore
 
 WHY, WHAT = "Why did the pump fail?", "Which colour has the barn?"
@@ -79,14 +79,6 @@ def test_a_type_that_a_kernel_does_not_name_is_neutral() -> None:
         kernel["weights"]["NONE"]  # type: ignore[index]
 
 
-def test_kernels_of_different_questions_differ() -> None:
-    generator = KernelGenerator()
-    cause, effect = generator.generate(WHY), generator.generate("What happened because the pump failed?")
-
-    assert cause["weights"] != effect["weights"]
-    assert cause["justification"] != effect["justification"]
-
-
 def test_a_kernel_is_made_by_a_function_too() -> None:
     kernel = generate_kernel(WHY)
 
@@ -117,13 +109,6 @@ def test_activation_spreads_by_one_call(store: GraphStore) -> None:
     assert spreading_activation(query=WHY, graph=store, config=config) == nodes
 
 
-def test_it_is_at_the_top_of_the_package_too(store: GraphStore) -> None:
-    import neurogated
-
-    assert neurogated.spreading_activation(WHAT, store)[0].content == TEXTS[2]
-    assert neurogated.NeuroRetriever is NeuroRetriever
-
-
 def test_the_loop_of_the_specification_agrees_with_the_classic_mode(store: GraphStore) -> None:
     config = MemoryConfig(embedding_name="hash", ACTIVATION="classic", TOP_K_ANCHORS=2)
     kernel_generator, embedding_model = KernelGenerator(config), HashEmbedder()
@@ -149,16 +134,6 @@ def test_the_loop_of_the_specification_agrees_with_the_classic_mode(store: Graph
 
     found = spreading_activation(WHY, store, config)
     assert [node.id for node in found][: len(active)] == active
-
-
-def test_the_algorithm_is_a_class_of_its_own(store: GraphStore) -> None:
-    config = MemoryConfig(ACTIVATION="classic", MAX_HOPS=1)
-    kernel = Kernel({EdgeType.CAUSE: 2.0, EdgeType.SEQ: 0.5}, "test")
-    activation = SpreadingActivation(config).spread(store.view(), {"0": 0.8}, kernel)
-    total = activation.total
-    energies = dict(zip([store.view().ids[row] for row in total.rows.tolist()], total.values.tolist(), strict=True))
-
-    assert energies == pytest.approx({"0": 0.8, "1": 0.8 * 1.0 * 2.0 * 0.5, "3": 0.8 * 1.0 * 0.5 * 0.5})
 
 
 def test_the_same_graph_answers_different_questions_differently(store: GraphStore) -> None:

@@ -50,12 +50,6 @@ def test_consecutive_chunks_are_connected(graph: GraphStore) -> None:
     assert graph.get_edge("b", "c", EdgeType.SEQ).weight == 1.0
 
 
-def test_an_edge_is_given_by_position(graph: GraphStore) -> None:
-    graph.add_edge("a", "b", EdgeType.SIM, 0.6)
-
-    assert graph.get_edge("a", "b", EdgeType.SIM).weight == 0.6
-
-
 def test_an_edge_is_given_by_name(graph: GraphStore) -> None:
     graph.add_edge(source="a", target="b", type=EdgeType.SIM, weight=0.6)
 
@@ -74,13 +68,6 @@ def test_causes_are_written_both_ways(graph: GraphStore) -> None:
     graph.add_edge("c", "b", EdgeType.CAUSE, weight=0.7)
 
     assert graph.get_edge("b", "c", EdgeType.CAUSE).weight == graph.get_edge("c", "b", EdgeType.CAUSE).weight
-
-
-def test_neighbours_are_pairs(graph: GraphStore) -> None:
-    neighbors = graph.get_neighbors("a")
-
-    assert [(neighbor_id, edge.type) for neighbor_id, edge in neighbors] == [("b", EdgeType.SEQ), ("c", EdgeType.CAUSE)]
-    assert len(neighbors) == 2
 
 
 def test_neighbours_are_a_list_of_edges(graph: GraphStore) -> None:

@@ -32,22 +32,6 @@ def test_a_stored_array_is_unchanged(tmp_path: Path, values: NDArray[np.generic]
     assert load_bytes(path).tobytes() == path.read_bytes()
 
 
-def _descriptors() -> int:
-    return len(list(Path("/dev/fd").iterdir()))
-
-
-def test_only_large_arrays_take_a_descriptor(tmp_path: Path) -> None:
-    for size in (1000, DISK):
-        save_array(tmp_path / f"{size}.npy", np.arange(size))
-    before = _descriptors()
-    small = [load_array(tmp_path / "1000.npy"), load_bytes(tmp_path / "1000.npy")]
-    assert _descriptors() == before
-    large = [load_array(tmp_path / f"{DISK}.npy"), load_bytes(tmp_path / f"{DISK}.npy")]
-    assert _descriptors() == before + len(large)
-    assert [array.size for array in (small[0], large[0])] == [1000, DISK]
-    assert not any(array.flags.writeable for array in (*small, *large))
-
-
 def test_an_array_that_the_disk_has_no_room_for_is_an_error(small_disk: Path) -> None:
     with pytest.raises(OSError, match=FULL):
         save_array(small_disk / "some.npy", np.zeros(DISK, dtype=np.uint8))

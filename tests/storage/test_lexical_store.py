@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from neurogated.core.keywords import split_keywords
-from neurogated.storage.index.text.bm25 import IMPACT_STEPS, SATURATION, rated, rounded_lengths
+from neurogated.storage.index.text.bm25 import rated
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.posting_table import PostingTable
 from neurogated.storage.index.text.segment import Segment
@@ -66,34 +66,6 @@ def random_texts(count: int, seed: int = 0) -> dict[int, str]:
     words = [f"word{i}" for i in range(300)]
     weights = [1 / (i + 1) for i in range(300)]
     return {key: " ".join(chance.choices(words, weights, k=chance.randint(0, 140))) for key in range(count)}
-
-
-@given(st.lists(TEXTS, min_size=1, max_size=30), st.lists(TEXTS, max_size=60))
-def test_impacts_bound_the_score_of_words_for_any_drift_of_the_mean_length(texts: list[str], more: list[str]) -> None:
-    """Search skips texts because of this bound alone."""
-    store = LexicalStore(0)
-    put(store, dict(enumerate(texts)))
-    segment = store._table.view().segments[0]
-    put(store, {100 + place: text for place, text in enumerate(more)})
-    for word in {word for text in texts for word in split_keywords(text)}:
-        weights = store._weights([word])
-        number = int(weights.words[0])
-        scores = weights.scores(segment.texts, segment.lengths, np.arange(len(segment)))
-        row = segment.column(number)
-        postings = segment.postings(number)
-        impacts = np.zeros(len(segment)) if row is None else row.astype(np.float64)
-        impacts[segment.places[postings]] += segment.impacts[postings]
-        bound = weights.values[0] * SATURATION * impacts / IMPACT_STEPS * max(weights.mean / segment.mean, 1)
-        assert (bound * (1 + 1e-12) >= scores).all()
-        one_step = weights.values[0] * SATURATION / IMPACT_STEPS * min(weights.mean / segment.mean, 1)
-        assert (one_step * (impacts - 1) * (1 - 1e-6) <= scores).all()
-        assert impacts.max() == segment.max_impacts_of(weights.words)[0]
-
-
-def test_lengths_are_rounded_down_to_those_that_fit_a_byte() -> None:
-    lengths = np.arange(152)
-    expected = [max(size for size in LENGTHS if size <= length) for length in lengths.tolist()]
-    assert rounded_lengths(lengths).tolist() == expected
 
 
 @pytest.mark.parametrize("query", ["word0", "word0 word1 word2", "word3 word40 word90", "word299 word0"])

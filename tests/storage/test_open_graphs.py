@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -76,16 +75,6 @@ def test_a_view_and_a_past_outlive_the_closing_of_their_graph(store: SqliteStore
         texts(store.in_namespace(name))
     assert [node.id for node in past.all_nodes()] == ["one 0"]
     assert [found for found, _ in past.keyword_search("heron", 9)] == ["one 0"]
-
-
-def test_a_namespace_that_no_one_holds_is_forgotten_once_it_is_closed(store: SqliteStore) -> None:
-    forgotten = weakref.ref(store.in_namespace("one"))
-    put(store.in_namespace("one"), "one")
-    for name in NAMES:
-        put(store.in_namespace(name), name)
-    gc.collect()
-    assert forgotten() is None
-    assert texts(store.in_namespace("one")) == ["heron of one"]
 
 
 def test_none_is_closed_within_a_transaction_and_all_are_taken_back_with_it(store: SqliteStore) -> None:
@@ -200,17 +189,6 @@ def test_closing_a_memory_writes_accesses_of_all_namespaces(config: MemoryConfig
     with NeuroGraphMemory(config) as memory:
         for name, moment in before.items():
             assert next(memory.in_namespace(name).store.all_nodes()).last_accessed > moment
-
-
-def test_closing_a_handle_writes_accesses_and_leaves_the_memory_open(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        other = memory.in_namespace("other")
-        other.add_document("A heron.")
-        before = next(other.store.all_nodes()).last_accessed
-        other.recall("heron")
-        other.close()
-        assert next(other.store.all_nodes()).last_accessed > before
-        assert not memory.store.closed
 
 
 def test_an_interrupted_flush_still_closes_the_memory(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:

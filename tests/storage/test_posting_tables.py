@@ -130,22 +130,6 @@ def some(count: int) -> dict[int, str]:
     return {key: " ".join(chance.choice(WORDS, 6).tolist()) for key in range(count)}
 
 
-def test_unchanged_files_are_linked_and_the_rest_is_written(tmp_path: Path) -> None:
-    index = LexicalStore(4)
-    put(index, some(30))
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-    index.freeze().write(tmp_path / "first", None)
-    put(index, {35: "heron"})
-    index.freeze().write(tmp_path / "second", tmp_path / "first")
-    names = {file.relative_to(tmp_path / "first") for file in (tmp_path / "first").rglob("*.places.npy")}
-    assert names
-    for file in names:
-        assert (tmp_path / "first" / file).samefile(tmp_path / "second" / file)
-    shutil.rmtree(tmp_path / "first")
-    assert_holds(LexicalStore.load(tmp_path / "second"), {**some(30), 35: "heron"}, ["heron stone"])
-
-
 def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     index = LexicalStore(4)
     put(index, some(30))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from neurogated import EdgeType, Kernel, MemoryNode, Recall
 from neurogated.core.trace import PathStep, RecalledMemory
 from neurogated.viewer import render_recall
-from neurogated.viewer.layout import lay_out
 from neurogated.viewer.subgraph import subgraph_of
 from neurogated.viewer.sums import add_up
 
@@ -71,21 +69,6 @@ def test_any_recall_gives_a_page_that_is_well_formed(recall: Recall, read: Calla
     named = {name for element in page.having("data-lit") for name in element["data-lit"].split()}
     named |= {element["data-of"] for element in page.having("data-of")} - {""}
     assert named <= set(ids_of_elements)
-
-
-@given(recall=RECALLS)
-def test_boxes_lie_inside_the_picture_and_never_over_each_other(recall: Recall) -> None:
-    picture = lay_out(subgraph_of(recall))
-    boxes = (*picture.senders, *picture.memories)
-    for box in boxes:
-        assert box.left >= 0
-        assert box.right <= picture.width
-        assert box.top >= 0
-        assert box.top + box.height <= picture.height + 1e-6
-    for one, other in itertools.combinations(boxes, 2):
-        apart_across = one.right <= other.left or other.right <= one.left
-        apart_down = one.top + one.height <= other.top + 1e-6 or other.top + other.height <= one.top + 1e-6
-        assert apart_across or apart_down
 
 
 @given(st.lists(st.floats(-1, 1), max_size=12))
