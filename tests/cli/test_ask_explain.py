@@ -35,14 +35,6 @@ def test_the_page_is_written_and_named_beside_the_answer(
     assert "Because the pump failed, the field was flooded." in page
 
 
-def test_an_existing_page_is_replaced(words: list[str], tmp_path: Path) -> None:
-    file = tmp_path / "why.html"
-    file.write_text("old", encoding="utf-8")
-    assert main([*words, "--explain", str(file)]) == 0
-    assert "old" not in file.read_text(encoding="utf-8")[:20]
-    assert {entry.name for entry in tmp_path.iterdir()} == {"agent", "why.html"}
-
-
 def test_a_page_that_cannot_be_written_is_one_line_on_stderr(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

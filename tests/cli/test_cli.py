@@ -116,11 +116,6 @@ def test_locomo_file_is_read_when_the_format_says_so(flags: list[str], tmp_path:
     assert json.loads(rankings.read_text(encoding="utf-8")) == {"id": "c:0", "ranked": ["D1:1"]}
 
 
-def test_run_with_storage_in_memory_succeeds(sample: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*sample, "--storage", "memory"]) == 0
-    assert "Written to" in capsys.readouterr().out
-
-
 # Sources of settings
 
 
@@ -290,20 +285,6 @@ def _started(program: str, words: list[str], folder: Path) -> subprocess.Complet
 def test_every_way_to_start_it_shows_the_version(program: str, tmp_path: Path) -> None:
     done = _started(program, ["--version"], tmp_path)
     assert (done.returncode, done.stdout) == (0, f"neurogated {neurogated.__version__}\n"), done.stderr
-
-
-def test_every_way_to_start_it_shows_the_same_help(tmp_path: Path) -> None:
-    shown = {_started(program, ["bench", "run", "--help"], tmp_path).stdout for program in PROGRAMS}
-    (usage,) = shown
-    assert usage.startswith("Usage: neurogated bench run [flags]")
-
-
-def test_main_py_runs_the_sample_from_another_folder(tmp_path: Path) -> None:
-    words = ["--dataset", "sample", "--embedding_name", "hash", "--save_dir", "here"]
-    done = _started("main.py", words, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "Recall in percent" in done.stdout
-    assert len(list((tmp_path / "here" / "sample").glob("*/rankings.jsonl"))) == 1
 
 
 def test_started_program_exits_with_the_code_of_the_error_and_no_traceback(tmp_path: Path) -> None:

@@ -113,32 +113,6 @@ def test_graphs_are_listed_and_dropped_and_the_memory_compacted(run: Run, memory
     assert run("compact") == (0, "3 memories erased for good\n")
 
 
-@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["add", "text", "--valid_from"],
-        ["add", "text", "--valid_to"],
-        ["ask", "what?", "--as_of"],
-        ["ask", "what?", "--valid_at"],
-        ["maintain", "--now"],
-    ],
-)
-def test_a_time_beyond_the_calendar_is_refused(run: Run, words: list[str], time: str) -> None:
-    code, message = run(*words, time)
-    assert code == 1
-    assert "outside the years 1 to 9999" in message
-
-
-@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00"])
-def test_the_first_and_the_last_time_there_are_can_be_given(run: Run, time: str) -> None:
-    node_id = run("add", "A heron.", "--valid_from", time)[1].strip()
-    for words in (["update", node_id, "--valid_from"], ["ask", "heron?", "--as_of"], ["ask", "heron?", "--valid_at"]):
-        assert run(*words, time)[0] == 0
-    code, message = run("maintain", "--now", time)
-    assert (code, message.count("\n")) in {(0, 1), (1, 1)}
-
-
 def test_old_texts_are_erased_where_that_is_asked_for(run: Run, memory: NeuroGraphMemory) -> None:
     asked = []
 

@@ -5,7 +5,6 @@ import json
 import re
 import shlex
 import shutil
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -239,17 +238,6 @@ def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(
     code, out = run("check")
     assert code == 1
     assert re.search(said, out), out
-
-
-def test_damage_that_sqlite_misses_is_found_on_reading(run: Run, filled: list[str], tmp_path: Path) -> None:
-    assert filled
-    path = tmp_path / "agent" / "memory" / "memory.db"
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE node_versions SET content = 'never said'")
-    connection.close()
-    code, out = run("check")
-    assert code == 1
-    assert "is damaged" in out
 
 
 def test_index_fills_the_memory_of_a_data_set(run: Run) -> None:

@@ -68,14 +68,6 @@ def test_log_shows_records_from_a_level_on(
     assert ("INFO neurogated.compose: opened a memory: " in captured.err) == ("I" in seen)
 
 
-def test_a_damaged_cache_is_a_warning_and_no_failure(
-    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "agent" / "embedding_cache.db").write_bytes(b"no database" * 100)
-    assert main(["add", "The field was dry.", *flags]) == 0
-    assert "WARNING neurogated.core.cache_file: " in capsys.readouterr().err
-
-
 def test_an_unknown_level_is_refused(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats", *flags, "--log", "loud"]) == 2
     assert "--log" in capsys.readouterr().err

@@ -1,10 +1,33 @@
-"""The commands `conflicts` and `resolve`."""
+"""The commands about facts, conflicts and memories that say the same."""
 
+import contextlib
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 Run = Callable[..., str]
+
+
+def test_a_stated_fact_is_listed(run: Run) -> None:
+    fact_id = run("facts", "--add", "Ana", "city", "Lyon", "--valid_from", "2026-05-01T00:00:00+00:00").strip()
+    run("facts", "--add", "Bob", "city", "Rome", "--user_id", "bob")
+    assert run("facts") == f"{fact_id}\n    Ana city: Lyon  (from 2026-05-01)\nfacts: 1\n"
+    listed = json.loads(run("facts", "--user_id", "bob", "--json"))["facts"]
+    assert [(fact["value"], fact["user_id"]) for fact in listed] == [("Lyon", None), ("Rome", "bob")]
+    assert "facts: 0" in run("facts", "--subject", "Eve")
+    assert "facts: 0" in run("facts", "--valid_at", "2020-01-01")
+    assert "facts: 1" in run("facts", "--attribute", "CITY")
+
+
+def test_the_table_is_caught_up(run: Run, tmp_path: Path) -> None:
+    run("facts", "--add", "Ana", "city", "Lyon")
+    (tmp_path / "facts.db").unlink()
+    assert "written or removed" in run("facts", "--catch_up")
+    assert run("facts", "--catch_up") == "0 rows written or removed\n"
+    with contextlib.closing(sqlite3.connect(tmp_path / "facts.db")) as database:
+        tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        assert any("Lyon" in str(database.execute(f'SELECT * FROM "{name}"').fetchall()) for (name,) in tables)  # noqa: S608
 
 
 def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
@@ -78,3 +101,27 @@ def test_ask_marks_memories_in_a_conflict(run: Run) -> None:
     assert told["conflicts"] == [{"id": found["id"], "question": found["question"]}]
     assert f"tokens\n{found['id']}: {found['question']}\n" in run("context", "In which city does Ana live?")
     assert json.loads(run("context", "In which city does Ana live?", "--json"))["conflicts"] == told["conflicts"]
+
+
+def test_list_shows_a_group_and_separate_ends_it(run: Run) -> None:
+    texts = ("I live in Leeds.", "I do live in Leeds!", "The gate is green.")
+    first, second, third = (run("add", text, "--user", "ana").strip() for text in texts)
+    shown = run("list", "--user", "ana")
+    assert f"{first}\n    I live in Leeds.\n    the same as: {second}\n" in shown
+    assert f"{third}\n    The gate is green.\n3 of 3 memories" in shown
+    titled = run("add", "A new valve was fitted.", "--title", "Repairs").strip()
+    assert f"{titled}\n    Repairs\n    A new valve was fitted.\n" in run("list")
+    listed = json.loads(run("list", "--user", "ana", "--json"))["memories"]
+    assert [one["same_as"] for one in listed] == [[second], [first], [], []]
+    assert run("separate", second) == f"separated from {first}\n"
+    assert "the same as" not in run("list", "--user", "ana")
+    assert json.loads(run("separate", second, "--json")) == {"id": second, "separated": False, "from": []}
+    run("undo")
+    assert "the same as" in run("list", "--user", "ana")
+
+
+def test_an_unknown_memory_is_refused(run: Run) -> None:
+    run("add", "I live in Leeds.")
+    told = run("separate", "nowhere", code=1)
+    assert told.startswith("error: ")
+    assert "nowhere" in told
