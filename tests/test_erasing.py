@@ -68,13 +68,11 @@ def test_caches_of_a_language_model_are_emptied_without_one_too(
         with NeuroGraphMemory(config.replace(llm={"use": "auto"})) as memory:
             (node_id,) = memory.add_document("The pass word of the gate was told to Ann.")
             assert memory.answer(memory.recall("What is the pass word?")) == WORD
-    (folder / "llm_cache.damaged").write_bytes(WORD.encode())
-    assert _files_with(folder) == ["llm_cache.damaged", "llm_cache.db"]
+    assert _files_with(folder) == ["llm_cache.db"]
     with NeuroGraphMemory(config) as memory:
         memory.delete([node_id])
         assert memory.compact() == 1
         assert _files_with(folder) == []
-    assert not (folder / "llm_cache.damaged").exists()
 
 
 def test_expired_memories_are_erased_in_every_namespace(config: MemoryConfig, clock: ManualClock) -> None:

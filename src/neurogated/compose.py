@@ -89,7 +89,6 @@ _OFF = "off"
 _CANVAS_HALF_LIVES = 24
 _LLM_CACHE = "llm_cache.db"
 _OPENAI_KEY = "OPENAI_API_KEY"
-_CACHE_HOME = "XDG_CACHE_HOME"
 _ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 
 _log = logging.getLogger(__name__)
@@ -329,7 +328,7 @@ def build_backlog(
 
 def build_text_embedder(config: MemoryConfig) -> Embedder:
     """Return the embedding model that the settings name, without a cache of its vectors."""
-    return build_embedder(config, api_key=os.environ.get(_OPENAI_KEY), cache_home=os.environ.get(_CACHE_HOME))
+    return build_embedder(config, api_key=os.environ.get(_OPENAI_KEY))
 
 
 def _cached(embedder: Embedder, config: MemoryConfig) -> Embedder:

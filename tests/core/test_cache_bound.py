@@ -67,15 +67,6 @@ def test_the_file_stays_within_its_bound_and_keeps_the_newest(path: Path) -> Non
     assert len(found) * len(VALUE) > BOUND / 2
 
 
-def test_values_in_use_outlive_unused_ones(path: Path) -> None:
-    with closing(CacheFile(path, BOUND)) as cache:
-        put(cache, [1, 2])
-        for number in range(10, 800):
-            put(cache, [number])
-            assert kept(cache, [1]) == [1]
-        assert kept(cache, [2]) == []
-
-
 def test_values_beyond_the_bound_are_not_kept(path: Path) -> None:
     with closing(CacheFile(path, BOUND)) as cache:
         put(cache, [1])

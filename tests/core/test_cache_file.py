@@ -106,12 +106,10 @@ def test_a_damaged_file_gives_the_right_value_or_none_and_stores_new_values(
             assert kept(cache) == VALUES
 
 
-def test_a_value_that_its_reader_refuses_is_a_miss_and_dropped(cache: CacheFile) -> None:
+def test_a_value_that_its_reader_refuses_is_a_miss(cache: CacheFile) -> None:
     cache.put({b"a": b"odd", b"b": b"even"})
     assert cache.get([b"a", b"b"], lambda value: value if len(value) % 2 == 0 else None) == {b"b": b"even"}
-    assert cache.get([b"a", b"b"], bytes) == {b"b": b"even"}
-    assert cache.statistics()["cache hits"] == 2
-    assert cache.statistics()["cache misses"] == 2
+    assert cache.statistics()["cache hits"] == cache.statistics()["cache misses"] == 1
 
 
 def _spoil(cache: CacheFile) -> None:
@@ -122,28 +120,6 @@ def _spoil(cache: CacheFile) -> None:
     with cache.path.open("r+b") as file:
         file.seek(100)
         file.write(b"\xee" * (cache.path.stat().st_size - 100))
-
-
-def test_a_damaged_cache_that_cannot_be_rebuilt_only_logs(
-    cache: CacheFile, path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError("not yours")
-
-    cache.put(VALUES)
-    _spoil(cache)
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", refuse)
-        for _ in range(2):
-            assert kept(cache) == {}
-            cache.put(VALUES)
-        assert caplog.text.count("so nothing is cached: not yours") == 1
-        with pytest.raises(StorageError):
-            cache.clear()
-    assert kept(cache) == {}
-    cache.put(VALUES)
-    assert kept(cache) == VALUES
-    assert path.with_suffix(".damaged").exists()
 
 
 # Emptied
@@ -157,8 +133,7 @@ def test_nothing_cleared_is_left_on_disk(cache: CacheFile, path: Path) -> None:
     assert isinstance(cache, SupportsClear)
     cache.put(VALUES)
     cache.remove([b"key 1"])
-    path.with_suffix(".damaged").write_bytes(SECRET)
-    assert _bytes_of(path.parent).count(SECRET) > 1
+    assert SECRET in _bytes_of(path.parent)
 
     cache.clear()
 
@@ -199,7 +174,7 @@ def test_a_reader_in_the_way_is_an_error_that_names_the_file(cache: CacheFile, p
 def _open_and_put(path: Path, number: int) -> None:
     with closing(CacheFile(path, ROOM)) as cache:
         cache.put({str(number).encode(): b"1"})
-    os._exit(0 if not path.with_suffix(".damaged").exists() else 1)
+    os._exit(0)
 
 
 def test_processes_that_begin_a_cache_at_once_share_it(path: Path) -> None:

@@ -1,7 +1,9 @@
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,10 @@ import pytest
 from neurogated.config.groups import EmbeddingSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
-from neurogated.embedding.bundled_model import BUNDLED_FOLDER, BUNDLED_MODEL
+from neurogated.embedding import bundled_model
+from neurogated.embedding.bundled_model import BUNDLED_FOLDER, BundledEmbedder
 from neurogated.embedding.registry import build_embedder
-from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
+from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, SentenceTransformersEmbedder
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [
@@ -46,7 +49,7 @@ sys.modules.update(dict.fromkeys(absent))
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.registry import build_embedder
 
-with_home = build_embedder(MemoryConfig(), cache_home=sys.argv[1])
+with_home = build_embedder(MemoryConfig())
 print(with_home.embed_documents(["a text"]).shape, with_home.count_tokens(["a text"]))
 """
 
@@ -96,6 +99,56 @@ def test_it_needs_neither_torch_nor_a_folder_to_write_to(tmp_path: Path) -> None
 
     assert (done.stdout, done.stderr) == ("(1, 384) [2]\n", "")
     assert not list(tmp_path.iterdir())
+
+
+def test_threads_at_once_get_the_vectors_of_their_own_texts() -> None:
+    embedder = bundled()
+    expected = embedder.embed_documents(TEXTS)
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: embedder.embed_documents(TEXTS), range(4)))
+
+    for answer in answers:
+        np.testing.assert_allclose(answer, expected, atol=1e-3)
+    embedder.close()
+
+
+def test_a_question_is_answered_before_a_long_call_is_through() -> None:
+    embedder = bundled()
+    embedder.embed_queries(["ready"])
+    done = threading.Event()
+
+    def long_call() -> None:
+        embedder.embed_documents([TEXTS[-1]] * 60)
+        done.set()
+
+    thread = threading.Thread(target=long_call)
+    thread.start()
+    embedder.embed_queries(["why?"])
+    answered_first = not done.is_set()
+    thread.join()
+
+    assert answered_first
+    embedder.close()
+
+
+def test_a_prompt_stands_before_the_texts_of_its_role() -> None:
+    prompts = EmbeddingSettings(devices="cpu", query_prompt="question: ", document_prompt="passage: ")
+    prompted = build_embedder(MemoryConfig(embedding=prompts))
+    plain = bundled()
+
+    np.testing.assert_allclose(prompted.embed_queries(["cats"]), plain.embed_queries(["question: cats"]), atol=1e-3)
+    np.testing.assert_allclose(prompted.embed_documents(["cats"]), plain.embed_documents(["passage: cats"]), atol=1e-3)
+    assert plain.embed_documents([]).shape == (0, 384)
+    assert plain.count_tokens([]) == []
+
+
+def test_a_gpu_is_left_to_torch_unless_the_cpu_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundled_model, "has_accelerator", lambda: True)
+    original = SentenceTransformersEmbedder(BUNDLED_MODEL, batch_size=8)
+
+    assert BundledEmbedder(original).backend == "torch"
+    assert BundledEmbedder(original, on_cpu=True).backend == "openvino"
 
 
 def test_its_licence_lies_beside_it() -> None:

@@ -1,6 +1,5 @@
 """Several threads use a native library for the first time: one enters alone, the others wait."""
 
-import os
 import subprocess
 import sys
 
@@ -28,7 +27,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.registry import build_embedder
 
 config = MemoryConfig.from_mapping({"embedding.backend": "openvino", "embedding.devices": "cpu"})
-embedders = [build_embedder(config, cache_home=sys.argv[1]) for _ in range(2)]
+embedders = [build_embedder(config) for _ in range(2)]
 with ThreadPoolExecutor() as threads:
     vectors = list(threads.map(lambda embedder: embedder.embed_documents([f"text {i}" for i in range(32)]), embedders))
 print(*(each.shape for each in vectors))
@@ -37,6 +36,5 @@ print(*(each.shape for each in vectors))
 
 @pytest.mark.slow
 def test_threads_that_embed_first_in_a_process_do_not_deadlock() -> None:
-    command = [sys.executable, "-c", FIRST_USE, os.environ["XDG_CACHE_HOME"]]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", FIRST_USE], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout == "(32, 384) (32, 384)\n"

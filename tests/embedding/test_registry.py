@@ -1,13 +1,16 @@
+import importlib.util
+
 import pytest
 
 from neurogated.config.groups import EmbeddingSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
+from neurogated.embedding.bundled_model import BundledEmbedder
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.embedding.local_embedder import LocalEmbedder
 from neurogated.embedding.openai_embedder import OpenAIEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
+from neurogated.errors import MissingExtraError
 
 SERVER = "http://127.0.0.1:9/v1"
 
@@ -16,8 +19,8 @@ SERVER = "http://127.0.0.1:9/v1"
     ("config", "kind", "name"),
     [
         (MemoryConfig(embedding_name="hash"), HashEmbedder, "hash-256"),
-        (MemoryConfig(), LocalEmbedder, "all-MiniLM-L6-v2"),
-        (MemoryConfig(embedding=EmbeddingSettings(devices="cpu")), LocalEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(), BundledEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(embedding=EmbeddingSettings(devices="cpu")), BundledEmbedder, "all-MiniLM-L6-v2"),
         (MemoryConfig(embedding=EmbeddingSettings(backend="torch")), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
         (MemoryConfig(embedding=EmbeddingSettings(devices="cuda:0")), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
         (
@@ -27,12 +30,12 @@ SERVER = "http://127.0.0.1:9/v1"
         ),
         (
             MemoryConfig(embedding_name="sentence-transformers/all-MiniLM-L6-v2"),
-            LocalEmbedder,
+            BundledEmbedder,
             "all-MiniLM-L6-v2",
         ),
         (
             MemoryConfig(embedding_name="nvidia/NV-Embed-v2"),
-            LocalEmbedder,
+            SentenceTransformersEmbedder,
             "nvidia/NV-Embed-v2",
         ),
         (MemoryConfig(embedding_name="openai:text-embedding-3-small"), OpenAIEmbedder, "openai:text-embedding-3-small"),
@@ -65,3 +68,12 @@ def test_prompts_batch_size_and_trust_reach_a_model_of_ones_own() -> None:
     assert isinstance(embedder, SentenceTransformersEmbedder)
     assert (embedder._batch_size, embedder._trust_remote_code) == (7, True)
     assert embedder.name == "some/model query='q: ' document='d: '"
+
+
+@pytest.mark.parametrize("backend", ["openvino", "onnx"])
+def test_a_backend_of_the_library_needs_its_packages(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "optimum" else find(name))
+
+    with pytest.raises(MissingExtraError, match=rf"sentence-transformers\[{backend}\]"):
+        build_embedder(MemoryConfig(embedding_name="some/model", embedding=EmbeddingSettings(backend=backend)))

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from neurogated.embedding.bundled_model import BUNDLED_MODEL
-from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
+from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, SentenceTransformersEmbedder
 from neurogated.errors import EmbeddingError, MissingExtraError
 
 TEXTS = [

@@ -97,7 +97,7 @@ class LLMSettings:
         None, "maximum tokens of a run, prompts and answers together; none: no limit", low=0
     )
     cache_bytes: int = setting(
-        2**28, "maximum bytes on disk of cached answers; the least recently used are evicted; 0: no cache", low=0
+        2**28, "maximum bytes on disk of cached answers; the oldest are evicted; 0: no cache", low=0
     )
     kernel_sure: float = setting(
         0.8, "the offline rules alone choose a kernel from this confidence on; 0: always, above 1: never", low=0.0
@@ -128,22 +128,18 @@ class EmbeddingSettings:
     base_url: str | None = setting(None, "address of an OpenAI-compatible embedding server")
     backend: str = setting(
         "auto",
-        "library that runs a local model; auto: torch on a GPU, else openvino, else onnx, else torch",
+        "library that runs a local model; auto: openvino for the bundled model on a CPU, else torch",
         choices=("auto", "openvino", "onnx", "torch"),
     )
     precision: str = setting(
         "auto",
-        "number format of openvino; auto: half precision if the processor supports it, which is twice as fast",
+        "number format of the bundled model; auto: half precision if the processor supports it, which is twice as fast",
         choices=("auto", "float32"),
     )
-    export_dir: str | None = setting(
-        None, "folder of the models exported for openvino and onnx; none: neurogated/models in the user's cache"
-    )
     cache_bytes: int = setting(
-        2**30, "maximum bytes on disk of cached vectors; the least recently used are evicted; 0: no cache", low=0
+        2**30, "maximum bytes on disk of cached vectors; the oldest are evicted; 0: no cache", low=0
     )
-    batch_size: int = setting(32, "texts in a batch for torch or an embedding server", low=1)
-    cpu_batch_size: int = setting(8, "texts in a batch for openvino or onnx, on each core", low=1)
+    batch_size: int = setting(32, "texts in a batch, except for the bundled model on a CPU", low=1)
     query_prompt: str | None = setting(None, "prompt before a question; none: the model's own prompt")
     document_prompt: str | None = setting(None, "prompt before a passage; none: the model's own prompt")
     devices: str | None = setting(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
+import secrets
 import sqlite3
 import threading
 import zlib
@@ -22,26 +22,16 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-_FORMAT = 2
-# Rows are in the order of their last use, so eviction needs neither an index nor a time column.
-_DDL = (
-    "CREATE TABLE entries "
+_FORMAT = 3
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS entries "
     "(place INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, value BLOB NOT NULL, checksum INTEGER NOT NULL)"
 )
-_SELECT = "SELECT value, checksum, place FROM entries WHERE key = ?"
-_INSERT = "INSERT OR REPLACE INTO entries (key, value, checksum) VALUES (?, ?, ?)"
-_DELETE = "DELETE FROM entries WHERE key = ?"
-_MIDDLE = "SELECT (SELECT min(place) FROM entries) + (SELECT max(place) FROM entries)"
-_MOVE_TO_END = "UPDATE entries SET place = (SELECT max(place) FROM entries) + 1 WHERE key = ?"
-_EVICT = "DELETE FROM entries WHERE place IN (SELECT place FROM entries ORDER BY place LIMIT ?)"
-# Eviction runs in short transactions, so that other processes wait little.
-_EVICTED_AT_ONCE = 500
-# The number of clearings is a signed integer of 32 bits.
-_CLEARINGS = 2**31
-_NEVER = -1
-_OPENED = "opened"
-_STEP = 10
-
+# Each step of an eviction drops at least this share of the values, the oldest.
+_STEP = (
+    "DELETE FROM entries WHERE place IN "
+    "(SELECT place FROM entries ORDER BY place LIMIT 1 + (SELECT count(*) / 20 FROM entries))"
+)
 _SETTINGS = (
     # Must come first: SQLite fixes it when it creates the file.
     "auto_vacuum = INCREMENTAL",
@@ -50,31 +40,22 @@ _SETTINGS = (
     "secure_delete = ON",
     "cell_size_check = ON",
 )
-
+# The number of clearings is a signed integer of 32 bits.
+_CLEARINGS = 2**31
+_NEVER = -1
 # The errors of a damaged file: SQLite's messages may quote a damaged name that is not valid UTF-8.
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
-# The low byte of an SQLite code.
+# The low byte of an SQLite code is its primary code; the other bytes refine it.
 _PRIMARY_CODE = 0xFF
-# Transient faults and faults of the environment: they say nothing about the contents of the file.
-_PASSING = frozenset({
-    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT,
-    sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH,
-})  # fmt: skip
-
-
-class _OlderFormatError(sqlite3.DatabaseError):
-    """The file is a sound cache of an earlier format."""
+_DAMAGED = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT})
 
 
 class CacheFile:
     """Bytes under keys in an SQLite file, shared by threads and processes.
 
-    The size of the file is bounded: beyond the bound, the least recently used values are evicted. Once the file takes
-    half of its bound, a hit on a value in the less recently used half moves it to the end. So most hits write nothing.
-
-    Each value has a checksum over its key and value. `get` drops a value that does not match its checksum. A damaged
-    file is moved aside, a file of an earlier format is deleted, and an empty cache replaces it. The cache logs these
-    faults, and also a file that it cannot read or write now. None of them raises an error.
+    The size of the file is bounded: beyond the bound, the oldest values are evicted. A file that is damaged or of
+    another format is deleted, and an empty one replaces it. A file that cannot be read or written now caches nothing.
+    Each fault is logged, and none raises an error.
     """
 
     def __init__(self, path: Path, max_bytes: int) -> None:
@@ -86,16 +67,14 @@ class CacheFile:
         """
         self.path = path
         self._max_bytes = max_bytes
-        self._aside = _aside(path)
         self._lock = threading.Lock()
         self._closed = False
         self._hits = self._misses = 0
         self._connection: sqlite3.Connection | None = None
-        self._inode: int | None = None
-        # The operations that failed at their last attempt. Only the first failure is logged until they succeed again.
-        self._failing: set[str] = set()
+        # Whether the last attempt failed. Only the first failure is logged until an attempt succeeds again.
+        self._failing = False
         bind_to_process(self, self._lock)
-        self._run(_OPENED, lambda _: None)
+        self._run(lambda _: None)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child never uses its copy
         """Leave the file to the parent process. The child must not even close the connection."""
@@ -112,40 +91,37 @@ class CacheFile:
 
         Args:
             keys: keys; duplicates count once.
-            read: decodes the bytes; returns None if they are invalid, and the cache drops them.
+            read: decodes the bytes; returns None if they are invalid, which counts as a miss.
 
         Raises:
             MemoryClosedError: the cache was closed.
         """
         wanted = list(dict.fromkeys(keys))
+
+        def look(file: sqlite3.Connection) -> dict[bytes, T]:
+            found = {}
+            for key in wanted:
+                row = file.execute("SELECT value, checksum FROM entries WHERE key = ?", (key,)).fetchone()
+                if row is None:
+                    continue
+                if row[1] != _checksum(key, row[0]):
+                    raise sqlite3.DatabaseError("a value does not match its checksum")
+                if (value := read(row[0])) is not None:
+                    found[key] = value
+            return found
+
         with self._lock:
-            rows = self._run("read", lambda file: [file.execute(_SELECT, (key,)).fetchone() for key in wanted])
-            found: dict[bytes, T] = {}
-            places: dict[bytes, int] = {}
-            damaged: list[bytes] = []
-            for key, row in zip(wanted, rows or (), strict=rows is not None):
-                if row is not None:
-                    content, checksum, place = row
-                    value = read(content) if _is_sound(key, content, checksum) else None
-                    if value is None:
-                        damaged.append(key)
-                    else:
-                        found[key], places[key] = value, place
+            found = self._run(look) or {}
             self._hits += len(found)
             self._misses += len(wanted) - len(found)
-            if damaged:
-                _log.warning("cache %s: dropped %d damaged values", self.path, len(damaged))
-                self._run("written", lambda file: file.executemany(_DELETE, [(key,) for key in damaged]))
-            if places:
-                self._run("written", lambda file: self._move_to_end(file, places))
         return found
 
     def epoch(self) -> int:
-        """Return how often the file had been cleared when this `reading` began, or is cleared now; -1 if unknown."""
+        """Return the number of the last clearing when this `reading` began, or else now; -1 if it cannot be read."""
         if (begun := epoch_of(self.path)) is not None:
             return begun
         with self._lock:
-            found = self._run("read", _clearings)
+            found = self._run(_clearings)
         return _NEVER if found is None else found
 
     def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
@@ -153,7 +129,7 @@ class CacheFile:
         return reading_since(self.path, _NEVER if stale else self.epoch())
 
     def put(self, values: Mapping[bytes, bytes], since: int | None = None) -> None:
-        """Store values, replacing those with the same keys. Evict other values if the file exceeds its bound.
+        """Store values, replacing those with the same keys. Evict the oldest if the file exceeds its bound.
 
         Args:
             values: the values.
@@ -162,26 +138,27 @@ class CacheFile:
         """
         rows = [(key, value, _checksum(key, value)) for key, value in values.items()]
 
-        def work(file: sqlite3.Connection) -> bool:
-            file.executemany(_INSERT, rows)
+        def work(file: sqlite3.Connection) -> None:
+            file.executemany("INSERT OR REPLACE INTO entries (key, value, checksum) VALUES (?, ?, ?)", rows)
             # The insertion locks the file, so nobody clears it between this look and the commit.
             if since is not None and _clearings(file) != since:
                 file.rollback()
-                return False
-            return self._evict(file)
+                return
+            while _bytes(file, "freelist_count") > self._max_bytes and file.execute(_STEP).rowcount:
+                pass
 
         with self._lock:
-            exceeded = self._run("written", work)
-            while exceeded:
-                exceeded = self._run("written", self._evict)
+            self._run(work)
+            self._run(self._shrink)
 
     def remove(self, keys: Iterable[bytes]) -> None:
         """Delete the values of `keys`."""
+        rows = [(key,) for key in keys]
         with self._lock:
-            self._run("written", lambda file: file.executemany(_DELETE, [(key,) for key in keys]))
+            self._run(lambda file: file.executemany("DELETE FROM entries WHERE key = ?", rows))
 
     def clear(self) -> None:
-        """Delete all values, erase their bytes from the file, and delete a damaged file that was moved aside.
+        """Delete all values, and erase their bytes from the file.
 
         Raises:
             StorageError: the file cannot be written, or another process is reading it.
@@ -193,18 +170,19 @@ class CacheFile:
                 try:
                     _erase(self._connection or self._connect())
                 except _FAULTS as error:
-                    if self._passes(error):
+                    if not _is_damage(error):
                         raise
-                    self._begin_anew(error)
-                self._aside.unlink(missing_ok=True)
+                    self._delete(error)
             except (OSError, *_FAULTS) as error:
-                raise StorageError(f"cannot empty the cache {self.path} ({error}); try again later") from error
+                raise StorageError(
+                    f"cannot empty the cache {self.path} ({error}); try again once it is free"
+                ) from error
 
     def statistics(self) -> dict[str, int | float]:
         """Return hits, misses and hit rate since the file was opened, and its bytes on disk."""
         with self._lock:
             asked = self._hits + self._misses
-            paths = (self.path, self._beside("-wal"), self._aside)
+            paths = (self.path, self._beside("-wal"))
             return {
                 "cache hits": self._hits,
                 "cache misses": self._misses,
@@ -220,34 +198,17 @@ class CacheFile:
             self._closed = True
             self._disconnect()
 
-    def _move_to_end(self, file: sqlite3.Connection, places: Mapping[bytes, int]) -> None:
-        """Move those of the values to the end that are in the less recently used half."""
-        if 2 * _used_bytes(file) <= self._max_bytes:
-            return
-        (twice_the_middle,) = file.execute(_MIDDLE).fetchone()
-        if twice_the_middle is not None:
-            file.executemany(_MOVE_TO_END, [(key,) for key, place in places.items() if 2 * place < twice_the_middle])
-
-    def _evict(self, file: sqlite3.Connection) -> bool:
-        """Evict a bounded number of values if the file exceeds its bound; return whether more may remain."""
-        evicted = 0
-        while _used_bytes(file) > self._max_bytes and evicted < _EVICTED_AT_ONCE:
-            count = file.execute(_EVICT, (_STEP,)).rowcount
-            if not count:
-                break
-            evicted += count
-        # If the bound was lowered, the file shrinks too; otherwise new values reuse the free pages.
-        (pages,), (page_size,) = (file.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
-        if pages * page_size > self._max_bytes:
+    def _shrink(self, file: sqlite3.Connection) -> None:
+        """Return free pages to the file system if the file exceeds its bound; otherwise new values reuse them."""
+        if _bytes(file) > self._max_bytes:
             # `execute` takes a single step, which frees a single page; a script runs to the end.
-            file.executescript(f"PRAGMA incremental_vacuum({pages - self._max_bytes // page_size})")
-        return evicted >= _EVICTED_AT_ONCE
+            file.executescript("PRAGMA incremental_vacuum")
 
     def _require_open(self) -> None:
         if self._closed:
             raise MemoryClosedError(f"the cache {self.path} was used after close(); open the memory again")
 
-    def _run(self, verb: str, work: Callable[[sqlite3.Connection], T]) -> T | None:
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Return the result of `work` on the file; None if the file fails, since callers can do without the cache."""
         self._require_open()
         try:
@@ -255,48 +216,24 @@ class CacheFile:
                 with self._connection or self._connect() as connection:
                     result = work(connection)
             except _FAULTS as error:
-                if self._passes(error):
+                if not _is_damage(error):
                     raise
-                self._begin_anew(error)
+                self._delete(error)
                 return None
         except (OSError, *_FAULTS) as error:
             if not self._failing:
-                _log.warning("cache %s cannot be %s, so nothing is cached: %s", self.path, verb, error)
-            self._failing.add(verb)
+                _log.warning("cache %s cannot be used, so nothing is cached: %s", self.path, error)
+            self._failing = True
             return None
-        self._failing -= {verb, _OPENED}
+        self._failing = False
         return result
 
-    def _passes(self, error: Exception) -> bool:
-        """Return whether an error says nothing about the contents of the file."""
-        code = getattr(error, "sqlite_errorcode", None)
-        if code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ:
-            return False
-        if code & _PRIMARY_CODE == sqlite3.SQLITE_READONLY:
-            # SQLite reports a damaged header with the same code.
-            return not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
-        return code & _PRIMARY_CODE in _PASSING
-
-    def _begin_anew(self, reason: Exception) -> None:
+    def _delete(self, reason: Exception) -> None:
+        """Delete a damaged file; the next call begins an empty one."""
+        _log.warning("cache %s is damaged or of another format (%s); deleted it", self.path, reason)
         self._disconnect()
-        # Another process may have replaced the file already.
-        if self._inode == self._inode_now():
-            if isinstance(reason, _OlderFormatError):
-                _log.info("cache %s is of an earlier format; replaced it by an empty one", self.path)
-                self.path.unlink()
-            else:
-                _log.warning("cache %s is damaged (%s); moved it to %s and replaced it", self.path, reason, self._aside)
-                self.path.replace(self._aside)
-            for suffix in ("-wal", "-shm"):
-                self._beside(suffix).unlink(missing_ok=True)
-        self._connect()
-
-    def _inode_now(self) -> int | None:
-        """Return the inode of the file at our path, which tells it from its predecessors; None if it is missing."""
-        try:
-            return self.path.stat().st_ino
-        except FileNotFoundError:
-            return None
+        for suffix in ("", "-wal", "-shm"):
+            self._beside(suffix).unlink(missing_ok=True)
 
     def _beside(self, suffix: str) -> Path:
         return self.path.with_name(self.path.name + suffix)
@@ -314,8 +251,6 @@ class CacheFile:
         except BaseException:
             connection.close()
             raise
-        finally:
-            self._inode = self._inode_now()
         self._connection = connection
         return connection
 
@@ -328,15 +263,10 @@ class UnusedCache:
         self._path = path
 
     def clear(self) -> None:
-        """Delete all values and the file that was moved aside; raises StorageError if that fails."""
-        if self._path.exists() or _aside(self._path).exists():
+        """Delete all values; raises StorageError if that fails."""
+        if self._path.exists():
             with closing(CacheFile(self._path, max_bytes=0)) as file:
                 file.clear()
-
-
-def _aside(path: Path) -> Path:
-    """Return the path to which a damaged file is moved."""
-    return path.with_suffix(".damaged")
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -345,32 +275,29 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.text_factory = bytes
     for setting in _SETTINGS:
         connection.execute(f"PRAGMA {setting}")
-    if _described(connection) == (0, []):
+    if _number(connection, "user_version") == 0 and not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
         connection.execute("BEGIN IMMEDIATE")
         with connection:
             # Another process may have created the table meanwhile.
-            if _described(connection) == (0, []):
-                connection.execute(_DDL)
+            if _number(connection, "user_version") == 0:
+                connection.execute(_TABLE)
+                # The first number is random: values that were computed before a damaged file was deleted do not fit it.
+                connection.execute(f"PRAGMA application_id = {secrets.randbelow(_CLEARINGS)}")
                 connection.execute(f"PRAGMA user_version = {_FORMAT}")
-    version, statements = _described(connection)
-    if 0 < version < _FORMAT:
-        raise _OlderFormatError("it is of an earlier format")
-    if (version, statements) != (_FORMAT, [(_DDL.encode(),)]):
+    if _number(connection, "user_version") != _FORMAT:
         raise sqlite3.DatabaseError("it is of another format")
 
 
-def _described(connection: sqlite3.Connection) -> tuple[int, list[tuple[bytes]]]:
-    """Return the format version and the SQL statements of the schema."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return version, connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+def _is_damage(error: Exception) -> bool:
+    """Return whether an error speaks of the contents of the file; the others pass, or speak of the environment."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ or code & _PRIMARY_CODE in _DAMAGED
 
 
-def _used_bytes(connection: sqlite3.Connection) -> int:
-    """Return how many bytes of the file are in use."""
-    pages, free, size = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
-    )
-    return int((pages - free) * size)
+def _bytes(connection: sqlite3.Connection, without: str | None = None) -> int:
+    """Return the size of the file, or without the pages that the setting `without` counts."""
+    pages = _number(connection, "page_count") - (_number(connection, without) if without else 0)
+    return pages * _number(connection, "page_size")
 
 
 def _erase(connection: sqlite3.Connection) -> None:
@@ -388,12 +315,12 @@ def _erase(connection: sqlite3.Connection) -> None:
 
 def _clearings(connection: sqlite3.Connection) -> int:
     # SQLite keeps this number for the application and does not use it.
-    return int(connection.execute("PRAGMA application_id").fetchone()[0])
+    return _number(connection, "application_id")
+
+
+def _number(connection: sqlite3.Connection, setting: str) -> int:
+    return int(connection.execute(f"PRAGMA {setting}").fetchone()[0])
 
 
 def _checksum(key: bytes, value: bytes) -> int:
     return zlib.crc32(value, zlib.crc32(key))
-
-
-def _is_sound(key: bytes, value: object, checksum: object) -> bool:
-    return isinstance(value, bytes) and checksum == _checksum(key, value)

