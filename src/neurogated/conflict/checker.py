@@ -76,7 +76,7 @@ class ConflictChecker:
         A conflict ends when one side is deleted or its text changes. Then the other side has the valid time that it
         would have without the conflict. The write lock is held, so the candidates cannot change meanwhile.
         """
-        settlement = Settlement(self._store, delta.nodes)
+        settlement = Settlement(self._store, delta.at, delta.nodes)
         parted = list(settlement.parted_by(frozenset(delta.removed_nodes)))
         settlement.remove(delta.removed_nodes)
         for node in delta.nodes:
@@ -99,7 +99,7 @@ class ConflictChecker:
         self, found: Iterable[tuple[MemoryNode, Found]], settled: Iterable[PendingTask], at: datetime
     ) -> GraphDelta:
         """Return the delta with the conflicts that a language model found, each with its later stored memory."""
-        settlement = Settlement(self._store)
+        settlement = Settlement(self._store, at)
         for node, one in found:
             if not settlement.is_wrong(one.old.id):
                 self._record(settlement, node, one)

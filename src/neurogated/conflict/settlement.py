@@ -13,14 +13,16 @@ from neurogated.core.conflicts import (
     as_given,
     conflicts_about,
     edges_of,
-    given_times,
     moment_of,
     valid_conflicts,
+    with_outcome,
 )
 from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.derivation import derived_from
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
+from neurogated.core.outcomes import Outcome, Outcomes, SideTimes, outcome_of
+from neurogated.core.outcomes import times_of as given_side
 from neurogated.core.ports import GraphStorePort
 
 __all__ = ["Settlement", "resolution", "returned", "times_of"]
@@ -34,14 +36,15 @@ def times_of(node: MemoryNode) -> Validity:
 class Settlement:
     """Applies outcomes to memories. It computes a delta and writes nothing.
 
-    An outcome shortens valid times: a superseded memory holds until the other begins, the other holds from then on,
-    and a wrong memory holds at no time. A valid time follows from the given one and from all outcomes, so any outcome
-    can be taken back without the others.
+    A store computes valid times from the given ones and from all outcomes, see `core.outcomes`. The delta puts each
+    memory whose valid time changes, so that what follows the log sees it.
     """
 
-    def __init__(self, store: GraphStorePort, nodes: Iterable[MemoryNode] = ()) -> None:
-        """Take the graph, and the nodes that the delta writes anyway."""
+    def __init__(self, store: GraphStorePort, at: datetime, nodes: Iterable[MemoryNode] = ()) -> None:
+        """Take the graph, the time of the delta, and the nodes that it writes anyway."""
         self._store = store
+        self._at = at
+        self._outcomes = Outcomes(self._times, self._about)
         self._view = store.view()
         self._nodes = {node.id: node for node in nodes}
         self._conflicts: dict[str, Conflict] = {}
@@ -141,57 +144,21 @@ class Settlement:
                         yield pair[0], pair[1]
 
     def refresh(self, node_ids: Iterable[str]) -> None:
-        """Compute the valid times of memories, and of those that replaced them or were replaced by them.
+        """Compute the valid times of memories, and of those that replaced them or were replaced by them."""
+        for node_id in self._outcomes.affected(node_ids):
+            node, valid = self.node(node_id), self._outcomes.valid_time(node_id)
+            if node is not None and valid is not None and valid != times_of(node):
+                given = as_given(node)
+                self._nodes[node_id] = given if valid == times_of(given) else with_outcome(given, valid)
+                self._ended[node_id] = None
 
-        The memories on both sides of a wrong one replace each other.
-        """
-        affected = dict.fromkeys(node_ids)
-        waiting = list(affected)
-        for node_id in waiting:
-            near = [one.other(node_id) for one in self.about(node_id) if one.loser is not None]
-            waiting += [name for name in near if name not in affected and self.is_wrong(name)]
-            affected.update(dict.fromkeys(near))
-        for node_id in affected:
-            self._narrow(node_id)
-
-    def _winners(self, node: MemoryNode, seen: frozenset[str] = frozenset()) -> Iterator[MemoryNode]:
-        """Yield the later memories that superseded a memory; of a wrong fact between them, those that superseded it."""
-        for one in list(self.about(node.id)):
-            other = self.node(one.other(node.id))
-            if other is None or other.id in seen or moment_of(other) < moment_of(as_given(node)):
-                continue
-            if self.is_wrong(other.id):
-                if node.found.statement is not None:
-                    yield from self._winners(other, seen | {node.id})
-            elif one.loser == node.id and (seen or one.outcome == "superseded"):
-                yield other
-
-    def _narrow(self, node_id: str) -> None:
-        """Give a memory the valid time that follows from its outcomes. A memory that is wrong ends no other."""
+    def _times(self, node_id: str) -> SideTimes | None:
         node = self.node(node_id)
-        if node is None:
-            return
-        given = begin, end = given_times(node)
-        moment = moment_of(as_given(node))
-        about = list(self.about(node_id))
-        lost = [one for one in about if one.loser == node_id]
-        if begin is None and any(self._replaces(node_id, one) for one in about):
-            begin = moment
-        if any(one.outcome == "wrong" for one in lost):
-            begin = end = moment
-        for winner in self._winners(node):
-            end = moment_of(winner) if end is None else min(end, moment_of(winner))
-        known = None if (begin, end) == given else given
-        if (*times_of(node), node.found.given) != (begin, end, known):
-            self._nodes[node_id] = replace(node, valid_from=begin, valid_to=end, found=replace(node.found, given=known))
-            self._ended[node_id] = None
+        return None if node is None else given_side(as_given(node))
 
-    def _replaces(self, node_id: str, conflict: Conflict) -> bool:
-        """Return whether a memory superseded the other side, which was told before it."""
-        if conflict.outcome != "superseded" or conflict.loser in (None, node_id):
-            return False
-        loser, winner = self.node(conflict.other(node_id)), self.node(node_id)
-        return loser is not None and winner is not None and moment_of(loser) < moment_of(winner)
+    def _about(self, node_id: str) -> list[Outcome[str]]:
+        found = ((one, {name: name for name in one.sides}) for one in self.about(node_id))
+        return [outcome for one, keys in found if (outcome := outcome_of(one, keys, self._at)) is not None]
 
     def added_to(self, delta: GraphDelta) -> GraphDelta:
         """Return a delta with these changes."""
@@ -227,7 +194,7 @@ def resolution(
         because: the reason.
         at: the time of the delta.
     """
-    settlement = Settlement(store)
+    settlement = Settlement(store, at)
     first, second = store.get_nodes(conflict.sides)
     conflict = replace(conflict, because=because, by_user=True)
     if keep in conflict.sides:
@@ -243,7 +210,7 @@ def resolution(
 
 def returned(past: GraphStorePort, present: GraphStorePort, delta: GraphDelta) -> GraphDelta:
     """Return a delta that returns to a past without outcomes of conflicts that were erased since."""
-    settlement = Settlement(past, delta.nodes)
+    settlement = Settlement(past, delta.at, delta.nodes)
     shortened = [node for node in delta.nodes if node.found.given is not None]
     for node in shortened:
         settlement.follow(node)

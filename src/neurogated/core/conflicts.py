@@ -39,6 +39,7 @@ __all__ = [
     "orphaned_conflicts",
     "undisputed",
     "valid_conflicts",
+    "with_outcome",
 ]
 
 CONFLICT = "conflict"
@@ -282,7 +283,17 @@ def given_times(node: MemoryNode) -> Validity:
     return node.found.given or (node.valid_from, node.valid_to)
 
 
+def with_outcome(node: MemoryNode, valid: Validity | None) -> MemoryNode:
+    """Return a memory with the valid time that its conflicts leave it; unchanged for None. It keeps the given one."""
+    if valid is None:
+        return node
+    found = replace(node.found, given=(node.valid_from, node.valid_to))
+    return node.changed(valid_from=valid[0], valid_to=valid[1], found=found)
+
+
 def as_given(node: MemoryNode) -> MemoryNode:
     """Return a memory with the valid time that it has without conflicts."""
-    begin, end = given_times(node)
-    return replace(node, valid_from=begin, valid_to=end, found=replace(node.found, given=None))
+    if node.found.given is None:
+        return node
+    begin, end = node.found.given
+    return node.changed(valid_from=begin, valid_to=end, found=replace(node.found, given=None))

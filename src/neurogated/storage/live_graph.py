@@ -6,10 +6,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
 from neurogated.core.clock import to_utc
+from neurogated.core.conflicts import as_given
 from neurogated.core.delta import GraphDelta
 from neurogated.core.forking import bind_to_process
 from neurogated.errors import CorruptMemoryError, InputError, MemoryClosedError, MemoryLockedError, NeurogatedError
@@ -104,9 +106,12 @@ class LiveGraph:
         """Check a delta against the index, append it to the log and apply it to the index; see `GraphStorePort`."""
         with self.exclusively():
             refuse_reserved(delta)
+            # An outcome is computed, so a memory that was read with one is stored without it.
+            delta = replace(delta, nodes=tuple(map(as_given, delta.nodes)))
             self.index.check_vectors(delta)
             self.isolate()
             plan = make_plan(self.index.topology.view(), delta)
+            outcomes = self.index.planned_outcomes(plan, self.follower.records(self.index))
             # An appended delta must reach the index whole. If an interrupt strikes in between, the index is reloaded.
             self._stale = True
             try:
@@ -117,7 +122,7 @@ class LiveGraph:
                 raise
             self.index.commit(plan, sequence)
             with self._committing:
-                self.index.commit_validity(plan)
+                self.index.commit_validity(plan, outcomes)
                 self._stale = False
                 self.publish()
             self.follower.note(plan, self.index)

@@ -12,17 +12,22 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.column_view import ColumnView
+from neurogated.core.conflicts import CONFLICT, valid_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.model import MemoryNode
+from neurogated.core.outcomes import Outcome, outcome_of, times_of
 from neurogated.core.rendering import Described, keyword_text, tags
+from neurogated.core.scope import Scope
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.files.derived import PartSnapshot
 from neurogated.storage.index.graph.columns import Column
+from neurogated.storage.index.graph.outcomes import OutcomeChanges
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph.topology_files import TopologySnapshot, load_base_layer, load_topology
 from neurogated.storage.index.graph.validity import Validity
-from neurogated.storage.index.records import MemoryRecords
+from neurogated.storage.index.records import MemoryRecords, NodeRecord, Records
 from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, VectorSettings
 
@@ -149,11 +154,50 @@ class GraphIndex:
                 self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
             put_texts(self._texts, plan.node_rows, plan.delta.nodes)
 
-    def commit_validity(self, plan: Plan) -> None:
-        """Apply a plan to the validity; it cannot fail."""
+    def planned_outcomes(self, plan: Plan, records: Records) -> OutcomeChanges:
+        """Return the outcomes that a plan changes, with the times of their sides; the plan is not applied yet."""
+        nodes = dict(zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True))
+        put, view = {node.id: row for row, node in nodes.items()}, self.topology.view()
+        conflicts = {row: node for row, node in nodes.items() if node.kind == CONFLICT}
+        outcomes = _outcomes_of(conflicts, lambda name: put.get(name, view.find(name)))
+        return self._changes(plan.removed_nodes, outcomes, nodes, records.nodes)
+
+    def load_outcomes(self, changed: Rows, removed: Rows, records: Records) -> None:
+        """Load the outcomes of changed nodes, of which the columns are loaded."""
+        view = self.topology.view()
+        code = view.kinds.index(CONFLICT) if CONFLICT in view.kinds else -1
+        rows = changed[view.kind.take(changed) == code]
+        conflicts = {
+            row: MemoryNode.restored(
+                id=view.ids[row], kind=CONFLICT, scope=Scope(), created_at=record.created_at, metadata=record.metadata
+            )
+            for row, record in zip(rows.tolist(), records.nodes(rows), strict=True)
+        }
+        sides = np.fromiter(self.validity.outcomes.sides, np.int64)
+        again = np.intersect1d(sides, changed)
+        known = dict(zip(again.tolist(), records.nodes(again), strict=True))
+        outcomes = _outcomes_of(conflicts, view.find)
+        self.validity.settle(self._changes(removed, outcomes, known, records.nodes))
+
+    def _changes(
+        self,
+        removed: Rows,
+        outcomes: Mapping[int, Outcome[int] | None],
+        known: Mapping[int, NodeRecord | MemoryNode],
+        read: Callable[[Rows], Sequence[NodeRecord]],
+    ) -> OutcomeChanges:
+        """Return changes with the times of known nodes, and of the other sides, which are read."""
+        sides = {side for one in outcomes.values() if one is not None for side in one.sides} - known.keys()
+        rows = np.array(sorted(side for side in sides if not self.validity.outcomes.has_times(side)), dtype=np.int64)
+        times = {**known, **dict(zip(rows.tolist(), read(rows) if rows.size else (), strict=True))}
+        return OutcomeChanges(removed.tolist(), outcomes, {row: times_of(one) for row, one in times.items()})
+
+    def commit_validity(self, plan: Plan, outcomes: OutcomeChanges) -> None:
+        """Apply a plan with its outcomes to the validity; it cannot fail."""
         self.validity.remove(plan.removed_nodes, plan.removed_edges)
         self.validity.put_nodes(plan.node_rows.tolist(), plan.delta.nodes)
         self.validity.put_edges(plan.edge_rows.tolist(), plan.delta.edges)
+        self.validity.settle(outcomes)
         for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
             if edge.relation is not None:
                 self.relations.setdefault(edge.relation, []).append(row)
@@ -206,6 +250,18 @@ class GraphIndex:
             if given:
                 rows, vectors = zip(*given, strict=True)
                 change.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
+
+
+def _outcomes_of(
+    conflicts: Mapping[int, MemoryNode], find: Callable[[str], int | None]
+) -> dict[int, Outcome[int] | None]:
+    """Return the outcomes of conflicts by row; None for one that is invalid or lacks a side."""
+    found: dict[int, Outcome[int] | None] = dict.fromkeys(conflicts)
+    for row, node in conflicts.items():
+        for conflict in valid_conflicts([node]):
+            sides = [(side, at) for side in conflict.sides if (at := find(side)) is not None]
+            found[row] = outcome_of(conflict, dict(sides), node.created_at)
+    return found
 
 
 def _vector_settings(config: MemoryConfig) -> VectorSettings:

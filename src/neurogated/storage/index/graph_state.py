@@ -9,6 +9,7 @@ import numpy as np
 
 from neurogated.core.clock import from_micros
 from neurogated.core.column_view import NODE_COLUMNS, ColumnView
+from neurogated.core.conflicts import with_outcome
 from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
@@ -51,7 +52,7 @@ class GraphState:
             return []
         view = self.view
         columns = [getattr(view, name).take(rows).tolist() for name in NODE_COLUMNS]
-        return [
+        nodes = [
             MemoryNode.restored(
                 id=view.ids[row],
                 embedding=vector,
@@ -70,6 +71,8 @@ class GraphState:
                 rows.tolist(), self.records.nodes(rows), self.form.vectors.get_all(rows), *columns, strict=True
             )
         ]
+        valid = self.form.validity.outcomes.valid
+        return [with_outcome(node, valid.get(row)) for row, node in zip(rows.tolist(), nodes, strict=True)]
 
     def edges(self, rows: Rows) -> list[MemoryEdge]:
         """Return the edges at rows of the view; raises RecordsErasedError."""

@@ -42,8 +42,9 @@ class ReplayFollower(Follower):
             return False
         for entry in self._log.entries(index.topology.sequence):
             plan = make_plan(index.topology.view(), entry.delta)
+            outcomes = index.planned_outcomes(plan, self.records(index))
             index.commit(plan, entry.sequence)
-            index.commit_validity(plan)
+            index.commit_validity(plan, outcomes)
         index.embedder = self._engine.embedder
         return True
 

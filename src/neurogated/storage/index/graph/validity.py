@@ -14,6 +14,7 @@ import numpy as np
 from neurogated.core.clock import to_micros
 from neurogated.core.column_view import ColumnView
 from neurogated.core.view import Rows
+from neurogated.storage.index.graph.outcomes import OutcomeChanges, RowOutcomes
 
 __all__ = ["Validity", "micros_or_none"]
 
@@ -154,6 +155,7 @@ class _Visible:
 class Validity:
     """Valid times and expiry times of a graph, and the views that they imply."""
 
+    outcomes: RowOutcomes = field(default_factory=RowOutcomes)
     _nodes: _Spans = field(default_factory=_Spans)
     _edges: _Spans = field(default_factory=_Spans)
     _expiry: _Deadlines = field(default_factory=_Deadlines)
@@ -161,7 +163,9 @@ class Validity:
 
     def isolated(self) -> Validity:
         """Return a copy."""
-        return Validity(self._nodes.copy(), self._edges.copy(), self._expiry.copy(), self._visible)
+        return Validity(
+            self.outcomes.copy(), self._nodes.copy(), self._edges.copy(), self._expiry.copy(), self._visible
+        )
 
     def put_nodes(self, rows: Iterable[int], nodes: Iterable[_Expiring]) -> None:
         """Upsert nodes at `rows`."""
@@ -175,6 +179,11 @@ class Validity:
         self._nodes.put(row, begin, end)
         self._expiry.put(row, expires)
         self._visible = None
+
+    def settle(self, changes: OutcomeChanges) -> None:
+        """Apply changes of outcomes, after the nodes that they are about."""
+        for row, (begin, end) in self.outcomes.update(changes).items():
+            self._nodes.put(row, micros_or_none(begin), micros_or_none(end))
 
     def put_edges(self, rows: Iterable[int], edges: Iterable[_Lasting]) -> None:
         """Add edges at `rows`."""

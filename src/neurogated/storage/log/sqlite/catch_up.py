@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +17,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.index.records import NodeRecord
+from neurogated.storage.index.records import Records
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.loading import NOW, UNCHANGED, GraphLoader, Keys, put_vectors
 from neurogated.storage.log.sqlite.node_rows import Columns, last_of_each, read_changes, read_columns
@@ -38,8 +38,8 @@ class GraphFollower:
     connection: apsw.Connection
     namespace: int
     types: Mapping[int, EdgeType]
-    read: Callable[[Rows], Sequence[NodeRecord]]
-    """Returns the records at rows that the index already holds."""
+    records: Callable[[GraphIndex], Records]
+    """Returns the records of an index."""
 
     def follow(self, index: GraphIndex) -> None:
         """Bring an index up to date; the file must not change meanwhile."""
@@ -55,7 +55,8 @@ class GraphFollower:
         loader.load_relations(index.relations, index.edge_keys.values, since)
         self._follow_vectors(index, since)
         index.topology.sequence = sequence
-        index.renew_texts(changed, removed, self.read)
+        index.load_outcomes(changed, removed, self.records(index))
+        index.renew_texts(changed, removed, self.records(index).nodes)
 
     def _follow_nodes(self, index: GraphIndex, since: int) -> tuple[Rows, Rows]:
         """Add new nodes, and apply changes and removals; return the rows of the changed and of the removed nodes."""

@@ -131,6 +131,9 @@ class FileFollower(Follower):
                     continue
                 kept = index.size
                 self._take_in(connection, index)
+                if kept:
+                    nodes = index.topology.view().live_nodes()
+                    index.load_outcomes(nodes, nodes[:0], self.records(index))
             self.checkpointer.add_backlog(index.size - kept, index.size)
             self._state, self._generation = state, generation
             return index
@@ -172,7 +175,7 @@ class FileFollower(Follower):
 
     def _take_in(self, connection: apsw.Connection, index: GraphIndex) -> None:
         namespace, types = self._log.namespace, register_types(connection)
-        GraphFollower(connection, namespace, types, lambda rows: self.records(index).nodes(rows)).follow(index)
+        GraphFollower(connection, namespace, types, self.records).follow(index)
         index.pending, index.embedder = read_pending(connection, namespace), read_embedder(connection)
 
     # Reading

@@ -19,7 +19,7 @@ from neurogated.errors import CorruptMemoryError
 from neurogated.storage.index.graph.topology import Fading, Topology
 from neurogated.storage.index.graph.validity import Validity
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
-from neurogated.storage.log.sqlite.node_rows import last_of_each
+from neurogated.storage.log.sqlite.node_rows import given_micros, last_of_each
 
 __all__ = [
     "HOLDS",
@@ -129,13 +129,14 @@ class GraphLoader:
 
     def load_node_validity(self, validity: Validity, node_keys: Keys, after: int = 0) -> None:
         """Load the validity and the expiry of the nodes changed after the delta `after`."""
-        for key, begin, end, expires in self._query(
-            "SELECT v.node, v.valid_from, v.valid_to, v.expires_at "
+        for key, begin, end, expires, found in self._query(
+            "SELECT v.node, v.valid_from, v.valid_to, v.expires_at, CASE WHEN v.found LIKE '%given%' THEN v.found END "
             "FROM node_versions v INDEXED BY node_versions_lasting JOIN nodes n ON n.node = v.node "
             "WHERE (v.valid_from IS NOT NULL OR v.valid_to IS NOT NULL OR v.expires_at IS NOT NULL) "
             f"AND n.namespace = :namespace AND {HOLDS.format('v')} AND v.since > {after}"
         ):
-            validity.put_node(int(np.searchsorted(node_keys, key)), begin, end, expires)
+            since, until = (begin, end) if found is None else given_micros(found, (begin, end))
+            validity.put_node(int(np.searchsorted(node_keys, key)), since, until, expires)
 
     def replay_operators(self, since: Keys, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
         """Apply the operators journaled after the delta `after` to the weights that are older than each.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -30,6 +31,7 @@ __all__ = [
     "NodeNumbers",
     "access_values",
     "found_from_json",
+    "given_micros",
     "last_of_each",
     "moment_or_none",
     "node_values",
@@ -141,7 +143,16 @@ def record_of(values: Iterable[Any]) -> NodeRecord:
     record |= {name: moment_or_none(record[name]) for name in _TIMES}
     record["metadata"], record["tags"] = json.loads(record["metadata"]), tuple(json.loads(record["tags"] or "[]"))
     record["found"] = found_from_json(record["found"])
+    if (given := record["found"].given) is not None:
+        # Files of older versions hold computed valid times beside the given ones.
+        record |= {"valid_from": given[0], "valid_to": given[1], "found": replace(record["found"], given=None)}
     return NodeRecord(**record)
+
+
+def given_micros(found: str, times: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+    """Return the valid time that a memory had without conflicts in a file of an older version, else `times`."""
+    given = found_from_json(found).given
+    return times if given is None else (micros_or_none(given[0]), micros_or_none(given[1]))
 
 
 def read_columns(

@@ -238,6 +238,8 @@ class PastFollower(Follower):
         put_vectors(index.vectors, keys, self._old_vectors(_ENDED_VECTORS))
         index.node_keys, index.edge_keys = Column.of(keys), Column.of(edge_keys)
         index.overlay, index.embedder = self._texts, present.embedder
+        nodes = index.topology.view().live_nodes()
+        index.load_outcomes(nodes, nodes[:0], self.records(index))
         return index
 
     def _load_nodes(self, loader: GraphLoader, form: GraphIndex, now: ColumnView, keys: Keys) -> None:
