@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from neurogated.core.conflicts import (
+    MODEL,
     Conflict,
     Validity,
     as_given,
@@ -209,31 +210,26 @@ def resolution(
 
 
 def returned(past: GraphStorePort, present: GraphStorePort, delta: GraphDelta) -> GraphDelta:
-    """Return a delta that returns to a past without outcomes of conflicts that were erased since."""
-    settlement = Settlement(past, delta.at, delta.nodes)
-    shortened = [node for node in delta.nodes if node.found.given is not None]
-    for node in shortened:
-        settlement.follow(node)
-    kept = _kept(settlement, present, shortened, delta.removed_nodes)
-    for conflict in kept.values():
-        settlement.put(conflict)
-        settlement.refresh(conflict.sides)
-    nodes = {node.id: settlement.node(node.id) or node for node in delta.nodes}
-    for node in present.get_nodes([node.id for node in shortened], missing_ok=True):
-        if nodes[node.id] == node:
-            del nodes[node.id]
+    """Return a delta that returns to a past, and keeps later conflicts in place of those that were erased since."""
+    kept = set(_kept(past, present, delta.removed_nodes))
     return replace(
         delta,
-        nodes=tuple(nodes.values()),
         removed_nodes=tuple(name for name in delta.removed_nodes if name not in kept),
         removed_edges=tuple(key for key in delta.removed_edges if key.source_id not in kept),
     )
 
 
-def _kept(
-    settlement: Settlement, present: GraphStorePort, shortened: Iterable[MemoryNode], removed: Collection[str]
-) -> dict[str, Conflict]:
-    """Return the later conflicts that take the place of erased ones, so that their losers stay ended."""
-    freed = {node.id for node in shortened if settlement.node(node.id) != node}
-    nodes = present.get_nodes(list(removed), missing_ok=True) if freed else []
-    return {one.id: one for one in valid_conflicts(nodes) if one.loser in freed and one.other(one.loser) not in removed}
+def _kept(past: GraphStorePort, present: GraphStorePort, removed: Collection[str]) -> Iterator[str]:
+    """Yield the conflicts whose sides the past has as the present, and of which it lacks the one that ended the loser.
+
+    The deletion of a value between two others made such a conflict, and that value was erased.
+    """
+    view = past.view()
+    for conflict in valid_conflicts(present.get_nodes(list(removed), missing_ok=True)):
+        sides = (store.get_nodes(conflict.sides, missing_ok=True) for store in (past, present))
+        before, now = ([(one.content, *times_of(as_given(one))) for one in nodes] for nodes in sides)
+        if conflict.loser is None or conflict.rule == MODEL or before != now:
+            continue
+        about = past.get_nodes(conflicts_about(view, [conflict.loser]), missing_ok=True)
+        if all(one.loser != conflict.loser for one in valid_conflicts(about)):
+            yield conflict.id

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.conflicts import as_given
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import GraphView, Rows
@@ -58,8 +59,9 @@ def is_derived(view: GraphView, rows: Rows) -> NDArray[np.bool_]:
 
 
 def same_source(one: MemoryNode, other: MemoryNode) -> bool:
-    """Return whether two versions of a node agree in all fields from which memories are derived."""
-    return all(getattr(one, name) == getattr(other, name) for name in _BASIS)
+    """Return whether two versions of a node agree in all given fields from which memories are derived."""
+    first, second = as_given(one), as_given(other)
+    return all(getattr(first, name) == getattr(second, name) for name in _BASIS)
 
 
 def common_metadata(nodes: Sequence[MemoryNode]) -> dict[str, Any]:

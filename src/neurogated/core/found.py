@@ -84,7 +84,8 @@ class Found:
     place: str | None = None
     """Where it happened; None if unknown."""
     given: tuple[datetime | None, datetime | None] | None = None
-    """For a memory that a conflict shortens: `valid_from` and `valid_to` without conflicts. None for any other."""
+    """For a memory that a conflict shortens: `valid_from` and `valid_to` without conflicts. None for any other. It is
+    computed when the memory is read, and not stored."""
 
     def __post_init__(self) -> None:
         for name in _LISTS:

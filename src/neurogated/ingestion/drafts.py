@@ -44,9 +44,8 @@ class Draft:
     @classmethod
     def of(cls, node: MemoryNode, found: Found) -> Draft:
         """Return the draft that gives a stored node the text, the metadata and all given fields of `node`."""
-        # The valid time of a memory that lost a conflict is computed.
-        names = ("valid_from", "valid_to") if node.found.given is None else ()
-        lifetime = {name: getattr(node, name) for name in (*names, "expires_at")}
+        node = as_given(node)
+        lifetime = {name: getattr(node, name) for name in ("valid_from", "valid_to", "expires_at")}
         fields = {name: getattr(node, name) for name in _FIELDS}
         found = replace(found, given=None)
         return cls(node.id, node.content, node.metadata, lifetime, found, node.scope, fields, named=True)
@@ -83,6 +82,7 @@ class Draft:
 
     def changes(self, node: MemoryNode) -> bool:
         """Return whether the draft changes the text, metadata, times or other fields of `node`."""
+        node = as_given(node)
         given = {**self.lifetime, **self.fields, "scope": self.scope, "content": self.content}
         return (
             any(getattr(node, name) != value for name, value in given.items())
@@ -117,8 +117,9 @@ class Draft:
             text: dict[str, Any] = (
                 {} if stored.content == self.content else {"content": self.content, "found": self.found}
             )
-            node = as_given(stored) if text else stored
-            node = replace(node, metadata=self._metadata_over(stored), scope=self.scope, **text, **self.fields)
+            node = replace(
+                as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **text, **self.fields
+            )
         return with_lifetime(node, self.lifetime)
 
     def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:

@@ -37,9 +37,7 @@ def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> Mem
     """
     if not times:
         return node
-    if times.keys() & {"valid_from", "valid_to"}:
-        # The outcomes of its conflicts are computed again from the new times.
-        node = as_given(node)
+    node = as_given(node)
     begin, end = times.get("valid_from", node.valid_from), times.get("valid_to", node.valid_to)
     if begin is not None and end is not None and end <= begin:
         raise InputError(f"valid_to, {end}, must lie after valid_from, {begin}")
