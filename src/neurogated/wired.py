@@ -85,6 +85,11 @@ class Wired(ABC):
     def _enter(self, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
         now = to_micros(self._parts.clock())
         self._parts.canvas.enter(view, self.config.namespace, owner, relevance, now)
+        if self._parts.canvas.place is not None:
+            # Another process may have erased memories and emptied the server since the view was taken.
+            present = self.store.view()
+            if gone := relevance.keys() - {present.ids[row] for row in present.known_rows(relevance).tolist()}:
+                self._parts.canvas.remove(self.config.namespace, gone)
 
     def _asked(self, store: GraphStorePort, conflicts: Iterable[Conflict]) -> list[Conflict]:
         """Return those of the conflicts whose sides are there, with their reasons and questions."""

@@ -164,6 +164,31 @@ def test_compaction_waits_for_a_canvas_that_hangs(config: MemoryConfig, redis_se
     client.close()
 
 
+def test_a_late_recall_brings_no_erased_id_back(
+    config: MemoryConfig, redis_server: "Redis", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redis_server.start()
+    client = redis_server.client()
+    client.flushall()
+    settings = with_servers(config, canvas_url=redis_server.url)
+    with NeuroGraphMemory(settings) as memory, NeuroGraphMemory(settings) as other:
+        memory.add("Ana has a pet.", id=WORD, user_id="ana")
+        memory.add("Bob has a pet.", user_id="bob")
+        enter = memory._parts.canvas.enter
+
+        def late(*given: Any) -> None:  # noqa: ANN401
+            erase(other)
+            enter(*given)
+
+        monkeypatch.setattr(memory._parts.canvas, "enter", late)
+        memory.recall("pet", user_id="ana")
+        members = [
+            member for key in client.keys("*") if client.type(key) == b"zset" for member in client.zrange(key, 0, -1)
+        ]
+        assert WORD.encode() not in members
+    client.close()
+
+
 def test_a_reader_puts_nothing_on_a_server_that_no_writer_has_recorded(
     config: MemoryConfig, redis_server: "Redis"
 ) -> None:
