@@ -27,6 +27,7 @@ __all__ = [
     "connect_reader",
     "fetch",
     "fetch_columns",
+    "os_errors",
     "plain_file",
     "read_beginning",
     "read_unchecked",
@@ -185,6 +186,17 @@ def begun(connection: apsw.Connection, mode: str) -> Iterator[None]:
         if failure is None:
             raise
         raise failure  # noqa: B904 - the first error, not its consequence
+
+
+@contextlib.contextmanager
+def os_errors(what: str, remedy: str) -> Iterator[None]:
+    """Raise StorageError, which says `what` happened and names the remedy, in place of an error of the system."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, StorageError):
+            raise
+        raise StorageError(f"{what} ({error}); {remedy}") from error
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClose
 from neurogated.storage.files.process_lock import Presence, ProcessLock
 from neurogated.storage.log.block import Blocks
 from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
-from neurogated.storage.log.sqlite.connection import begun, connect, connect_reader, fetch, translated
+from neurogated.storage.log.sqlite.connection import begun, connect, connect_reader, fetch, os_errors, translated
 from neurogated.storage.log.sqlite.create import drop_draft, make_file
 from neurogated.storage.log.sqlite.file_guard import FileGuard
 from neurogated.storage.log.sqlite.integrity import (
@@ -36,6 +36,8 @@ from neurogated.storage.log.sqlite.settings import keep_incarnation
 __all__ = ["SqliteFile"]
 
 _log = logging.getLogger(__name__)
+
+_CHECK = "check it, or choose another save_dir"
 
 # Files whose locks SQLite still believes held in this forked process, although only the parent held them.
 _busy_at_fork: set[tuple[int, int]] = set()
@@ -81,13 +83,14 @@ class SqliteFile:
         self._closed = True
         self._files = OpenedFiles(path)
         self._watermark = CommitWatermark(path.with_suffix(".acknowledged"))
-        if read_only:
-            self._open_for_reading()
-        else:
-            self._turn = ProcessLock(path.with_suffix(".lock"), f"writes to {path}")
-            self._presence = Presence(path)
-            self._watch = CheckpointWatch(path, self._turn)
-            self._open_as_writer(from_scratch=from_scratch)
+        with os_errors(f"{path} cannot be opened", _CHECK):
+            if read_only:
+                self._open_for_reading()
+            else:
+                self._turn = ProcessLock(path.with_suffix(".lock"), f"writes to {path}")
+                self._presence = Presence(path)
+                self._watch = CheckpointWatch(path, self._turn)
+                self._open_as_writer(from_scratch=from_scratch)
         self._closed = False
         bind_to_process(self, self.lock, self._reader_lock)
 
@@ -106,16 +109,12 @@ class SqliteFile:
             if is_alone:
                 self._watch.note()
             self._turn.release()
-        except BaseException as error:
+        except BaseException:
             if hasattr(self, "_guard"):
                 with self._guard.released():
                     self._connection.close()
             self._presence.leave()
             self._turn.close()
-            if isinstance(error, OSError) and not isinstance(error, StorageError):
-                raise StorageError(
-                    f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
-                ) from error
             raise
 
     def disown(self, *, at_rest: bool) -> None:
@@ -252,7 +251,8 @@ class SqliteFile:
                 _log.info("%s was replaced and is reopened", self.path)
                 with self._guard.released():
                     self._connection.close()
-                self._open_for_reading()
+                with os_errors(f"{self.path} cannot be opened", _CHECK):
+                    self._open_for_reading()
             if not self.read_only and not self._writing.locked():
                 # An interrupt may have prevented its release.
                 self._turn.release()
@@ -357,14 +357,7 @@ class SqliteFile:
 
     def _open_for_reading(self) -> None:
         self._files.memory()
-        try:
-            check_format(self.path)
-        except StorageError:
-            raise
-        except OSError as error:
-            raise StorageError(
-                f"{self.path} cannot be opened ({error}); check it, or choose another save_dir"
-            ) from error
+        check_format(self.path)
         if self._watermark.says_open():
             refuse_unsealed(self.path)
         self._attach(connect_reader)

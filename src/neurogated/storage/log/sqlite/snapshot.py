@@ -18,6 +18,7 @@ from neurogated.storage.log.sqlite.connection import (
     connect,
     connect_reader,
     fetch,
+    os_errors,
     read_whole_file,
     reserve_checksums,
     translated,
@@ -87,20 +88,13 @@ def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> No
 
 
 def _refuse_unusable(snapshot: Path, path: Path) -> None:
-    try:
+    remedy = "give the file that `snapshot` wrote"
+    with os_errors(f"the snapshot {snapshot} cannot be read", remedy):
+        if not snapshot.exists():
+            raise StorageError(f"there is no snapshot {snapshot}; {remedy}")
         check_format(snapshot)
-    except FileNotFoundError as error:
-        raise StorageError(f"there is no snapshot {snapshot}; give the file that `snapshot` wrote") from error
-    except OSError as error:
-        if isinstance(error, StorageError):
-            raise
-        raise StorageError(
-            f"the snapshot {snapshot} cannot be read ({error}); give the file that `snapshot` wrote"
-        ) from error
     if path.exists() and path.samefile(snapshot):
-        raise StorageError(
-            f"{snapshot} is the memory itself, not a snapshot of it; give the file that `snapshot` wrote"
-        )
+        raise StorageError(f"{snapshot} is the memory itself, not a snapshot of it; {remedy}")
 
 
 def _copy(snapshot: Path, draft: Path) -> None:
@@ -147,12 +141,9 @@ def _draft_of(target: Path) -> Iterator[Path]:
     """Give a draft file beside `target` and delete it unless it was moved; disk errors become StorageError."""
     draft = target.with_name(target.name + ".draft")
     try:
-        drop_file(draft)
-        yield draft
-    except OSError as error:
-        if isinstance(error, StorageError):
-            raise
-        raise StorageError(f"{target} cannot be written ({error}); check the folder and free space") from error
+        with os_errors(f"{target} cannot be written", "check the folder and free space"):
+            drop_file(draft)
+            yield draft
     finally:
         with contextlib.suppress(OSError):
             drop_file(draft)
