@@ -26,7 +26,7 @@ __all__ = ["Asynchronous"]
 
 
 class Asynchronous:
-    """Base of `NeuroGraphMemory`: its calls never block the event loop; `recall_concurrency` of them run at once."""
+    """Base of `NeuroGraphMemory`: its calls never block the event loop; 64 of them run at once."""
 
     store: GraphStorePort
     _runtime: Runtime

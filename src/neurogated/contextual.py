@@ -23,12 +23,16 @@ from neurogated.core.trace import RecalledMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import Details, Message, read_contents
 from neurogated.ingestion.document import Document, Passage
+from neurogated.ingestion.duplicates import DUPLICATE_WORDS
 from neurogated.ingestion.spelling import same_spelling
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.wired import Wired
 
 __all__ = ["Contextual"]
+
+# Tokens of the budget for each memory that is recalled for a context.
+_CONTEXT_DEPTH = 8
 
 
 class _Heard(NamedTuple):
@@ -77,7 +81,7 @@ class Contextual(Wired):
         settings, embedder, as_of = self.config.metabolism, self._parts.embedder, options.get("as_of")
         given = dict(options)
         if given.get("top_n") is None:
-            given["top_n"] = max(self.config.retrieval.candidates, token_budget // settings.context_depth)
+            given["top_n"] = max(self.config.retrieval.candidates, token_budget // _CONTEXT_DEPTH)
         with self._runtime.work("recalling"):
             recall = self._with_questions(self.retriever.recall(task, **cast("RecallOptions", given)), as_of)
             builder = ContextBuilder(settings, embedder, count_tokens or token_counter(embedder))
@@ -169,12 +173,11 @@ class Contextual(Wired):
         return added
 
     def _echo_links(self, heard: Sequence[_Heard]) -> EchoLinks:
-        namespace, settings, now = self.config.namespace, self.config.metabolism, self._parts.clock()
+        namespace, now = self.config.namespace, self._parts.clock()
         return EchoLinks(
             self.store,
-            EchoFinder(self._parts.statement_judge, same_spelling, settings.duplicate_words),
+            EchoFinder(self._parts.statement_judge, same_spelling, DUPLICATE_WORDS),
             lambda user_id: self._runtime.handed_out.ids(namespace, user_id, now),
-            settings,
             [(one.scope, one.passages[0], ids) for one, _, ids in heard if one is not None and ids],
         )
 

@@ -296,7 +296,7 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         """Learn from an outcome: success strengthens the edges among these memories (LTP), failure weakens them.
 
         Their energy and importance change likewise. After success, each memory gets ASSOC edges to the next
-        `learning.assoc_neighbors`, unless a plastic edge connects the pair. A frozen memory learns nothing. Memories
+        five, unless a plastic edge connects the pair. A frozen memory learns nothing. Memories
         that were deleted or expired since the recall are skipped and logged.
 
         Args:

@@ -27,6 +27,9 @@ from neurogated.tiers.facts import FactFollower
 
 __all__ = ["Event", "Runtime"]
 
+# Concurrent questions of `arecall` and `aretrieve`.
+_RECALL_CONCURRENCY = 64
+
 _log = logging.getLogger(__name__)
 
 Event = Literal["added", "updated", "deleted", "recalled", "learned", "conflict", "echoed"]
@@ -77,7 +80,7 @@ class Runtime:
         self._start()
 
     def _start(self) -> None:
-        self.threads = ThreadPoolExecutor(self._config.runtime.recall_concurrency, thread_name_prefix="recall")
+        self.threads = ThreadPoolExecutor(_RECALL_CONCURRENCY, thread_name_prefix="recall")
         self._watchdog = Watchdog(self._config.runtime.stall_warning_seconds)
 
     def is_frozen(self) -> bool:

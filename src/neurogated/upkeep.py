@@ -23,6 +23,9 @@ from neurogated.wired import Wired
 
 __all__ = ["Upkeep"]
 
+# Memories from which a language model answers a question.
+_QA_PASSAGES = 5
+
 
 @names_arguments
 class Upkeep(Wired):
@@ -53,7 +56,7 @@ class Upkeep(Wired):
         return made
 
     def answer(self, recall: Recall) -> str | None:
-        """Return the language model's short answer to the recall's question from its first `llm.qa_passages` memories.
+        """Return the language model's short answer to the recall's question from its first five memories.
 
         None if no language model is configured.
 
@@ -63,7 +66,7 @@ class Upkeep(Wired):
         if self._parts.language_model is None:
             return None
         prompts = PromptTemplateManager()
-        nodes = [memory.node for memory in recall.memories[: self.config.llm.qa_passages]]
+        nodes = [memory.node for memory in recall.memories[:_QA_PASSAGES]]
         texts = [render(node) for node in nodes]
         messages = prompts.render("qa", question=recall.query, passages="\n\n".join(texts))
         with self._runtime.reading():

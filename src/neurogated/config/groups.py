@@ -16,6 +16,9 @@ __all__ = [
     "VectorSettings",
 ]
 
+# Weights of the labels in a language model's answers. Models judge by words, since their numbers are noise.
+_STRENGTHS = {"weak": 0.4, "medium": 0.7, "strong": 1.0}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexingSettings:
@@ -66,9 +69,6 @@ class LearningSettings:
         low=0.0,
         high=1.0,
     )
-    assoc_neighbors: int = setting(
-        5, "feedback connects each memory with this many of the memories that follow it", low=1
-    )
     max_out_weight: float = setting(
         8.0, "maximum sum of the plastic weights that leave a node; learning scales a larger sum down", low=0.0
     )
@@ -105,10 +105,6 @@ class LLMSettings:
     kernel_deadline: float = setting(
         2.0, "seconds that the language model has to judge a question, independent of llm.timeout", low=0.0
     )
-    strength_weak: float = setting(0.4, "strength of a language model's answer 'weak'", low=0.0, high=1.0)
-    strength_medium: float = setting(0.7, "strength of a language model's answer 'medium'", low=0.0, high=1.0)
-    strength_strong: float = setting(1.0, "strength of a language model's answer 'strong'", low=0.0, high=1.0)
-    qa_passages: int = setting(5, "memories from which a language model answers a question", low=1)
 
     def __post_init__(self) -> None:
         check(self, "llm.")
@@ -118,7 +114,7 @@ class LLMSettings:
 
         Language models distinguish these words; numbers that they choose themselves are noise.
         """
-        return float(getattr(self, f"strength_{label}"))
+        return _STRENGTHS[label]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +172,6 @@ class VectorSettings:
 class RuntimeSettings:
     """How the memory shares a machine: threads, locks, checkpoints, warnings."""
 
-    recall_concurrency: int = setting(64, "concurrent questions of `arecall` and `aretrieve`", low=1)
     write_lock_seconds: float = setting(
         10.0, "seconds that a write waits for the write lock of another process or another open memory", low=0
     )

@@ -26,12 +26,6 @@ class MetabolismSettings:
         choices=("offline", "model", "off"),
     )
     judged_together: int = setting(16, "texts whose importance the language model judges in one call", low=1, high=64)
-    focus_gain: float = setting(
-        0.5,
-        "share of its missing energy that a new memory gets if it is about the present task",
-        low=0.0,
-        high=1.0,
-    )
 
     temporal_neighbors: int = setting(
         0, "active memories of its user to which a new memory gets a temporal edge, those with most energy first", low=0
@@ -41,12 +35,6 @@ class MetabolismSettings:
 
     find_duplicates: bool = setting(
         True, "link memories of one owner that say the same, and recall only the clearest of them"
-    )
-    duplicate_cosine: float = setting(
-        0.7, "two memories are compared for duplication from this cosine on", low=0.0, high=1.0
-    )
-    duplicate_words: int = setting(
-        4, "two memories are compared for duplication if at most this many words of each are not in the other", low=0
     )
 
     # Energy
@@ -127,26 +115,10 @@ class MetabolismSettings:
         "ASSOC=2.0, CAUSE=1.0, SEQ=0.5, SIM=0.5, TERM=0.5, MENTION=0.5",
         "weights of the edge types that link the memories of a cluster; types left out link none",
     )
-    consolidation_resolution: float = setting(
-        0.1, "least mean weight of the links of a cluster; more gives smaller clusters", low=0.001, high=_MOST
-    )
     consolidation_least: int = setting(3, "least memories of a cluster", low=2)
     consolidation_most: int = setting(
         8, "most memories of a cluster, or consolidation_least if that is more; larger ones are divided", low=2
     )
-    consolidation_known: float = setting(
-        0.5,
-        "a cluster becomes no fact if this share of its memories, or more, already has one",
-        low=0.001,
-        high=1.0,
-    )
-    consolidation_coverage: float = setting(
-        0.8,
-        "share of the cluster's words and names that is enough for a fact",
-        low=0.0,
-        high=1.0,
-    )
-    consolidation_sentences: int = setting(4, "most sentences that are chosen for a fact", low=1)
     consolidation_rivalry: float = setting(
         0.5,
         "sentences that share this part of their words, but differ in numbers or dates, are chosen together or not at "
@@ -159,9 +131,6 @@ class MetabolismSettings:
         "most calls of the language model for the facts of one consolidation, and as many for conflicts; sentences are "
         "chosen for the other facts",
         low=0,
-    )
-    consolidation_fade: float = setting(
-        0.5, "the energy of a memory is multiplied by this when it becomes part of a fact", low=0.0, high=1.0
     )
 
     # Conflicts
@@ -257,24 +226,12 @@ class MetabolismSettings:
         low=0.0,
         high=100.0,
     )
-    context_depth: int = setting(8, "tokens of the budget for each memory that is recalled for a context", low=1)
 
     # Echoes
     find_echoes: bool = setting(True, "link messages of the assistant to recalled memories that they repeat")
     skip_echoes: bool = setting(
         False, "leave out the blocks of memories in messages, made by `as_text` or `get_context`"
     )
-    echo_minutes: float = setting(
-        60.0, "minutes after a recall in which messages can echo its memories", low=_SHORTEST, high=_LONGEST
-    )
-    echo_similarity: float = setting(
-        0.4,
-        "cosine from which a message of the assistant is compared with a memory; 0.4 suits all-MiniLM-L6-v2",
-        low=-1.0,
-        high=1.0,
-    )
-    echo_candidates: int = setting(8, "nearest memories with which a message of the assistant is compared", low=1)
-    echo_memories: int = setting(100, "memories that recalls handed out last, and that can be echoed", low=1)
 
     def __post_init__(self) -> None:
         check(self, "metabolism.")

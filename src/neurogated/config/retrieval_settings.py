@@ -45,10 +45,6 @@ class RetrievalSettings:
 
     candidates: int = setting(100, "candidate nodes from vector search, and again from keyword search", low=1)
 
-    max_query_chars: int = setting(
-        10_000, "characters of a query that count; of a longer one, the beginning and the end", low=100
-    )
-
     # Parts of the similarity of a question and a memory. It is their weighted mean; the cosine has weight 1.
     keyword_weight: float = setting(
         0.4, "weight of keywords in common: BM25 divided by the best BM25 of all nodes", low=0.0, high=_MOST
@@ -80,7 +76,6 @@ class RetrievalSettings:
     generic_cost: float = setting(
         0.3, "cost of a turn per unit of its mean cosine to the turns that the question may find", low=0.0, high=_MOST
     )
-    generic_sample: int = setting(32, "size of the sample of turns for that mean", low=1)
     place_cost: float = setting(0.1, "cost of each doubling of a piece's position in its message", low=0.0, high=_MOST)
     own_words_weight: float = setting(
         0.1, "weight of the user's messages if the question is in the first person", low=0.0, high=_MOST

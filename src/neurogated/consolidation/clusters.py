@@ -13,7 +13,13 @@ from neurogated.core.echoes import are_echoes
 from neurogated.core.kernel import Kernel
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["ClusterFinder", "is_known"]
+__all__ = ["KNOWN_SHARE", "ClusterFinder", "is_known"]
+
+KNOWN_SHARE = 0.5
+"""A cluster becomes no further fact if this share of its memories has one."""
+
+# Least mean weight of the links of a cluster; more gives smaller clusters.
+_RESOLUTION = 0.1
 
 _MADE = frozenset({"fact", "conflict", "segment", "policy"})
 """Kinds of memories that say something about others; they enter no cluster."""
@@ -42,10 +48,10 @@ class ClusterFinder:
         """Return the clusters without facts, the most used first; no two share a node."""
         links = self._links(view)
         old = self._last[0] if self._last is not None and self._last[1] is view.ids else None
-        found = self._finder.find(links, self._settings.consolidation_resolution, old)
+        found = self._finder.find(links, _RESOLUTION, old)
         self._last = found, view.ids
         sources = source_rows(view)
-        known = self._settings.consolidation_known
+        known = KNOWN_SHARE
         clusters = [rows for rows in self._of_right_size(found) if not is_known(rows, sources, known)]
         uses = view.uses.all()
         return sorted(clusters, key=lambda rows: (-float(uses[rows].mean()), view.ids[int(rows[0])]))
@@ -66,7 +72,7 @@ class ClusterFinder:
         """Yield clusters of the right size from communities; a higher resolution divides the large ones."""
         least = self._settings.consolidation_least
         most = max(least, self._settings.consolidation_most)
-        parts, resolution = found.members(), self._settings.consolidation_resolution
+        parts, resolution = found.members(), _RESOLUTION
         while parts:
             yield from (rows for rows in parts if least <= rows.size <= most)
             large = [rows for rows in parts if rows.size > most]

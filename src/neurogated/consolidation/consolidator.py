@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.consolidation.clusters import ClusterFinder, is_known
+from neurogated.consolidation.clusters import KNOWN_SHARE, ClusterFinder, is_known
 from neurogated.consolidation.facts import agreeing, edges_of, fact_id, fact_of, faded, quoted
 from neurogated.consolidation.sentence_cover import cover_with_rivals, sentences_of
 from neurogated.consolidation.summaries import Summariser
@@ -31,6 +31,15 @@ from neurogated.core.view import GraphView
 from neurogated.core.watchdog import stage
 
 __all__ = ["Consolidator", "Prepared"]
+
+# The energy of a memory is multiplied by this when it becomes part of a fact.
+_FADE = 0.5
+
+# Most sentences that are chosen for a fact.
+_SENTENCES = 4
+
+# Share of the cluster's words and names that is enough for a fact.
+_COVERAGE = 0.8
 
 _log = logging.getLogger(__name__)
 
@@ -105,8 +114,8 @@ class Consolidator:
                 return summary, called
         chosen = cover_with_rivals(
             sentences,
-            settings.consolidation_sentences,
-            settings.consolidation_coverage,
+            _SENTENCES,
+            _COVERAGE,
             settings.consolidation_rivalry,
         )
         return quoted(sources, chosen), called
@@ -126,7 +135,7 @@ class Consolidator:
             rows = view.known_rows(ids)
             same = rows.size == len(ids) == len(undisputed(self._store, view, now))
             same = same and all(map(same_source, sources, now))
-            new = not self._store.has_node(fact.id) and not is_known(rows, known, self._config.consolidation_known)
+            new = not self._store.has_node(fact.id) and not is_known(rows, known, KNOWN_SHARE)
             if same and new:
                 yield Prepared(fact, now)
 
@@ -143,7 +152,7 @@ class Consolidator:
     def _faded(self, sources: Sequence[MemoryNode], at: datetime) -> Iterator[NodeChange]:
         parts = zip(*self._energies(self._store.view(), sources, at), strict=True)
         for node, (base, charge) in zip(sources, parts, strict=True):
-            yield faded(node.id, float(base), float(charge), self._config.consolidation_fade, at)
+            yield faded(node.id, float(base), float(charge), _FADE, at)
 
     def _energies(
         self, view: GraphView, sources: Sequence[MemoryNode], at: datetime

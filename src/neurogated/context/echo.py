@@ -11,7 +11,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.context.retelling import in_first_person, in_one_person, without_frame
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
@@ -26,6 +25,12 @@ from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 
 __all__ = ["EchoFinder", "EchoLinks", "Said", "SameSpelling", "separated"]
+
+# Nearest memories with which a message of the assistant is compared.
+_ECHO_CANDIDATES = 8
+
+# Cosine from which a message of the assistant is compared with a memory; 0.4 suits all-MiniLM-L6-v2.
+_ECHO_SIMILARITY = 0.4
 
 SameSpelling = Callable[[str, str], bool]
 """Returns whether two texts agree in the spelling of the words that they share."""
@@ -126,7 +131,6 @@ class EchoLinks:
         store: GraphStorePort,
         finder: EchoFinder,
         handed_out: Callable[[str | None], Sequence[str]],
-        settings: MetabolismSettings,
         blocks: Sequence[tuple[Scope, Said, Sequence[str]]],
     ) -> None:
         """Take the parts.
@@ -135,13 +139,12 @@ class EchoLinks:
             store: the graph.
             finder: compares texts.
             handed_out: returns the ids of the memories that were handed out to a user.
-            settings: with which memories a message is compared.
             blocks: messages that only quote memories, each with its owner, and with the ids of these memories.
         """
         self._store = store
         self._finder = finder
         self._handed_out = handed_out
-        self._most, self._least = settings.echo_candidates, settings.echo_similarity
+        self._most, self._least = _ECHO_CANDIDATES, _ECHO_SIMILARITY
         self._blocks = blocks
         self.found: list[tuple[str, list[str]]] = []
 

@@ -11,14 +11,20 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 
 __all__ = ["HandedOut"]
 
+# Memories that recalls handed out last, and that can be echoed.
+_ECHO_MEMORIES = 100
+
+# Minutes after a recall in which messages can echo its memories.
+_ECHO_MINUTES = 60.0
+
 
 class HandedOut:
     """The memories that recalls have handed out lately, by owner. Several threads may use it. It holds ids only."""
 
     def __init__(self, settings: MetabolismSettings) -> None:
         self._is_on = settings.find_echoes or settings.skip_echoes
-        self._most, self._owners = settings.echo_memories, settings.canvas_count
-        self._lasts = timedelta(minutes=settings.echo_minutes)
+        self._most, self._owners = _ECHO_MEMORIES, settings.canvas_count
+        self._lasts = timedelta(minutes=_ECHO_MINUTES)
         self._lock = threading.Lock()
         self._ids: OrderedDict[tuple[str, str | None], OrderedDict[str, datetime]] = OrderedDict()
 

@@ -25,7 +25,12 @@ from neurogated.errors import InputError
 from neurogated.ingestion.groups import Groups
 from neurogated.ingestion.spelling import same_spelling
 
-__all__ = ["DuplicateLinks", "Duplicates"]
+__all__ = ["DUPLICATE_WORDS", "DuplicateLinks", "Duplicates"]
+
+# Two memories are compared for duplication from this cosine on.
+_DUPLICATE_COSINE = 0.7
+DUPLICATE_WORDS = 4
+"""Keywords of one of two duplicates that the other may lack."""
 
 _WORD = re.compile("[\u3400-\u9fff]|[^\\W_\u3400-\u9fff]+")
 _FUNCTION_WORDS = frozenset("的是了在有我").union(*FUNCTION_WORDS.values())
@@ -51,8 +56,8 @@ class Duplicates:
     def __init__(self, store: GraphStorePort, judge: StatementJudge | None, config: MemoryConfig) -> None:
         self._store = store
         self._judge = judge if config.metabolism.find_duplicates else None
-        self._least = config.metabolism.duplicate_cosine
-        self._most_words = config.metabolism.duplicate_words
+        self._least = _DUPLICATE_COSINE
+        self._most_words = DUPLICATE_WORDS
         self._batch = config.indexing.batch_size
         self._swept = 0
 

@@ -23,6 +23,9 @@ from neurogated.ingestion.sessions import place_at
 
 __all__ = ["Encoder", "Focus"]
 
+# Share of its missing energy that a new memory gets if it is about the present task.
+_FOCUS_GAIN = 0.5
+
 Vector = NDArray[np.float32]
 
 
@@ -103,7 +106,7 @@ class Encoder:
     def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
         """Return the node with the energy it starts with: its importance, and more if it is relevant to the task."""
         importance = checked_unit("importance of node", node.id, importance)
-        gain = self._settings.focus_gain * focus.relevance(node)
+        gain = _FOCUS_GAIN * focus.relevance(node)
         energy = importance + (1.0 - importance) * gain
         return node.changed(found=self._found(node), importance=importance, base_energy=energy)
 

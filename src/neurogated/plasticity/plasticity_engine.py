@@ -26,6 +26,9 @@ from neurogated.plasticity.energy import EnergyController
 
 __all__ = ["Learned", "Outcome", "PlasticityEngine", "strength_of"]
 
+# Feedback connects each memory with this many of the memories that follow it.
+_ASSOC_NEIGHBORS = 5
+
 _log = logging.getLogger(__name__)
 
 Outcome = Literal["success", "fail"] | float
@@ -231,7 +234,7 @@ class PlasticityEngine:
             frozenset(ends)
             for ends in zip(view.edge_source[connected].tolist(), view.edge_target[connected].tolist(), strict=True)
         }
-        nearby = self._config.learning.assoc_neighbors
+        nearby = _ASSOC_NEIGHBORS
         pairs = ((one, other) for place, one in enumerate(ids) for other in ids[place + 1 : place + 1 + nearby])
         for one, other in pairs:
             if user_of[one] == user_of[other] and frozenset((row_of[one], row_of[other])) not in linked:

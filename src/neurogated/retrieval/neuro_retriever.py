@@ -47,6 +47,9 @@ from neurogated.retrieval.turns import TURN_WEIGHTS
 
 __all__ = ["WOKEN", "NeuroRetriever", "RecallOptions"]
 
+# Characters of a query that count; of a longer one, the beginning and the end.
+_MAX_QUERY_CHARS = 10000
+
 Values = NDArray[np.float64]
 
 _log = logging.getLogger(__name__)
@@ -173,7 +176,7 @@ class NeuroRetriever:
         least, wanted_nodes = checked_score(min_score), filter_of(filters)
         if not queries:
             return []
-        given, queries = queries, [ends_of(query, self._config.retrieval.max_query_chars) for query in queries]
+        given, queries = queries, [ends_of(query, _MAX_QUERY_CHARS) for query in queries]
         store = self._store if then is None else self._store.as_of(then)
         canvas = self._canvas(filters, present) if as_of is None else {}
         view = store.view(valid_at=held, filters=wanted_nodes)

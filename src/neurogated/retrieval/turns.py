@@ -22,6 +22,9 @@ from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
 
 __all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "is_first_person", "neighbours"]
 
+# Size of the sample of turns to which a turn is compared to find how generic it is.
+_GENERIC_SAMPLE = 32
+
 Values = NDArray[np.float64]
 Measure = Callable[[Rows], Values]
 
@@ -195,7 +198,7 @@ class Turns:
 
     def _sample(self) -> Rows:
         """Return evenly spaced turns that the recall may return; the cost does not grow with the graph."""
-        view, wanted = self._view, self._config.retrieval.generic_sample
+        view, wanted = self._view, _GENERIC_SAMPLE
         among, derived = view.among, derived_rows(view)
         if derived.size:
             # Facts must not move the sample.
