@@ -60,7 +60,7 @@ def test_arecall(
     batches = _batches(synthetic, embedder, AT_ONCE)
 
     async def at_once(batch: list[str]) -> float:
-        recalls = asyncio.gather(*(memory.arecall(text) for text in batch))
+        recalls = asyncio.gather(*(memory.aio.recall(text) for text in batch))
         lag, begin = 0.0, time.perf_counter()
         while not recalls.done():
             # A loop that never slept would itself block the recalls.

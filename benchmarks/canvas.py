@@ -23,10 +23,10 @@ def main() -> None:
         metabolism = {"canvas_size": SIZE, "canvas_url": arguments.url}
         with NeuroGraphMemory(MemoryConfig(save_dir=folder, embedding_name="hash", metabolism=metabolism)) as memory:
             memory.add([f"Text {number} about the harbour." for number in range(SIZE)])
-            memory.canvas()
+            memory.energy.canvas()
             for _ in range(READS):
                 begin = time.perf_counter()
-                memory.canvas()
+                memory.energy.canvas()
                 seconds.append(time.perf_counter() - begin)
     print(f"{SIZE} memories: median {1000 * statistics.median(seconds):.2f} ms, least {1000 * min(seconds):.2f} ms")
 

@@ -48,7 +48,7 @@ def beam(path: Path, *, users_only: bool, verbose: bool) -> None:
         with opened() as memory:
             for session, message in beam_messages(chat, users_only=users_only):
                 memory.add(message, user_id="user", session_id=session)
-            pairs = [tuple(map(message_of, one.sides)) for one in memory.conflicts(None, user_id="user")]
+            pairs = [tuple(map(message_of, one.sides)) for one in memory.conflicts.list(None, user_id="user")]
         questions += len(statements)
         for first, second in statements:
             exact += any((a in first and b in second) or (a in second and b in first) for a, b in pairs)
@@ -76,7 +76,7 @@ def model_beam(path: Path, *, users_only: bool, verbose: bool) -> None:
                 asked_pairs, candidates = uncertain(memory, ids, count)
                 pairs |= {frozenset(map(message_of, one)) for one in asked_pairs}
                 near |= {frozenset(map(message_of, one)) for one in candidates}
-            known = {frozenset(map(message_of, one.sides)) for one in memory.conflicts(None, user_id="user")}
+            known = {frozenset(map(message_of, one.sides)) for one in memory.conflicts.list(None, user_id="user")}
         for one in asked:
             first, second = one["statements"].values()
             wanted = {frozenset((a, b)) for a in first for b in second if a != b}
@@ -158,7 +158,7 @@ def messages(path: Path) -> None:
             for month, text in enumerate(texts, 1):
                 content = {"role": "user", "content": text, "timestamp": datetime(2024, month, 1, tzinfo=UTC)}
                 memory.add(content, user_id=user, session_id=f"{number}, {month}")
-            counts[number % 2, expected, bool(memory.conflicts(None, user_id=user))] += 1
+            counts[number % 2, expected, bool(memory.conflicts.list(None, user_id=user))] += 1
     for half, name in enumerate(("tuned", "unseen")):
         found, others = (
             share(counts[half, expected, True], counts[half, expected, True] + counts[half, expected, False])
@@ -176,7 +176,7 @@ def locomo(path: Path, *, verbose: bool) -> None:
             for turn in turns_of(conversation["conversation"]):
                 memory.add(turn["content"], session_id=turn["session"], user_id="pair")
                 turns += 1
-            found += memory.conflicts(None, user_id="pair")
+            found += memory.conflicts.list(None, user_id="pair")
     print(f"LoCoMo: turns that raise a conflict {share(len(found), turns)}")
     if verbose:
         print("\n".join(one.question for one in found))
@@ -198,7 +198,7 @@ def speed(path: Path, memories: int) -> None:
     conversations = json.loads(path.read_text(encoding="utf-8"))
     turns = [turn["content"] for one in conversations for turn in turns_of(one["conversation"])]
     with opened() as memory:
-        embedder = memory._parts.embedder  # noqa: SLF001 - the checker alone is timed
+        embedder = memory.session.parts.embedder
         vectors = embedder.embed_documents([turn["content"] for turn in turns[:1600]])
         memory.store.bind_embedder(embedder.name, embedder.dimension)
         for begin in range(0, memories, 1000):

@@ -60,7 +60,7 @@ def main() -> None:
             used = _use(memory, chosen, arguments.top_n)
             _print(memory, f"before, {turns} turns, {used} questions with feedback", chosen, arguments.top_n)
             begin = time.perf_counter()
-            facts = memory.store.get_nodes(memory.consolidate(progress=False))
+            facts = memory.store.get_nodes(memory.learning.consolidate(progress=False))
             seconds = time.perf_counter() - begin
             sources = [edge for edge in memory.store.all_edges() if edge.type == EdgeType.DERIVED_FROM]
             words = [len(fact.content.split()) for fact in facts]
@@ -98,14 +98,14 @@ def _use(memory: NeuroGraphMemory, collections: Sequence[Collection], top_n: int
 
 
 def _print(memory: NeuroGraphMemory, when: str, collections: Sequence[Collection], top_n: int) -> None:
-    memory.freeze()
+    memory.learning.freeze()
     sources = sources_of(memory)
     figures = [
         _asked(memory.recall(question.text, user_id=collection.namespace, top_n=top_n), question, sources)
         for collection in collections
         for question in collection.questions
     ]
-    memory.unfreeze()
+    memory.learning.unfreeze()
     mean = Measured(*np.mean(figures, axis=0))
     print(
         f"{when}: recall@{top_n} {100 * mean.recall:.2f} %, {mean.facts:.2f} facts and {mean.tokens:.0f} words a recall"

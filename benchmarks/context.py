@@ -108,7 +108,7 @@ def hybrid(memory: NeuroGraphMemory, asked: Asked) -> Recall:
     view = store.view(filters=Filter(scope=ScopeFilter(asked.user)))
     rows = view.live_nodes()
     rows = rows[view.admitted(rows)]
-    vector = memory._parts.embedder.embed_queries([asked.text])[0]  # noqa: SLF001 - the same embedder
+    vector = memory.session.parts.embedder.embed_queries([asked.text])[0]
     score = 0.5 * _scaled(store.similarities(vector, view, rows)) + 0.5 * _scaled(
         store.keyword_scores(asked.text, view, rows)
     )
@@ -157,7 +157,7 @@ class Measure:
         said = [one for text in texts for one in split_sentences(text) if len(set(split_keywords(one))) >= 3]
         if not said:
             return 0
-        vectors = self._memory._parts.embedder.embed_documents(said)  # noqa: SLF001 - the same embedder
+        vectors = self._memory.session.parts.embedder.embed_documents(said)
         kept: list[int] = []
         for place in range(len(said)):
             if not kept or float((vectors[kept] @ vectors[place]).max()) < _SAME:
@@ -189,8 +189,8 @@ def main() -> None:
             if arguments.consolidate:
                 for one in asked[::2]:
                     memory.feedback(memory.recall(one.text, user_id=one.user, top_n=5))
-                print(f"{len(memory.consolidate(progress=False))} facts")
-            memory.freeze(lasting=False)
+                print(f"{len(memory.learning.consolidate(progress=False))} facts")
+            memory.learning.freeze(lasting=False)
             measure = Measure(memory, whole=arguments.whole)
             chosen = asked[:: arguments.every]
             report(memory, measure, chosen, arguments.budgets, counts_statements=arguments.statements)
@@ -205,7 +205,7 @@ def report(
     counts_statements: bool,
 ) -> None:
     """Ask each question with each budget; print the figures."""
-    embedder = memory._parts.embedder  # noqa: SLF001 - the same embedder
+    embedder = memory.session.parts.embedder
     plain = ContextBuilder(
         memory.config.replace(metabolism={"context_repetition": 0.0, "context_novelty": 0.0}).metabolism,
         embedder,

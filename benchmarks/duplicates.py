@@ -48,7 +48,7 @@ def linked(pairs: list[tuple[bool, str, str]]) -> str:
     with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
         ids = {text: memory.add(text, user_id="ana")[0] for _, *texts in pairs for text in texts}
         text_of = {node_id: text for text, node_id in ids.items()}
-        found = {(text, text_of[other]) for text, name in ids.items() for other in memory.same_as(name)}
+        found = {(text, text_of[other]) for text, name in ids.items() for other in memory.duplicates.of(name)}
     wanted = {(one, other) for same, one, other in pairs if same}
     got = {pair for pair in found if pair[0] < pair[1]}
     right = sum(group[one] == group[other] for one, other in got)

@@ -64,7 +64,7 @@ def main() -> None:
                 busy.append(1000 * (time.process_time() - began))
                 for stage, took in recall.seconds.items():
                     stages[stage].append(1000 * took)
-        print(f"{arguments.nodes:,} memories, dormant {memory.tiers().counts['dormant']:,}")
+        print(f"{arguments.nodes:,} memories, dormant {memory.energy.tiers().counts['dormant']:,}")
     for what, found in (("wall clock", seconds), ("processor", busy), *stages.items()):
         high = statistics.quantiles(found, n=20)[-1]
         print(f"{what:12s} median {statistics.median(found):6.2f} ms, 95 % {high:6.2f} ms, least {min(found):6.2f} ms")

@@ -27,7 +27,7 @@ def answer(folder: Path, synthetic: Synthetic, settings: dict[str, object]) -> d
     begin = time.perf_counter()
     with open_memory(folder, embedder, **settings) as memory:
         opened = time.perf_counter() - begin
-        memory.freeze(lasting=False)
+        memory.learning.freeze(lasting=False)
         recall = memory.recall(first.text)
         answered = time.perf_counter() - begin
         found = f"n{first.node}" in recall.ids

@@ -151,7 +151,7 @@ def live(life: Life, settings: Mapping[str, str], embeddings: Path | None, *, fo
             elif event is not None:
                 recall = memory.recall(event.text, user_id=life.user, top_n=TOP_N)
                 first[str(event.id)] = found_gold(recall, event, sources)
-        memory.freeze()
+        memory.learning.freeze()
         figures = _last_day(memory, life, clock.now)
     return {**figures, "first": {**figures["last"], **first}}
 
@@ -160,8 +160,8 @@ def _night(memory: NeuroGraphMemory, day: int, *, forgets: bool) -> bool:
     """Let a night pass, and return whether the memory made facts."""
     memory.maintenance()
     if forgets:
-        memory.tick()
-    return bool(forgets and day % WEEK == 0 and memory.consolidate(progress=False))
+        memory.energy.tick()
+    return bool(forgets and day % WEEK == 0 and memory.learning.consolidate(progress=False))
 
 
 def _last_day(memory: NeuroGraphMemory, life: Life, now: datetime) -> dict[str, Any]:

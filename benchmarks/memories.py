@@ -86,7 +86,7 @@ def built(cache: Path, synthetic: Synthetic, **settings: object) -> Path:
             _fill(memory.store, synthetic)
         note.write_text(json.dumps({"seconds": time.perf_counter() - begin}), encoding="utf-8")
     with open_memory(folder, GivenVectors(), **settings) as memory:
-        memory.freeze(lasting=False)
+        memory.learning.freeze(lasting=False)
         memory.recall("What is w1?")
     return folder
 

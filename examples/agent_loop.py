@@ -50,7 +50,7 @@ def main(folder: str) -> None:
             used = {source, *recall.ids[:2]}
             print(f"  strengthened {memory.feedback(used)} edges")
         memory.maintenance()
-        for entry in memory.history():
+        for entry in memory.history.list():
             print(f"{entry.sequence:3} {entry.reason}: {dict(entry.changes)}")
 
 

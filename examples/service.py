@@ -60,7 +60,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _forget(self, memory: NeuroGraphMemory, user: str) -> object:
         memory.delete(user_id=user)
-        memory.compact()
+        memory.admin.compact()
         return {"deleted": True}
 
     def _answer(self, action: str, act: Callable[[NeuroGraphMemory, str], object]) -> None:

@@ -55,7 +55,7 @@ def methods() -> list[tuple[type, str]]:
 def calls(memory: NeuroGraphMemory, method: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - any method
     """Yield the arguments of calls in which one argument does not fit."""
     node = next(memory.store.all_nodes())
-    now = memory._parts.clock()
+    now = memory.session.parts.clock()
     of_memory: dict[str, Any] = {
         "ids": [node.id],
         "node_id": node.id,

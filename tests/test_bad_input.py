@@ -96,7 +96,7 @@ def test_metadata_that_is_no_json_object_is_refused_everywhere(
     for call in calls:
         with pytest.raises(InputError, match="metadata"):
             call()
-    assert len(kept.history()) == 1
+    assert len(kept.history.list()) == 1
 
 
 def test_no_memory_imitates_lines_of_the_quotation(kept: NeuroGraphMemory) -> None:
@@ -120,7 +120,7 @@ def test_an_embedder_that_returns_nan_is_refused_and_nothing_is_stored() -> None
     with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
         with pytest.raises(InputError):
             memory.add_document(GOOD)
-        assert memory.history() == []
+        assert memory.history.list() == []
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_a_cache_that_cannot_be_written_never_stops_the_memory(
         (lambda m: m.update(ID, valid_to="2020"), "valid_to is '2020'"),
         (lambda m: m.update(ID, valid_from=datetime(1, 1, 1, tzinfo=EAST)), "years 1 to 9999"),
         (lambda m: m.update(ID, ttl="5"), "ttl is '5'"),
-        (lambda m: m.history("\ud800"), "lone surrogate"),
+        (lambda m: m.history.of("\ud800"), "lone surrogate"),
         (lambda m: m.recall("\ud800"), "the query has a lone surrogate"),
         (lambda _: field("x").is_in(None), "None is not a list"),  # type: ignore[arg-type]
         (lambda _: field("x").is_in({"a": 1}), "is not a list"),

@@ -53,9 +53,7 @@ def talking(clock: ManualClock) -> Iterator[NeuroGraphMemory]:
 
 
 def _opened(config: MemoryConfig, clock: ManualClock) -> NeuroGraphMemory:
-    memory = NeuroGraphMemory(config, parts=build(config, clock))
-    memory._owns_parts = True
-    return memory
+    return NeuroGraphMemory(config, parts=build(config, clock))
 
 
 def test_caches_of_a_language_model_are_emptied_without_one_too(
@@ -71,7 +69,7 @@ def test_caches_of_a_language_model_are_emptied_without_one_too(
     assert _files_with(folder) == ["llm_cache.db"]
     with NeuroGraphMemory(config) as memory:
         memory.delete([node_id])
-        assert memory.compact() == 1
+        assert memory.admin.compact() == 1
         assert _files_with(folder) == []
 
 
@@ -80,30 +78,30 @@ def test_expired_memories_are_erased_in_every_namespace(config: MemoryConfig, cl
         for graph in (memory, memory.in_namespace("bob"), memory.in_namespace("eve")):
             graph.add_document(f"The code is {WORD}.", ttl=timedelta(hours=1))
             graph.add_document("The gate is green.")
-        assert memory.compact() == 0
+        assert memory.admin.compact() == 0
     clock.advance(timedelta(hours=2))
     # Another process has opened only one of them.
     with _opened(config.replace(namespace="bob"), clock) as memory:
-        assert memory.compact() == 3
+        assert memory.admin.compact() == 3
         assert _files_with(Path(config.save_dir)) == []
         assert memory.retrieve("code?") == ["The gate is green."]
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_old_texts_are_kept_or_erased_as_is_asked_for(config: MemoryConfig) -> None:
     folder = Path(config.save_dir)
     with NeuroGraphMemory(config) as memory:
         (node_id, *_), _ = memory.add_documents([f"The code is {WORD}.", "The gate of the code is green."])
-        known = memory.history()[-1].sequence
+        known = memory.history.list()[-1].sequence
         memory.update(node_id, "The code is secret.")
-        assert memory.compact() == 0
+        assert memory.admin.compact() == 0
         assert memory.retrieve("code?", as_of=known, top_n=1) == [f"The code is {WORD}."]
         assert _files_with(folder) == ["memory.db"]
-        assert memory.compact(history=True) == 0
+        assert memory.admin.compact(history=True) == 0
         assert _files_with(folder) == []
-        assert memory.check() == []
+        assert memory.admin.check() == []
     with NeuroGraphMemory(config) as memory:
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert memory.retrieve("code?", as_of=known, top_n=1) == ["The code is secret."]
         with pytest.raises(InputError, match="cannot be undone"):
             memory.undo(known)
@@ -119,7 +117,7 @@ def test_words_of_an_expired_turn_are_not_recalled(talking: NeuroGraphMemory, cl
     (ids,) = talking.add_documents([_talk(*said)], progress=False)
     talking.add_documents([_talk(*said, title="Session 2")], progress=False)
     talking.update(ids[gone], ttl=timedelta(hours=1))
-    known = talking.history()[-1].sequence
+    known = talking.history.list()[-1].sequence
     clock.advance(timedelta(hours=2))
     asked: list[RecallOptions] = [{"top_n": 12}, {"top_n": 12, "as_of": clock()}, {"top_n": 12, "valid_at": clock()}]
     for options in asked:
@@ -128,6 +126,6 @@ def test_words_of_an_expired_turn_are_not_recalled(talking: NeuroGraphMemory, cl
         assert ids[gone] not in {remembered.id for remembered in recall}
         # Another document with these words keeps them.
         assert str([remembered.node for remembered in recall]).count(f"Turn{gone}.") == 1
-    assert len(talking.history()) == known
+    assert len(talking.history.list()) == known
     at_the_time = talking.recall("Mio the cat", top_n=12, as_of=known)
     assert str([remembered.node for remembered in at_the_time]).count(f"Turn{gone}.") == 2

@@ -46,9 +46,9 @@ def test_no_text_of_a_deleted_memory_is_left_in_the_process(memory: NeuroGraphMe
         graph.delete([secret])
     del graph
     assert texts_with(word) > 0
-    assert memory.compact() == 2
+    assert memory.admin.compact() == 2
     assert texts_with(word) == 0
-    assert memory.history()[0].changes["nodes put"] == 3
+    assert memory.history.list()[0].changes["nodes put"] == 3
     assert len(memory.recall("Who has the key?", top_n=3)) == 2
 
 
@@ -56,9 +56,9 @@ def test_an_old_version_is_erased_with_the_history_alone(memory: NeuroGraphMemor
     word = new_word()
     (node_id,) = memory.add_document(f"The {word} sleeps.")
     memory.update(node_id, "It sleeps.")
-    assert memory.compact() == 0
+    assert memory.admin.compact() == 0
     assert texts_with(word) > 0
-    assert memory.compact(history=True) == 0
+    assert memory.admin.compact(history=True) == 0
     assert texts_with(word) == 0
     assert memory.recall("Who sleeps?", as_of=1).memories[0].content == "It sleeps."
 

@@ -14,7 +14,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory, export_user
+from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.errors import InputError, StorageError, UnknownIdError
 from neurogated.storage.log.sqlite.journal import SqliteJournal
@@ -56,7 +56,7 @@ def test_the_history_of_a_memory_has_all_its_versions(memory: NeuroGraphMemory) 
     memory.add("Two herons.", id="h")
     memory.update("h", "Three herons.", importance=1.0)
     memory.delete(["h"])
-    versions = memory.history("h")
+    versions = memory.history.of("h")
     assert [version.node and version.node.content for version in versions] == [
         "A heron.",
         "Two herons.",
@@ -65,7 +65,7 @@ def test_the_history_of_a_memory_has_all_its_versions(memory: NeuroGraphMemory) 
     ]
     assert [version.sequence for version in versions] == sorted({version.sequence for version in versions})
     with pytest.raises(UnknownIdError):
-        memory.history("nobody")
+        memory.history.of("nobody")
 
 
 def test_deleting_a_user_leaves_the_others(memory: NeuroGraphMemory, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_deleting_a_user_leaves_the_others(memory: NeuroGraphMemory, tmp_path: P
     assert memory.delete(user_id="ana") == 3
     assert {node.content for node in memory.list(user_id=ANY_USER)} == {"Bob's reed.", "Nobody's pond."}
     assert "heron" not in str(memory.recall("Ana's secret heron", user_id="ana", top_n=9).memories)
-    memory.compact()
+    memory.admin.compact()
     memory.close()
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"secret heron" not in kept
@@ -100,12 +100,12 @@ def test_a_user_is_exported_with_her_past_and_nobody_elses(memory: NeuroGraphMem
     memory.add("New words.", id="a", user_id="ana", metadata={"k": 1})
     memory.add("Bob's reed.", user_id="bob")
     file = tmp_path / "ana.jsonl"
-    assert export_user(memory, "ana", file) == 1
+    assert memory.admin.export_user("ana", file) == 1
     (line,) = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     assert [version["content"] for version in line["versions"]] == ["Old words.", "New words."]
     assert line["versions"][1]["metadata"] == {"k": 1}
     with pytest.raises(StorageError, match="already"):
-        export_user(memory, "ana", file)
+        memory.admin.export_user("ana", file)
 
 
 def test_failure_weakens_edges_that_success_strengthened(memory: NeuroGraphMemory) -> None:
@@ -164,9 +164,9 @@ def test_callbacks_are_told_and_can_be_ended(memory: NeuroGraphMemory, caplog: p
 def test_a_freeze_holds_in_all_namespaces(memory: NeuroGraphMemory) -> None:
     other = memory.in_namespace("other")
     ids = [other.add("A heron.")[0], other.add("A pond.")[0]]
-    memory.freeze()
+    memory.learning.freeze()
     assert other.feedback(ids) == 0
-    memory.unfreeze()
+    memory.learning.unfreeze()
     assert other.feedback(ids) == 1
 
 
@@ -174,21 +174,21 @@ def test_a_freeze_is_kept_and_holds_in_all_processes(tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
     with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as beside:
         ids = memory.add(["A heron.", "A pond."])
-        memory.freeze()
+        memory.learning.freeze()
         assert beside.stats()["frozen"]
         assert beside.feedback(ids) == 0
         beside.recall("heron")
-        beside.flush()
+        beside.learning.flush()
         assert beside.get(ids[0]).uses == 0
     with NeuroGraphMemory(config.replace(read_only=True)) as reader:
-        reader.unfreeze()
+        reader.learning.unfreeze()
     with NeuroGraphMemory(config) as memory:
         assert memory.feedback(ids) == 0
-        memory.in_namespace("other").unfreeze()
+        memory.in_namespace("other").learning.unfreeze()
         assert memory.feedback(ids) == 1
     with NeuroGraphMemory(config) as memory:
         assert memory.feedback(ids) == 1
-        memory.freeze(lasting=False)
+        memory.learning.freeze(lasting=False)
         assert memory.feedback(ids) == 0
     with NeuroGraphMemory(config) as memory:
         assert not memory.stats()["frozen"]
@@ -211,7 +211,7 @@ def test_the_history_of_a_memory_reads_its_own_deltas_only(tmp_path: Path, monke
             return real(journal, after, up_to=up_to)
 
         monkeypatch.setattr(SqliteJournal, "entries", counted)
-        told = memory.history("pump")
+        told = memory.history.of("pump")
         assert [version.sequence for version in told] == [entry.sequence for entry in entries[-4:]] == read
         assert [version.node and version.node.content for version in told] == [
             "The pump failed.",

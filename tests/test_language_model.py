@@ -92,7 +92,7 @@ def test_questions_wait_for_the_model_together_and_writes_go_on_meanwhile(
             model.together.wait()
 
         writing = asyncio.create_task(asyncio.to_thread(write))
-        recalls = await asyncio.gather(*map(memory.arecall, questions))
+        recalls = await asyncio.gather(*map(memory.aio.recall, questions))
         await writing
         return recalls
 
@@ -175,4 +175,4 @@ def test_a_budget_stops_cleanly_and_resume_judges_the_rest(with_model: MemoryCon
         assert memory.recall("Why were the fields under water?").notes
     assert len(model.requests) == 1
     with NeuroGraphMemory(with_model) as memory:
-        assert memory.resume() == (2, 0)
+        assert memory.learning.resume() == (2, 0)

@@ -73,7 +73,7 @@ def test_maintenance_fades_idle_edges_and_reports_how_many_are_gone(
 
 def test_undo_takes_back_the_last_change_and_then_more(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     start = _weights(memory)
-    sequence = memory.history()[-1].sequence
+    sequence = memory.history.list()[-1].sequence
     memory.feedback(_ids(memory)[:3])
     learned = _weights(memory)
     clock.advance(timedelta(days=9))
@@ -101,9 +101,9 @@ def test_async_and_batch_calls_agree_with_plain_calls(memory: NeuroGraphMemory) 
         assert dataclasses.replace(left, seconds={}) == dataclasses.replace(right, seconds={})
 
     async def ask() -> list[list[str]]:
-        recalls = await asyncio.gather(*(memory.arecall(question, top_n=2) for question in questions))
+        recalls = await asyncio.gather(*(memory.aio.recall(question, top_n=2) for question in questions))
         assert [[one.content for one in recall] for recall in recalls] == expected
-        return list(await asyncio.gather(*(memory.aretrieve(question, top_n=2) for question in questions)))
+        return list(await asyncio.gather(*(memory.aio.retrieve(question, top_n=2) for question in questions)))
 
     assert asyncio.run(ask()) == expected
 
@@ -146,11 +146,11 @@ def test_judgements_of_a_failing_model_are_queued_and_made_later(caplog: pytest.
         assert len(_ids(memory)) == 4
         assert memory.stats()["pending"] == 4 + 6
         assert "queued for a retry" in caplog.text
-        assert memory.resume() == (0, 10)
+        assert memory.learning.resume() == (0, 10)
         gone = _ids(memory)[-1]
         memory.store.apply(GraphDelta(removed_nodes=(gone,)))
         flaky.broken = False
-        assert memory.resume() == (10, 0)
+        assert memory.learning.resume() == (10, 0)
         assert memory.stats()["pending"] == 0
         assert memory.stats()["edges"]["CAUSE"] == 2
         assert all(node.found.entities == (node.content.split()[0],) for node in memory.store.all_nodes())
@@ -172,7 +172,7 @@ def test_resume_keeps_changes_made_while_it_judged() -> None:
             return judge(first, second)
 
         flaky.judge = slow  # type: ignore[method-assign]
-        memory.resume()
+        memory.learning.resume()
         assert memory.store.get_node(ids[0]).metadata["tag"] == "new"
         assert not memory.store.has_node(ids[3])
 

@@ -195,7 +195,7 @@ def test_a_killed_migration_goes_on_where_it_was(filled: MemoryConfig) -> None:
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == len(SENTENCES) + len(BOBS) - 4
     with NeuroGraphMemory(filled.replace(embedding_name="other")) as memory:
-        assert memory.history()[-1].reason == "migrate to beginnings"
+        assert memory.history.list()[-1].reason == "migrate to beginnings"
 
 
 class Twin(HashEmbedder):
@@ -226,7 +226,7 @@ def test_a_reader_with_the_old_model_does_not_answer_any_more(
         other = moved.replace(save_dir=str(tmp_path / "elsewhere"))
         with NeuroGraphMemory(other) as memory:
             memory.add_document(SENTENCES[0])
-            memory.snapshot(tmp_path / "other.snapshot")
+            memory.admin.snapshot(tmp_path / "other.snapshot")
     with NeuroGraphMemory(filled.replace(read_only=True)) as reader:
         bob = reader.in_namespace("bob")
         held = reader.store.view()

@@ -48,7 +48,7 @@ def test_turns_stand_where_their_last_time_and_session_put_them(calls: list[tupl
                 text = known[node_id][2]
                 texts += [f"{part.strip('.')}." for part in text.split(". ")] if text == LONG else [text]
             assert order_of(memory, session) == texts
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_document_becomes_a_turn_and_keeps_the_scope_that_is_not_given() -> None:
@@ -69,7 +69,7 @@ def test_an_upsert_of_a_memory_that_another_process_deletes_meanwhile_is_new(
     config = CONFIG.replace(storage="sqlite", save_dir=str(tmp_path))
     with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
         memory.add("The pump failed.", id="pump", **session)
-        analysis = memory._writer._analysis
+        analysis = memory.session.writer._analysis
         real: Callable[..., Any] = analysis.find_causes
 
         def find_causes(*arguments: Any) -> Any:  # noqa: ANN401
@@ -80,4 +80,4 @@ def test_an_upsert_of_a_memory_that_another_process_deletes_meanwhile_is_new(
         monkeypatch.setattr(analysis, "find_causes", find_causes)
         assert memory.add(text, id="pump", metadata={"a": 1}, **session) == ["pump"]
         assert (memory.get("pump").content, memory.get("pump").metadata) == (text, {"a": 1})
-        assert memory.check() == []
+        assert memory.admin.check() == []

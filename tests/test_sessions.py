@@ -144,7 +144,7 @@ def test_two_processes_lose_no_turn_of_one_session(tmp_path: Path) -> None:
         assert one.returncode == 0
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
         _assert_whole(memory, names, 8)
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 # An id of the caller's own
@@ -176,13 +176,13 @@ def test_a_value_that_is_neither_text_nor_message_is_refused_by_name(
 ) -> None:
     with pytest.raises(InputError, match=message):
         memory.add(content, session_id="s")
-    assert memory.history() == []
+    assert memory.history.list() == []
 
 
 @pytest.mark.parametrize(
     ("details", "message"),
     [
-        ({"usr_id": "ana"}, "unknown argument usr_id; known are content, user_id, agent_id, session_id, path, kind"),
+        ({"usr_id": "ana"}, "unknown argument usr_id; known are content, user_id, agent_id, session_id, path, id"),
         ({"speaker": "Ann", "when": 1}, "unknown argument speaker, when"),
         ({"id": "two"}, "'two' is given for 2 memories; give every message its own id"),
         ({"importance": 2.0}, "importance"),
@@ -198,7 +198,7 @@ def test_an_argument_that_is_unknown_or_does_not_fit_is_refused_by_name(
 ) -> None:
     with pytest.raises(InputError, match=message):
         memory.add(["One.", "Two."], **details)
-    assert memory.history() == []
+    assert memory.history.list() == []
 
 
 def test_an_expired_turn_leaves_one_chain() -> None:

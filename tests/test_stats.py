@@ -19,7 +19,6 @@ from neurogated.llm.cache import CachedLLM
 from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.stats import memory_stats
 
 
 class Oracle(BaseLLM):
@@ -63,10 +62,11 @@ def test_counts_sizes_hit_rates_and_tokens_are_all_there(parts: Parts, config: M
     with NeuroGraphMemory(config, parts=parts) as memory:
         memory.add_documents(["The pump failed.", "The field was dry.", "The valve held."])
         _ask(parts.language_model, "a", "a", "b", "a")
-        stats = memory_stats(memory.store, parts, config, frozen=True)
+        memory.learning.freeze(lasting=False)
+        stats = memory.stats()
         assert stats.pop("edges")["SIM"] == sum(edge.type.name == "SIM" for edge in memory.store.all_edges()) > 0
         memory.in_namespace("bob")
-        assert memory_stats(memory.store, parts, config, frozen=True)["namespaces"] == ["alice", "bob"]
+        assert memory.stats()["namespaces"] == ["alice", "bob"]
 
     assert stats["embedding"].pop("cache bytes") > 0
     assert stats["language model use"].pop("cache bytes") > 0

@@ -45,7 +45,7 @@ def test_a_text_that_is_no_time_is_refused(memory: NeuroGraphMemory, text: str) 
         memory.add({"role": "user", "content": "x", "timestamp": text})
     with pytest.raises(InputError):
         memory.add("x", timestamp=text)
-    assert memory.history() == []
+    assert memory.history.list() == []
 
 
 def test_every_time_may_be_text_in_iso_format(memory: NeuroGraphMemory) -> None:

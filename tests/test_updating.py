@@ -53,13 +53,13 @@ def test_a_turn_with_a_new_time_moves_to_its_place(hour: float) -> None:
         memory.update("1", timestamp=NOON + timedelta(hours=hour))
         order = sorted(range(4), key=lambda number: hour if number == 1 else number)
         assert order_of(memory) == [f"Turn {number}." for number in order]
-        assert memory.history()[-1].reason == "update"
+        assert memory.history.list()[-1].reason == "update"
         memory.undo()
         assert order_of(memory) == [f"Turn {number}." for number in range(4)]
         # A new text may come with the new time.
         memory.update("1", "Turn one.", timestamp=NOON + timedelta(hours=hour))
         assert order_of(memory) == [f"Turn {number}.".replace("1", "one") for number in order]
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_causes_around_a_new_text_of_a_turn_are_judged_again() -> None:
@@ -77,12 +77,12 @@ def test_causes_around_a_new_text_of_a_turn_are_judged_again() -> None:
 def test_accesses_counted_while_an_update_is_judged_stay(monkeypatch: pytest.MonkeyPatch, *, upsert: bool) -> None:
     with NeuroGraphMemory(CONFIG) as memory:
         memory.add("The pump failed.", id="pump")
-        analysis = memory._writer._analysis
+        analysis = memory.session.writer._analysis
         real = analysis.find_causes
 
         def find_causes(*arguments: Any) -> Findings:  # noqa: ANN401
             memory.recall("pump")
-            memory.flush()
+            memory.learning.flush()
             return real(*arguments)
 
         monkeypatch.setattr(analysis, "find_causes", find_causes)

@@ -36,7 +36,7 @@ def test_an_id_given_again_replaces_text_and_metadata(config: MemoryConfig) -> N
         assert memory.add("The pump broke on Monday.", id="pump", metadata={"a": 1}, title="Pump") == ["pump"]
         (other,) = memory.add("A heron stood by the mill.")
         memory.feedback(["pump", other])
-        born, known = memory.store.get_node("pump").created_at, memory.history()[-1].sequence
+        born, known = memory.store.get_node("pump").created_at, memory.history.list()[-1].sequence
         assert memory.add("A mill drives the pump.", id="pump", metadata={"b": 2}) == ["pump"]
         node = memory.store.get_node("pump")
         assert (node.content, node.title, node.metadata, node.created_at) == (
@@ -45,7 +45,7 @@ def test_an_id_given_again_replaces_text_and_metadata(config: MemoryConfig) -> N
             {"b": 2},
             born,
         )
-        assert memory.history()[-1].reason == "add"
+        assert memory.history.list()[-1].reason == "add"
         assert memory.retrieve("pump?", top_n=1, as_of=known) == ["The pump broke on Monday."]
         assert memory.store.as_of(known).get_node("pump").found.times == ("on Monday",)
         assert "The pump broke on Monday." not in memory.retrieve("Monday pump", top_n=5)
@@ -113,7 +113,7 @@ def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | 
             small.add(["Something else.", message_of(text, id="note")], user_id=thief)
     assert small.store.view().sequence == before
     small.delete(["note"])
-    small.compact()
+    small.admin.compact()
     assert small.count(user_id=ANY_USER) == 0
     small.add("Mine now.", id="note", user_id=thief)
     assert small.get("note").scope.user_id == thief
@@ -138,7 +138,7 @@ def test_a_text_is_replaced_in_one_change(
     if session:
         assert order_of(small) == ["Before.", *(f"{one.strip('.')}." for one in second.split(". ")), "After."]
     assert " ".join(node.content for node in small.list() if node.id.startswith("note")) == second
-    assert small.check() == []
+    assert small.admin.check() == []
     small.undo()
     assert {node.id: node.content for node in small.list()} == before
     assert sorted(map(repr, small.store.all_edges())) == edges
@@ -186,7 +186,7 @@ def test_an_id_updates_its_whole_text(small: NeuroGraphMemory, session: str | No
     assert small.update("note", OTHER).content == OTHER
     assert [node.content for node in small.list()] == ["Before.", OTHER, "After."]
     assert small.store.view().sequence == sequence + 2
-    assert small.check() == []
+    assert small.admin.check() == []
     if session:
         assert order_of(small) == ["Before.", OTHER, "After."]
     # Adding it again cuts it into chunks.

@@ -18,7 +18,6 @@ from neurogated import (
     Recall,
     Scope,
     ScopeFilter,
-    export_memory,
     field,
     import_memory,
     migrate,
@@ -74,7 +73,7 @@ def test_each_user_sees_her_own_memories_and_those_of_nobody(memory: NeuroGraphM
 
 
 def test_no_text_of_another_user_changes_a_users_recall(memory: NeuroGraphMemory) -> None:
-    memory.freeze()
+    memory.learning.freeze()
     ana = _tell(memory, "ana", ANA)
     before = [_seen(memory.recall(question, user_id="ana", top_n=20)) for question in QUESTIONS]
     edges = _edges(memory)
@@ -143,13 +142,13 @@ def test_owners_and_fields_survive_opening_export_and_a_look_back(
     ana = _tell(memory, "ana", ANA)
     _tell(memory, "bob", BOB)
     memory.add_document("A clock.", user_id="ana", tags=["red"], importance=0.25, path=("a", "b"), kind="policy")
-    known = memory.history()[-1].sequence
+    known = memory.history.list()[-1].sequence
     memory.delete(ana[:1])
     assert set(memory.recall("Lyon", user_id="ana", as_of=known, top_n=20).ids) >= set(ana)
     assert [node.id for node in memory.store.as_of(known).find()][: len(ana)] == ana
     expected = memory.find(user_id=ANY_USER)
     edges = _edges(memory)
-    export_memory(memory, tmp_path / "export")
+    memory.admin.export(tmp_path / "export")
     moved = config.replace(storage="sqlite", save_dir=str(tmp_path / "moved"))
     import_memory(moved, tmp_path / "export")
     with NeuroGraphMemory(moved) as other:
@@ -179,7 +178,7 @@ def test_the_names_of_a_user_whose_memories_are_gone_leave_the_file(tmp_path: Pa
         memory.add_document("A clock.", user_id="zanzibar-user", tags=["zanzibar-tag"])
         memory.add_document("A stone.")
         memory.delete([node.id for node in memory.find(user_id="zanzibar-user") if node.scope.user_id])
-        memory.compact()
+        memory.admin.compact()
         memory.recall("clock", user_id="zanzibar-user")
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or b"zanzibar" not in path.read_bytes(), path

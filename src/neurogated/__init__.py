@@ -4,11 +4,12 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from neurogated.core.defaults import DefaultModels, set_default_models
+from neurogated.version import __version__
 
 if TYPE_CHECKING:
-    from neurogated.administration import export_memory, export_user, import_memory, migrate, restore_snapshot
+    from neurogated.administration import import_memory, migrate, restore_snapshot
     from neurogated.analysis import extract_causal_edges, generate_kernel
-    from neurogated.browsing import Page
+    from neurogated.components.pages import Page
     from neurogated.config.groups import (
         EmbeddingSettings,
         IndexingSettings,
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
     from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
     from neurogated.core.view import GraphView
     from neurogated.errors import NeurogatedError
-    from neurogated.ingestion.contents import Details, Message
-    from neurogated.ingestion.document import About, Document, Passage
+    from neurogated.ingestion.contents import Message
+    from neurogated.ingestion.document import Details, Document, Passage
     from neurogated.ingestion.ingestion_engine import IngestionEngine
     from neurogated.ingestion.revision import Changes
     from neurogated.llm.anthropic_llm import AnthropicLLM
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from neurogated.llm.factory import get_llm
     from neurogated.llm.local_llm import LocalLLM
     from neurogated.llm.openai_llm import OpenAILLM
-    from neurogated.memory import NeuroGraphMemory
+    from neurogated.memory import AsyncNeuroGraphMemory, NeuroGraphMemory
     from neurogated.plasticity.energy import EnergyPoint
     from neurogated.plasticity.plasticity_engine import PlasticityEngine
     from neurogated.prompts.prompt_manager import PromptTemplateManager
@@ -69,9 +70,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANY_USER",
-    "About",
     "Access",
     "AnthropicLLM",
+    "AsyncNeuroGraphMemory",
     "BaseLLM",
     "Canvas",
     "Changes",
@@ -137,8 +138,6 @@ __all__ = [
     "__version__",
     "compute_mdhash_id",
     "cosine_similarity",
-    "export_memory",
-    "export_user",
     "extract_causal_edges",
     "field",
     "generate_kernel",
@@ -151,14 +150,12 @@ __all__ = [
     "spreading_activation",
 ]
 
-__version__ = "0.1.0"
-
 # Loaded on first use, so that `import neurogated` is fast and imports no model.
 _HOMES = {
     "ANY_USER": "core.scope",
-    "About": "ingestion.document",
     "Access": "core.delta",
     "AnthropicLLM": "llm.anthropic_llm",
+    "AsyncNeuroGraphMemory": "memory",
     "BaseLLM": "llm.base",
     "Canvas": "tiers.canvas",
     "Changes": "ingestion.revision",
@@ -168,7 +165,7 @@ _HOMES = {
     "Conflict": "core.conflicts",
     "Context": "context.model",
     "Decay": "core.delta",
-    "Details": "ingestion.contents",
+    "Details": "ingestion.document",
     "Document": "ingestion.document",
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",
@@ -202,7 +199,7 @@ _HOMES = {
     "NodeChange": "core.delta",
     "NodeVersion": "core.delta",
     "OpenAILLM": "llm.openai_llm",
-    "Page": "browsing",
+    "Page": "components.pages",
     "Passage": "ingestion.document",
     "PathStep": "core.trace",
     "PlasticityEngine": "plasticity.plasticity_engine",
@@ -223,8 +220,6 @@ _HOMES = {
     "WeightChange": "core.delta",
     "compute_mdhash_id": "utils.hash_utils",
     "cosine_similarity": "utils.vector_utils",
-    "export_memory": "administration",
-    "export_user": "administration",
     "extract_causal_edges": "analysis",
     "field": "core.filters",
     "generate_kernel": "analysis",

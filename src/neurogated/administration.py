@@ -15,7 +15,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-import neurogated
 from neurogated import compose
 from neurogated.archive import export, importing
 from neurogated.archive.manifest import ExportManifest
@@ -35,66 +34,38 @@ from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, StorageError
 from neurogated.ingestion.edge_builder import similarity_edges
 from neurogated.ingestion.user_graph import by_user
-from neurogated.memory import NeuroGraphMemory, show_progress
+from neurogated.progress import show_progress
 from neurogated.storage.registry import consistent_snapshot, memory_exists, open_store, restore_store
+from neurogated.version import __version__
 
 __all__ = ["export_memory", "export_user", "import_memory", "migrate", "re_embed", "restore_snapshot"]
 
 T = TypeVar("T")
 
 
-def export_memory(memory: NeuroGraphMemory, folder: str | Path, *, progress: bool | None = None) -> ExportManifest:
-    """Write an open memory, with all its namespaces and its history, to a new folder of plain files.
-
-    The export is consistent: it holds the memory at one moment. The memory may be in use, also by other processes. A
-    memory on disk is copied first, so the disk needs room for the copy. In another store, writers wait.
-
-    Args:
-        memory: the memory.
-        folder: must not exist; `archive.manifest` describes its files.
-        progress: show a progress bar; None shows it if the output is a terminal.
-
-    Raises:
-        StorageError: the folder exists or cannot be written.
-    """
-    folder = Path(folder).absolute()
+def export_memory(
+    store: GraphStorePort, namespace: str, folder: Path, *, progress: bool | None = None
+) -> ExportManifest:
+    """Write an open memory to a new folder; see `memory.admin.export`. `namespace` is the name of the graph `store`."""
+    folder = folder.absolute()
     export.refuse_existing(folder)
-    memory.flush()
     bar = _bar("exporting", progress)
-    with _scratch(folder) as scratch, consistent_snapshot(memory.store, scratch) as store:
-        stores = _graphs(store) if isinstance(store, SupportsNamespaces) else {memory.config.namespace: store}
-        return export.export_memory(stores, store.embedder, folder, made_by=neurogated.__version__, progress=bar)
+    with _scratch(folder) as scratch, consistent_snapshot(store, scratch) as copy:
+        stores = _graphs_of(copy, namespace)
+        return export.export_memory(stores, copy.embedder, folder, made_by=__version__, progress=bar)
 
 
-def export_user(memory: NeuroGraphMemory, user_id: str, file: str | Path) -> int:
-    """Write all memories of one user, in all namespaces, to a new file of JSON lines.
-
-    A line holds one memory with all its versions. Deleted memories are included until `compact` erases them.
-
-    Args:
-        memory: may be in use meanwhile.
-        user_id: the user.
-        file: must not exist; it appears under its name when it is complete.
-
-    Returns:
-        How many memories were written.
-
-    Raises:
-        StorageError: the file exists or cannot be written.
-        InputError: the user id is not a valid name.
-    """
+def export_user(store: GraphStorePort, namespace: str, user_id: str, file: Path) -> int:
+    """Write all memories of one user to a new file; see `memory.admin.export_user`."""
     checked_name("user_id", user_id)
-    file = Path(file).absolute()
+    file = file.absolute()
     export.refuse_existing(file)
-    memory.flush()
-    store = memory.store
-    stores = _graphs(store) if isinstance(store, SupportsNamespaces) else {memory.config.namespace: store}
     count = 0
     with _scratch(file) as scratch:
         partial = scratch / file.name
         try:
             with partial.open("w", encoding="utf-8") as output:
-                for name, graph in stores.items():
+                for name, graph in _graphs_of(store, namespace).items():
                     for line in user_lines(name, graph, user_id):
                         output.write(line)
                         count += 1
@@ -236,6 +207,11 @@ def _scratch(folder: Path) -> Iterator[Path]:
         raise StorageError(f"cannot write the export {folder} ({error}); choose another folder") from error
     with scratch as name:
         yield Path(name)
+
+
+def _graphs_of(store: GraphStorePort, namespace: str) -> dict[str, GraphStorePort]:
+    """Return all graphs of a store by name; `namespace` is the name of its only graph if it has no others."""
+    return _graphs(store) if isinstance(store, SupportsNamespaces) else {namespace: store}
 
 
 def _graphs(store: SupportsNamespaces) -> dict[str, GraphStorePort]:

@@ -6,28 +6,23 @@ import functools
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from neurogated import subscribers
 from neurogated.communities.leiden import LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.conflict.backlog import ConflictBacklog
-from neurogated.conflict.checker import ConflictChecker
 from neurogated.conflict.judge import PairJudge
-from neurogated.conflict.model_judge import ModelJudge
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear, SupportsCopies, SupportsIdentity
 from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.communities import CommunityFinder
-from neurogated.core.judgements import StatementJudge
 from neurogated.core.ports import (
     CausalJudge,
     Embedder,
@@ -52,11 +47,14 @@ from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM
+from neurogated.parts import Parts
 from neurogated.projections.registry import open_canvases, open_facts
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.cascaded_judge import CascadedJudge
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
+from neurogated.runtime import Runtime
+from neurogated.session import Session
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
 from neurogated.tiers.canvas import WorkingCanvas
@@ -68,7 +66,6 @@ __all__ = [
     "Models",
     "Parts",
     "build",
-    "build_backlog",
     "build_cached_embedder",
     "build_consolidator",
     "build_language_model",
@@ -77,6 +74,7 @@ __all__ = [
     "canvases_of",
     "default_models",
     "load_config",
+    "open_session",
 ]
 
 FACTS_FILE = "facts.db"
@@ -92,33 +90,6 @@ _OPENAI_KEY = "OPENAI_API_KEY"
 _ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The parts of a memory; you can supply your own for any of them."""
-
-    store: GraphStorePort
-    embedder: Embedder
-    kernel_source: KernelSource
-    causal_judge: CausalJudge = field(default_factory=OfflineCausalJudge)
-    entity_finder: EntityFinder = field(default_factory=OfflineEntityFinder)
-    language_model: LanguageModel | None = None
-    """Answers questions from recalled memories; None means offline judges only."""
-    clock: Clock = utc_now
-    caches: tuple[SupportsClear, ...] = ()
-    """Caches on disk of values derived from texts; erasing a text empties them."""
-    encoder: Encoder = field(default_factory=Encoder)
-    """Sets the importance and the energy of new memories."""
-    facts: FactFollower | None = None
-    """Shows the facts as rows of an SQL table."""
-    canvas: WorkingCanvas = field(default_factory=lambda: WorkingCanvas(MetabolismSettings()))
-    """Holds the memories that matter to a session now."""
-    community_finder: CommunityFinder = field(default_factory=LeidenCommunities)
-    statement_judge: StatementJudge = field(default_factory=PairJudge)
-    """Finds duplicates and conflicts under the write lock, so it has no embedder: an embedder may be a remote model."""
-    pair_judge: PairJudge = field(default_factory=PairJudge)
-    """Compares statements for `compare`, with the embedder and without a lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +146,33 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
         )
     except BaseException:
         store.close()
+        raise
+
+
+def open_session(config: MemoryConfig, parts: Parts | None = None) -> Session:
+    """Return the session of the graph that `config` names, over `parts`, or else over the parts that it names.
+
+    Raises:
+        ConfigError: a setting does not fit. Other errors are those of `build`.
+    """
+    built = build(config) if parts is None else parts
+    try:
+        return Session(
+            config,
+            built,
+            Runtime(config, built.clock, built.store, built.caches),
+            (
+                subscribers.update_canvas,
+                subscribers.note_handed_out,
+                subscribers.follow_facts,
+                subscribers.call_back,
+                subscribers.log_access,
+                subscribers.find_conflicts,
+            ),
+        )
+    except ConfigError:
+        if parts is None:
+            built.store.close()
         raise
 
 
@@ -309,21 +307,8 @@ def build_consolidator(config: MemoryConfig, parts: Parts) -> Consolidator:
     summariser = None
     if model is not None:
         summariser = Summariser(model, PromptTemplateManager(), settings.consolidation_rivalry)
-    return Consolidator(parts.store, parts.embedder, parts.community_finder, config, summariser)
-
-
-def build_backlog(
-    config: MemoryConfig, parts: Parts, exclusively: Callable[[], AbstractContextManager[object]]
-) -> ConflictBacklog | None:
-    """Return the queue of the memories whose conflicts the language model of `parts` judges.
-
-    None without a model, or if the memory is read-only.
-    """
-    if parts.language_model is None or config.read_only:
-        return None
-    judge = ModelJudge(parts.language_model, PromptTemplateManager(), config)
-    checker = ConflictChecker(parts.store, parts.statement_judge, config.metabolism)
-    return ConflictBacklog(parts.store, checker, judge, config.metabolism, exclusively)
+    finder = LeidenCommunities() if parts.community_finder is None else parts.community_finder
+    return Consolidator(parts.store, parts.embedder, finder, config, summariser)
 
 
 def build_text_embedder(config: MemoryConfig) -> Embedder:

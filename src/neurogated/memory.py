@@ -1,46 +1,44 @@
-"""`NeuroGraphMemory`: the facade that wires the parts together."""
+"""`NeuroGraphMemory`: the facade. It holds the components of a memory, and has no algorithm."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping, Sequence, Sized
-from datetime import datetime, timedelta
-from typing import Any, Self, Unpack
+import builtins
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from datetime import datetime
+from typing import Any, ParamSpec, Self, TypeVar, Unpack
 from uuid import UUID
 
-from neurogated import compose
-from neurogated.asynchronous import Asynchronous
-from neurogated.browsing import Browsing
-from neurogated.compose import Parts
+from neurogated import components, compose
+from neurogated.aio import awaitable, in_thread
+from neurogated.components import Page, page_of
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.conflict.checker import ConflictChecker
-from neurogated.consolidating import Consolidation
-from neurogated.contextual import Contextual
+from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.arguments import names_arguments
-from neurogated.core.filters import FilterOptions, owned
+from neurogated.core.delta import HistoryEntry
+from neurogated.core.filters import FilterOptions, filter_of, memories_among
 from neurogated.core.model import MemoryNode
-from neurogated.core.references import MemoryRef, id_of, listed
-from neurogated.core.scope import Scope
-from neurogated.core.trace import Feedback, Recall, RecalledMemory
-from neurogated.dissonance import Dissonance
-from neurogated.errors import ConfigError, InputError
-from neurogated.ingestion.analysers import Analysis
-from neurogated.ingestion.contents import Content, Details, read_contents
-from neurogated.ingestion.document import About, Document, read_documents
+from neurogated.core.quoting import TokenCounter
+from neurogated.core.references import MemoryRef
+from neurogated.core.trace import Feedback, Recall
+from neurogated.core.view import GraphView
+from neurogated.errors import ConfigError
+from neurogated.ingestion.contents import Content, Message, read_contents
+from neurogated.ingestion.document import Details, Document, read_documents
 from neurogated.ingestion.revision import Changes, revision_of
-from neurogated.ingestion.writer import Writer
-from neurogated.metabolism import Metabolism
-from neurogated.plasticity.plasticity_engine import Outcome, PlasticityEngine, strength_of
-from neurogated.progress import show_progress
-from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
-from neurogated.runtime import Runtime
-from neurogated.upkeep import Upkeep
+from neurogated.parts import Parts
+from neurogated.plasticity.plasticity_engine import Outcome
+from neurogated.retrieval.neuro_retriever import RecallOptions
+from neurogated.runtime import Event
+from neurogated.session import Ownership, Session
 
-__all__ = ["NeuroGraphMemory", "show_progress"]
+__all__ = ["AsyncNeuroGraphMemory", "NeuroGraphMemory"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @names_arguments
-class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation, Browsing, Asynchronous):
+class NeuroGraphMemory:
     """A memory: add texts and messages, and recall them by questions.
 
     When a call returns, its writes are on disk. Use it as a context manager, or call `close`.
@@ -50,17 +48,19 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         store: the graph.
         retriever: recalls without counting accesses.
         plasticity: learns from accesses and feedback.
+        facts, conflicts, duplicates, energy, context, learning, history, admin: the calls of one feature each.
+        aio: the same calls as coroutines.
     """
 
     def __init__(
-        self, config: MemoryConfig | None = None, *, parts: Parts | None = None, runtime: Runtime | None = None
+        self, config: MemoryConfig | None = None, *, parts: Parts | None = None, session: Session | None = None
     ) -> None:
-        """Open the memory that `config` describes, or wire up `parts`.
+        """Open the memory that `config` describes.
 
         Args:
-            config: settings; from the environment and the defaults when left out.
+            config: the settings; from the environment and the defaults when left out.
             parts: built parts; built from `config` when left out.
-            runtime: the runtime of another namespace of the same memory; a new one when left out.
+            session: an open session, in place of both.
 
         Raises:
             StorageError: the memory cannot be opened; see its subclasses.
@@ -69,309 +69,286 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
         """
         if not isinstance(config, MemoryConfig | None):
             raise ConfigError(f"the config is {config!r}, but must be a MemoryConfig, as in MemoryConfig(save_dir=…)")
-        self.config = compose.load_config() if config is None else config
-        self._parts = compose.build(self.config) if parts is None else parts
-        self._owns_parts = runtime is None
-        self.store = self._parts.store
-        try:
-            self.retriever = NeuroRetriever(
-                self.store,
-                self.config,
-                embedder=self._parts.embedder,
-                kernel_source=self._parts.kernel_source,
-                clock=self._parts.clock,
-                on_canvas=self._on_canvas,
-            )
-        except ConfigError:
-            if parts is None:
-                self.store.close()
-            raise
-        self._runtime = runtime or Runtime(
-            self.config, self._parts.clock, self.store, self._parts.facts, self._parts.caches
-        )
-        self.plasticity = PlasticityEngine(self.store, self.config, self._parts.clock)
-        # Only calls of a language model wait; threads would slow the other analysers down.
-        workers = 1 if self._parts.language_model is None else self.config.llm.concurrency
-        judges = self._parts.causal_judge, self._parts.entity_finder
-        analysis = Analysis(*judges, workers, self._parts.encoder, self._parts.statement_judge)
-        queues, settings = self._parts.language_model is not None, self.config.metabolism
-        check = ConflictChecker(self.store, self._parts.statement_judge, settings, queues=queues).checked
-        writer = Writer(self.store, self._parts.embedder, analysis, self.config, self._parts.clock, check=check)
-        self._writer = self._runtime.writers.shared(self.config.namespace, self.store, writer)
-        self._begin_background()
+        self._owner = Ownership(owns=session is None)
+        if session is None:
+            session = compose.open_session(compose.load_config() if config is None else config, parts)
+        self.session = session
+        self.config, self.store = session.config, session.store
+        self.retriever, self.plasticity = session.retriever, session.plasticity
+        self._texts, self._recalls = components.Texts(session), components.Recalls(session)
+        self.facts = components.Facts(session, self._texts)
+        self.context = components.AgentContext(session, self._texts, self._recalls)
+        self.conflicts, self.duplicates = components.Conflicts(session), components.Duplicates(session)
+        self.energy, self.learning = components.Energy(session), components.Learning(session)
+        self.history, self.admin = components.History(session), components.Admin(session)
+        if self._owner.owns:
+            self.learning.consolidate_in_background()
 
-    def add(
-        self,
-        content: Content,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        session_id: str | None = None,
-        path: Sequence[str] = (),
-        **details: Unpack[Details],
-    ) -> list[str]:
+    @property
+    def aio(self) -> AsyncNeuroGraphMemory:
+        """This memory with coroutines."""
+        return AsyncNeuroGraphMemory(memory=self)
+
+    def add(self, content: Content, **details: Unpack[Details]) -> builtins.list[str]:
         """Remember a text, a message, or a list of them.
 
-        With a `session_id`, a text or message is a turn. A turn follows the earlier turns of its session, by
-        `timestamp` and then by arrival. The same words said twice are two memories.
-        Without a session it is a document. Adding the same document again adds no memory; new details replace old ones.
-
-        A message of the assistant that repeats a memory is linked to it if a recall handed it out lately. The memory
-        counts as used. Callbacks of the event `echoed` get the text and the ids.
+        With a `session_id` it is a turn, which follows the earlier turns of its session by `timestamp` and then by
+        arrival; the same words said twice are two memories. Without one it is a document; adding the same document
+        again adds no memory, and new details replace old ones. A message of the assistant that repeats a memory which
+        a recall handed out lately is linked to it, and counts as its use.
 
         Args:
             content: a text, or a message such as `{"role": "user", "content": "I moved to Lyon."}`, which may also
                 have `name`, `timestamp`, `id` and `metadata`; or a list of either.
-            user_id: the user who owns it; without one, every user finds it.
-            agent_id: the agent that it belongs to.
-            session_id: the conversation that it is a part of.
-            path: a place in your own tree.
-            **details: title, metadata, times and more; see `Details`.
+            **details: its owner, title, times and more; see `Details`. Without `user_id`, every user finds it.
 
         Returns:
-            The ids of its memories in order; a long text has several. For a message that
-            `metabolism.skip_echoes` leaves out, the ids of the quoted memories.
-
-        Raises:
-            InputError: a content cannot be stored. Batches of `indexing.batch_size` chunks before it are stored.
+            The ids of its memories in order; a long text has several. For a message that `metabolism.skip_echoes`
+            leaves out, the ids of the quoted memories.
         """
-        return self._add_news(read_contents(content, scope=Scope(user_id, agent_id, session_id, path), **details))
+        return self._texts.add(read_contents(content, details))
 
-    def add_document(
-        self,
-        text: str,
-        *,
-        title: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        ttl: timedelta | float | None = None,
-        valid_from: datetime | None = None,
-        valid_to: datetime | None = None,
-        **about: Unpack[About],
-    ) -> list[str]:
-        """Remember a text.
-
-        A long text is stored in batches of `indexing.batch_size` chunks. After a failure, add it again to store the
-        rest.
-
-        Args:
-            text: of any length; it is cut into chunks of whole sentences.
-            title: the subject of the text; it is embedded with the text.
-            metadata: JSON values, stored with every chunk.
-            ttl: lifetime from now, as a timedelta or in seconds; no limit when left out. No recall finds an expired
-                memory.
-            valid_from: when the fact in the text began to hold; see `recall`.
-            valid_to: when the fact ceased to hold.
-            **about: its owner as `user_id`, `agent_id`, `session_id` and `path`, and its `kind`, `importance`,
-                `timestamp` and `tags`; see `About`.
+    def add_document(self, text: str, **details: Unpack[Details]) -> builtins.list[str]:
+        """Remember a text of any length, cut into chunks of whole sentences; see `Details`.
 
         Returns:
-            The ids of its nodes in order. The same text, title and scope give the same ids; new metadata, times, kind,
-            importance and tags replace the old ones.
-
-        Raises:
-            InputError: the text is blank or not a string, or a time is invalid. Nothing is stored.
+            The ids of its nodes in order. The same text, title and scope give the same ids, and new details replace old
+            ones. After a failure, add it again to store the rest.
         """
-        document = Document.from_text(
-            text, title=title, metadata=metadata, ttl=ttl, valid_from=valid_from, valid_to=valid_to, **about
-        )
-        (ids,) = self.add_documents([document], progress=False)
+        (ids,) = self._texts.store([Document.from_text(text, **details)])
         return ids
 
     def add_documents(
         self, documents: Iterable[str | Document | Mapping[str, Any]], *, progress: bool | None = None
-    ) -> list[list[str]]:
+    ) -> builtins.list[builtins.list[str]]:
         """Remember many documents, embedded and written in batches.
 
         Args:
-            documents: texts, `Document`s, or mappings with `text` and optionally `title`, `metadata`, `ttl` (a
-                timedelta or seconds), `valid_from`, `valid_to` and the fields of `About`.
+            documents: texts, `Document`s, or mappings with `text` and the arguments of `add_document`.
             progress: show a progress bar; None shows it if the output is a terminal.
 
         Returns:
             The node ids of each document, in order.
-
-        Raises:
-            InputError: a document cannot be stored; the message names its position. Batches before it are stored.
         """
         total = len(documents) if isinstance(documents, Sized) else None
-        stored = self._writer.add(read_documents(documents))
-        with self._runtime.work("indexing"):
-            added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
-        self._told("added", [node_id for ids in added for node_id in ids])
-        return added
+        return self._texts.store(read_documents(documents), total=total, progress=progress)
+
+    def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
+        """Return the memories that `query` recalls, with scores, their parts, and the paths of the activation.
+
+        With `user_id` a recall finds the memories of this user and those without an owner. Without it, a recall finds
+        only memories without an owner. Recalls with `as_of` or `valid_at` do not count as accesses.
+
+        Raises:
+            InputError: the query is blank, or an option of `RecallOptions` is invalid.
+        """
+        (recall,) = self._recalls.answer([query], options)
+        return recall
+
+    def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> builtins.list[str]:
+        """Return the contents of the memories that `query` recalls, best first; see `recall`."""
+        return [memory.content for memory in self.recall(query, **options)]
+
+    def retrieve_batch(
+        self, queries: Sequence[str], **options: Unpack[RecallOptions]
+    ) -> builtins.list[builtins.list[str]]:
+        """Return the contents that each query recalls; all queries are embedded in one batch. See `recall`."""
+        return [[memory.content for memory in recall] for recall in self._recalls.answer(queries, options)]
+
+    def get(self, node_id: str | UUID) -> MemoryNode:
+        """Return a memory; raises UnknownIdError if no memory has this id."""
+        return self.store.get_node(str(node_id))
+
+    def list(self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterOptions]) -> Page:
+        """Return at most `limit` memories in the order they were added, after the `cursor` of the page before."""
+        return page_of(self.store, limit, cursor, filters)
+
+    def find(
+        self,
+        *,
+        order_by: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        **filters: Unpack[FilterOptions],
+    ) -> builtins.list[MemoryNode]:
+        """Return memories without a question, in the order they were added.
+
+        Args:
+            order_by: a field of MemoryNode such as `importance`; `-importance` sorts the largest first.
+            limit: return at most this many.
+            offset: skip this many first.
+            **filters: see `FilterOptions`.
+        """
+        return self.store.find(memories_among(filters), order_by=order_by, limit=limit, offset=offset)
+
+    def count(self, **filters: Unpack[FilterOptions]) -> int:
+        """Return the number of memories that `list` returns with these filters."""
+        return int(self.store.view(filters=memories_among(filters)).admitted_nodes().size)
+
+    def view(self, **filters: Unpack[FilterOptions]) -> GraphView:
+        """Return a snapshot of the graph in columns, in which searches find only the memories that filters admit."""
+        return self.store.view(filters=filter_of(filters))
+
+    def update(self, node_id: str | UUID, content: str | None = None, **changes: Unpack[Changes]) -> MemoryNode:
+        """Write a new version of a memory; the history keeps the old one until `admin.compact(history=True)`.
+
+        Edges that follow from its text are rebuilt; SEQ and ASSOC edges stay. Fields left out stay.
+
+        Args:
+            node_id: the memory; the id you gave to a long text names all its memories.
+            content: its new text, stored as one chunk.
+            **changes: other new fields; see `Changes`.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+            InputError: a value cannot be stored. Nothing is changed.
+        """
+        return self._texts.update(node_id, revision_of(content, changes))
 
     def delete(self, ids: str | UUID | Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
         """Delete memories with their edges and with all data derived from their texts; all or none.
 
-        Deleted memories are not recalled. They stay in the history of the graph until `compact`. Filters such as
-        `user_id` delete all memories that they admit, and empty the caches. A filter by user never admits memories
-        without an owner.
+        Deleted memories stay in the history until `admin.compact`. Filters such as `user_id` also empty the caches. A
+        filter by user never admits memories without an owner.
 
         Args:
             ids: one id or several; ids deleted before are skipped and logged. The id you gave to a long text names all
                 its memories.
             **filters: delete the memories that they admit instead; see `FilterOptions`.
 
-        Returns:
-            How many memories were deleted.
+        Returns how many memories were deleted.
 
         Raises:
             UnknownIdError: an id never was in the memory, or a compaction erased it. Nothing is deleted.
-            InputError: there are neither ids nor filters, or both, or a value is not an id.
         """
-        if (ids is None) == (not filters):
-            raise InputError("give either the ids of memories or filters such as user_id='ana'")
-        if ids is not None:
-            names = self._writer.delete(map(id_of, listed(ids)))
-        else:
-            if all(value is None or value in ((), [], frozenset(), set()) for value in filters.values()):
-                raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
-            names = self._writer.delete_all(owned(filters))
-        self._told("deleted", names)
-        if ids is None:
-            self._clear_caches()
-        return len(names)
+        return self._texts.delete(ids, filters)
 
     def delete_document(self, document_id: str) -> int:
-        """Delete all memories of a document, by their `found.document_id`; see `delete`.
-
-        Raises:
-            UnknownIdError: no memory belongs to this document.
-        """
-        names = self._writer.delete_document(document_id)
-        self._told("deleted", names)
-        return len(names)
-
-    def update(self, node_id: str | UUID, content: str | None = None, **changes: Unpack[Changes]) -> MemoryNode:
-        """Write a new version of a memory; the history keeps the old one until `compact(history=True)`.
-
-        SIM, TERM and MENTION edges are rebuilt for the new text. CAUSE edges are judged again if the content changes.
-        SEQ and ASSOC edges stay. Fields left out stay.
-
-        Args:
-            node_id: the memory; the id you gave to a long text names all its memories.
-            content: its new text, stored as one chunk. `times` and `entities` are extracted again.
-            **changes: other new fields; see `Changes`.
-
-        Returns:
-            The new version.
-
-        Raises:
-            UnknownIdError: the id is not in the memory.
-            InputError: nothing is given, or a value cannot be stored. Nothing is changed.
-        """
-        with self._runtime.work("updating"):
-            node = self._writer.update(str(node_id), revision_of(content, changes))
-        self._told("updated", node)
-        return node
-
-    def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[str]:
-        """Return the contents of the memories that `query` recalls, best first; see `recall`."""
-        return [memory.content for memory in self.recall(query, **options)]
-
-    def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Return the memories that `query` recalls, with scores, their parts, and the paths of the activation.
-
-        With `user_id` a recall finds the memories of this user and those without an owner. Without it, a recall finds
-        only memories without an owner.
-
-        Args:
-            query: a question or any text.
-            **options: `top_n`, how many memories, `TOP_N_RETRIEVAL` when left out; `as_of`, a time or a `sequence` of
-                `history`, answers from the graph as it was then; `valid_at`, a time, answers with facts that held
-                then, by `valid_from` and `valid_to`. Recalls with `as_of` or `valid_at` do not count as accesses.
-                `FilterOptions` lists the filters.
-
-        Raises:
-            InputError: the query is blank, `top_n` is less than 1, a time is invalid, or the delta does not exist.
-        """
-        (recall,) = self._recalls([query], **options)
-        return recall
-
-    def retrieve_batch(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[list[str]]:
-        """Return the contents that each query recalls; all queries are embedded in one batch. See `recall`."""
-        return [[memory.content for memory in recall] for recall in self._recalls(queries, **options)]
+        """Delete all memories with this `found.document_id`; raises UnknownIdError if there is none."""
+        return self._texts.delete_document(document_id)
 
     def feedback(self, relevant_node_ids: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
         """Learn from an outcome: success strengthens the edges among these memories (LTP), failure weakens them.
 
-        Their energy and importance change likewise. After success, each memory gets ASSOC edges to the next
-        five, unless a plastic edge connects the pair. A frozen memory learns nothing. Memories
-        that were deleted or expired since the recall are skipped and logged.
+        Their energy and importance change likewise. After success, each memory gets ASSOC edges to the next ones. A
+        frozen memory learns nothing.
 
         Args:
-            relevant_node_ids: a `Recall`, one or several memories, nodes or ids. A compaction erases the ids of deleted
-                memories, so such an id is unknown. A `RecalledMemory` is never unknown.
+            relevant_node_ids: a `Recall`, one or several memories, nodes or ids.
             outcome: `success`, `fail`, or a number from 1 to -1.
 
         Returns:
-            How many edges were strengthened, weakened or added, and the ids that were skipped.
+            How many edges were strengthened, weakened or added, and the ids that were skipped because they are gone.
 
         Raises:
-            UnknownIdError: an id never was in the memory. Nothing is changed.
-            InputError: a value is not an id.
+            UnknownIdError: an id never was in the memory, or a compaction erased it. Nothing is changed.
         """
-        given, strength = list(listed(relevant_node_ids)), strength_of(outcome)
-        ids = list(dict.fromkeys(map(id_of, given)))
-        recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
-        with self._writer.exclusively():
-            if self._runtime.is_frozen():
-                return Feedback(0)
-            learned = self.plasticity.reinforce_recalled(ids, recalled, strength)
-        self._runtime.tell("learned", ids, strength)
-        return learned
+        return self.learning.feedback(relevant_node_ids, outcome)
+
+    def get_context(
+        self,
+        task: str,
+        token_budget: int = CONTEXT_TOKENS,
+        *,
+        explain: bool = False,
+        count_tokens: TokenCounter | None = None,
+        **options: Unpack[RecallOptions],
+    ) -> Context:
+        """Return the memories that help with a task as text for a prompt, within a budget of tokens.
+
+        Facts come first, then other memories by time, under headings with date and title. No memory is cut; if every
+        memory is longer than the budget, the text has the sentences of the best one that fit. The memories in the text
+        count as accesses.
+
+        Args:
+            task: the question or the work at hand, in words.
+            token_budget: maximum tokens of the text.
+            explain: fill `choices`, which says why each memory is there.
+            count_tokens: returns the number of tokens of each of several texts for your model. Default: the tokenizer
+                of the embedder, or an upper estimate if it has none.
+            **options: the options of `recall`; `top_n` is the number of memories to choose from.
+        """
+        return self.context.build(task, token_budget, explain=explain, count_tokens=count_tokens, **options)
+
+    def record_event(
+        self,
+        event: str | Message,
+        *,
+        outcome: Outcome | None = None,
+        used: MemoryRef | Iterable[MemoryRef] = (),
+        **details: Unpack[Details],
+    ) -> builtins.list[str]:
+        """Store a decision or an action of the agent with its outcome, in one change.
+
+        The memory has the kind `event` and, as metadata, the `outcome`. ASSOC edges with the relation `used` lead to
+        the memories that it used, of the same user or of none. The outcome changes them as `feedback` does.
+
+        Args:
+            event: a text or a message. Each call stores a new event, unless you give an `id`.
+            outcome: `success`, `fail`, or a number from 1 to -1; nothing is learned without one.
+            used: the memories that it used: a `Context`, a `Recall`, or one or several memories or ids.
+            **details: its owner, title, times and more; see `Details`.
+
+        Raises:
+            UnknownIdError: a used id never was in the memory. Nothing is stored.
+        """
+        return self.context.record(event, details, outcome=outcome, used=used)
+
+    def answer(self, recall: Recall) -> str | None:
+        """Return the language model's short answer to the question of a recall, from its first memories.
+
+        None if no language model is configured; raises LLMError if the model fails.
+        """
+        return self.context.answer(recall)
 
     def maintenance(self, now: datetime | None = None) -> int:
         """Remove expired memories, and decay idle edges (LTD); SIM edges never decay.
 
-        In a frozen memory nothing decays, but expired memories are removed. The history records how many.
+        In a frozen memory nothing decays. `now` is the clock's time when left out. Return the number of removed edges.
+        """
+        return self.learning.maintain(now)
+
+    def undo(self, to: int | None = None) -> HistoryEntry | None:
+        """Take back every change after the delta number `to`; weights return to the last bit.
+
+        An undo is a change too, which another undo takes back. Judgements that were pending before a change do not
+        become pending again.
 
         Args:
-            now: the present time; the clock's when left out.
+            to: a `sequence` of `history.list`, or 0 for the empty memory; only the last change when left out.
 
-        Returns:
-            How many edges decayed to nothing and were removed.
+        Returns the change that the undo made; None if there was nothing to change.
 
         Raises:
-            InputError: `now` is not a time.
+            InputError: the delta does not exist, or `admin.compact(history=True)` erased history that the undo needs.
         """
-        self._writer.sweep(now := self._moment(now))
-        self._runtime.follow(self.store, self.config.namespace)
-        self.flush()
-        with self._writer.exclusively():
-            if self._runtime.is_frozen():
-                return 0
-            before = self.store.view().live_edges().size
-            self.plasticity.decay_unused(now)
-            return before - self.store.view().live_edges().size
+        return self.history.undo(to)
+
+    def stats(self) -> dict[str, Any]:
+        """Return figures of the memory; see `admin.stats`."""
+        return self.admin.stats()
+
+    def on(self, event: Event, callback: Callable[..., None]) -> Callable[[], None]:
+        """Call `callback` after each event in any namespace; return a function that unregisters it.
+
+        Args:
+            event: `added` (with the ids), `updated` (the new version), `deleted` (the ids), `recalled` (the `Recall`),
+                `learned` (the ids, and the outcome from -1 to 1), `conflict` (a new `Conflict`) or `echoed` (a text
+                that repeats memories, and their ids).
+            callback: runs in the thread of the write or recall; its errors are logged.
+        """
+        return self.session.runtime.register(event, callback)
 
     def in_namespace(self, namespace: str) -> Self:
-        """Return the graph of another namespace of this memory, created if there is none; graphs never share data.
+        """Return another graph of this memory, created if there is none. It is valid until this memory is closed.
 
-        It shares this memory's file, model, callbacks and freeze, and is valid until this memory is closed.
-
-        Raises:
-            ConfigError: the store has a single graph only, or the name is empty.
+        Raises ConfigError if the store has a single graph only.
         """
-        store = self._several_graphs()
-        config = self.config.replace(namespace=namespace)
-        parts = dataclasses.replace(self._parts, store=store.in_namespace(namespace))
-        return type(self)(config, parts=parts, runtime=self._runtime)
+        return type(self)(session=self.session.in_namespace(namespace))
 
     def close(self) -> None:
         """Write the accesses of all namespaces; a memory that owns its file and models also closes them."""
-        if self.store.closed:
-            return
-        try:
-            self._end_background()
-            self._runtime.accesses.flush_if_possible()
-        finally:
-            if self._owns_parts:
-                self.store.close()
-                for part in (self._parts.embedder, self._parts.canvas, self._parts.language_model):
-                    if part is not None:
-                        part.close()
-                self._runtime.close()
+        self.session.close(owns_parts=self._owner.owns)
 
     def __enter__(self) -> Self:
         return self
@@ -379,10 +356,43 @@ class NeuroGraphMemory(Contextual, Dissonance, Upkeep, Metabolism, Consolidation
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _recalls(self, queries: Sequence[str], **options: Unpack[RecallOptions]) -> list[Recall]:
-        with self._runtime.work("recalling"):
-            found = self.retriever.recall_batch(queries, **options)
-            recalls = [self._with_questions(recall, options.get("as_of")) for recall in found]
-        for recall in recalls:
-            self._recalled(recall, options)
-        return recalls
+
+class AsyncNeuroGraphMemory:
+    """A memory with coroutines: each call of `NeuroGraphMemory` under the same name, in a thread of the memory.
+
+    Attributes:
+        memory: the memory; `run` awaits the calls of its components.
+    """
+
+    def __init__(self, config: MemoryConfig | None = None, *, memory: NeuroGraphMemory | None = None) -> None:
+        """Open the memory that `config` describes, or take an open one."""
+        self.memory = NeuroGraphMemory(config) if memory is None else memory
+
+    async def run(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Await any call of the memory, as in `await memory.aio.run(memory.conflicts.list, user_id="ana")`."""
+        return await in_thread(self.memory.session, call, *args, **kwargs)
+
+    add = awaitable(NeuroGraphMemory.add)
+    add_document = awaitable(NeuroGraphMemory.add_document)
+    add_documents = awaitable(NeuroGraphMemory.add_documents)
+    recall = awaitable(NeuroGraphMemory.recall)
+    retrieve = awaitable(NeuroGraphMemory.retrieve)
+    retrieve_batch = awaitable(NeuroGraphMemory.retrieve_batch)
+    get = awaitable(NeuroGraphMemory.get)
+    list = awaitable(NeuroGraphMemory.list)
+    count = awaitable(NeuroGraphMemory.count)
+    update = awaitable(NeuroGraphMemory.update)
+    delete = awaitable(NeuroGraphMemory.delete)
+    feedback = awaitable(NeuroGraphMemory.feedback)
+    get_context = awaitable(NeuroGraphMemory.get_context)
+    record_event = awaitable(NeuroGraphMemory.record_event)
+    answer = awaitable(NeuroGraphMemory.answer)
+    maintenance = awaitable(NeuroGraphMemory.maintenance)
+    undo = awaitable(NeuroGraphMemory.undo)
+    close = awaitable(NeuroGraphMemory.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -1,4 +1,4 @@
-"""The state that all namespaces of a memory share: threads, access log, writers, callbacks, freeze."""
+"""The state that all namespaces of a memory share: threads, access log, callbacks, freeze."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.reading import reading
 from neurogated.core.watchdog import Watchdog
 from neurogated.errors import InputError
-from neurogated.ingestion.writer_registry import WriterRegistry
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController
 from neurogated.telemetry import spans
-from neurogated.tiers.facts import FactFollower
 
 __all__ = ["Event", "Runtime"]
 
@@ -40,9 +38,7 @@ class Runtime:
     """Created by the memory that is opened first; `in_namespace` passes it on.
 
     Attributes:
-        writers: the writer of each graph.
         accesses: the log of the memories that recalls returned.
-        facts: writes facts as rows of a table; None if there is no table.
         handed_out: the memories that recalls handed out lately.
         threads: run asynchronous calls.
     """
@@ -52,20 +48,17 @@ class Runtime:
         config: MemoryConfig,
         clock: Clock,
         store: GraphStorePort,
-        facts: FactFollower | None = None,
         caches: Sequence[SupportsClear] = (),
     ) -> None:
         self._config = config
         self._caches = caches
         self._store = store
-        self.writers = WriterRegistry()
         self.accesses = AccessLog(
             clock,
             EnergyController(config.metabolism),
             config.learning.access_flush_seconds,
             config.runtime.max_open_namespaces,
         )
-        self.facts = facts
         self.handed_out = HandedOut(config.metabolism)
         self._frozen = False
         self._span = spans(enabled=config.runtime.telemetry)
@@ -118,21 +111,16 @@ class Runtime:
         callbacks.append(callback)
         return lambda: callbacks.remove(callback) if callback in callbacks else None
 
-    def tell(self, event: Event, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
+    def call_back(self, event: str, *about: Any) -> None:  # noqa: ANN401 - each event has its own arguments
         """Call the callbacks of an event.
 
         The write is complete by then, so an error of a callback is logged and not raised.
         """
-        for callback in tuple(self._callbacks[event]):
+        for callback in tuple(self._callbacks.get(event, ())):
             try:
                 callback(*about)
             except Exception:  # noqa: BLE001 - a callback is the caller's code and may raise anything
                 _log.exception("a callback of %r failed", event)
-
-    def follow(self, store: GraphStorePort, namespace: str, *, erasing: bool = False) -> None:
-        """Let the projections follow a write to a graph; see `FactFollower.follow`."""
-        if self.facts is not None and not self._config.read_only:
-            self.facts.follow(store, namespace, erasing=erasing)
 
     def repeat(self, name: str, seconds: float, work: Callable[[], object]) -> None:
         """Call `work` every `seconds` in a thread until `stop_repeating`."""

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.administration import export_memory
 from neurogated.archive import export
 
 A_WHILE = 0.3
@@ -48,7 +47,7 @@ def test_namespaces_are_exported_as_they_were_at_one_moment(
         both()
         with monkeypatch.context() as patch:
             patch.setattr(export, "_survey", survey_then_write)
-            manifest = export_memory(memory, tmp_path / "out", progress=False)
+            manifest = memory.admin.export(tmp_path / "out", progress=False)
         for thread in threads:
             thread.join()
         assert len(store) == len(other) == 3

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, compose
-from neurogated.administration import export_memory
 from neurogated.archive import export, importing
 from neurogated.archive.manifest import ExportManifest
 from neurogated.core.ports import GraphStorePort
@@ -102,7 +101,7 @@ def test_a_whole_memory_answers_alike_after_its_move(storage: str, tmp_path: Pat
         clock.advance(timedelta(days=3))
         memory.feedback([*ids, *memory.recall(questions[1]).ids])
         memory.maintenance()
-        export_memory(memory, tmp_path / "out", progress=False)
+        memory.admin.export(tmp_path / "out", progress=False)
         with NeuroGraphMemory(elsewhere, parts=compose.build(elsewhere, clock)) as moved:
             assert isinstance(moved.store, GraphStore)
             _import(tmp_path / "out", moved.store)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from neurogated import NeuroGraphMemory
 from neurogated.cli import main
-from neurogated.stats import memory_stats
 
 
 @pytest.fixture
@@ -21,15 +18,6 @@ def flags(tmp_path: Path) -> list[str]:
     return words
 
 
-@pytest.fixture
-def _with_all_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stats(self: NeuroGraphMemory) -> dict[str, Any]:
-        return memory_stats(self.store, self._parts, self.config, frozen=False)
-
-    monkeypatch.setattr(NeuroGraphMemory, "stats", stats)
-
-
-@pytest.mark.usefixtures("_with_all_figures")
 def test_stats_are_printed_whole_as_json(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["stats", *flags, "--json"]) == 0
@@ -41,7 +29,6 @@ def test_stats_are_printed_whole_as_json(flags: list[str], capsys: pytest.Captur
     assert stats["embedding"]["cache hit rate"] == 0
 
 
-@pytest.mark.usefixtures("_with_all_figures")
 def test_stats_are_printed_a_line_each_for_people(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["stats", *flags]) == 0

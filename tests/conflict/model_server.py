@@ -28,7 +28,7 @@ def said(memory: NeuroGraphMemory, text: str, day: int = 0, user: str = "ana", *
 
 
 def found(memory: NeuroGraphMemory, user: str = "ana") -> list[Conflict]:
-    return memory.conflicts(None, user_id=user)
+    return memory.conflicts.list(None, user_id=user)
 
 
 def waiting(memory: NeuroGraphMemory) -> int:

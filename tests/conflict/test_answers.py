@@ -24,7 +24,7 @@ def said(
 
 
 def evidence(memory: NeuroGraphMemory) -> tuple[str, ...]:
-    (conflict,) = memory.conflicts(user_id="ana")
+    (conflict,) = memory.conflicts.list(user_id="ana")
     return conflict.evidence
 
 

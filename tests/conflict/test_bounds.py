@@ -63,7 +63,7 @@ def test_documents_without_a_user_are_not_compared(compared: list[object]) -> No
 def test_documents_of_a_user_are_compared() -> None:
     with opened() as memory:
         memory.add_documents([{"text": text, "user_id": "ana"} for text in ("I live in Leeds.", "I live in York.")])
-        assert memory.conflicts(None, user_id="ana")
+        assert memory.conflicts.list(None, user_id="ana")
 
 
 def test_a_pasted_message_is_compared_with_nothing(compared: list[object]) -> None:
@@ -86,18 +86,18 @@ def test_a_value_meets_the_standing_one_only(step: int, compared: list[object]) 
             ids = dict[int, str]()
             for n in list(range(count))[::step]:
                 before = len(compared)
-                ids[n] = memory.add_fact("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n))
+                ids[n] = memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n))
             last[count] = len(compared) - before
             ends = [memory.get(ids[n]).valid_to for n in range(count)]
             assert ends == [*(moment(n) for n in range(1, count)), None]
-            assert len(memory.conflicts(None, user_id="ana")) == count - 1
+            assert len(memory.conflicts.list(None, user_id="ana")) == count - 1
     assert last[FEW] == last[MANY]
 
 
 def test_values_between_which_all_others_are_deleted_replace_each_other() -> None:
     with opened() as memory:
         first, *between, last = (
-            memory.add_fact("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n)) for n in range(FEW)
+            memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n)) for n in range(FEW)
         )
         memory.delete(between)
         assert memory.get(first).valid_to == moment(FEW - 1)
@@ -106,17 +106,17 @@ def test_values_between_which_all_others_are_deleted_replace_each_other() -> Non
 
 def test_values_between_which_all_others_are_wrong_replace_each_other() -> None:
     with opened() as memory:
-        ids = [memory.add_fact("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n)) for n in range(4)]
-        sides = {frozenset(one.sides): one.id for one in memory.conflicts(None, user_id="ana")}
+        ids = [memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n)) for n in range(4)]
+        sides = {frozenset(one.sides): one.id for one in memory.conflicts.list(None, user_id="ana")}
         for right, wrong in ((ids[3], ids[2]), (ids[0], ids[1])):
-            memory.resolve(sides[frozenset((right, wrong))], right)
+            memory.conflicts.resolve(sides[frozenset((right, wrong))], right)
         assert memory.get(ids[0]).valid_to == moment(3)
 
 
 def test_a_sentence_is_in_conflict_with_the_latest_only() -> None:
     with opened() as memory:
         ids = [memory.add(f"I live in Town{n}.", user_id="ana", timestamp=moment(n))[0] for n in range(FEW)]
-        found = {frozenset(one.sides) for one in memory.conflicts(None, user_id="ana")}
+        found = {frozenset(one.sides) for one in memory.conflicts.list(None, user_id="ana")}
     assert found == {frozenset(pair) for pair in pairwise(ids)}
 
 

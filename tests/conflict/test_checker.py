@@ -18,7 +18,7 @@ def said(memory: NeuroGraphMemory, text: str, day: int = 0, **message: str) -> s
 
 
 def found(memory: NeuroGraphMemory) -> list[Conflict]:
-    return memory.conflicts(None, user_id=ANY_USER)
+    return memory.conflicts.list(None, user_id=ANY_USER)
 
 
 CONTRADICTIONS = [
@@ -93,8 +93,8 @@ def test_a_change_of_one_part_of_a_sentence_ends_nothing(memory: NeuroGraphMemor
 
 def test_a_recall_ranks_the_present_first_unless_the_past_is_asked_for() -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        old = memory.add_fact("Ana", "city", "Lyon", valid_from=START)
-        new = memory.add_fact("Ana", "city", "Paris", valid_from=START + 400 * DAY)
+        old = memory.facts.add("Ana", "city", "Lyon", valid_from=START)
+        new = memory.facts.add("Ana", "city", "Paris", valid_from=START + 400 * DAY)
         question = "Is Lyon the city of Ana?"
         assert memory.recall(question).ids == (new, old)
         assert memory.recall(question, top_n=1).ids == (new,)
@@ -117,9 +117,9 @@ def test_what_replaced_a_memory_holds_from_then_on(memory: NeuroGraphMemory) -> 
     assert conflict.outcome == "superseded"
     for day, ids in ((1, {old}), (29, {old}), (31, {new})):
         assert set(memory.recall("Where do I live?", user_id="ana", valid_at=START + day * DAY).ids) == ids
-    memory.resolve(conflict.id, "both")
+    memory.conflicts.resolve(conflict.id, "both")
     assert set(memory.recall("Where do I live?", user_id="ana", valid_at=START + DAY).ids) == {old, new}
-    memory.resolve(conflict.id, "supersede")
+    memory.conflicts.resolve(conflict.id, "supersede")
     assert memory.get(new).valid_from == START + 30 * DAY
     memory.delete(old)
     assert memory.get(new).valid_from is None
@@ -130,13 +130,13 @@ def test_a_dispute_that_was_answered_is_not_asked_again(memory: NeuroGraphMemory
     said(memory, "I live in Leeds.")
     new = said(memory, "I live in York.", 3)
     (conflict,) = found(memory)
-    memory.resolve(conflict.id, new if keep == "the new one" else keep)
+    memory.conflicts.resolve(conflict.id, new if keep == "the new one" else keep)
     again = said(memory, "I live in York.", 6)
-    assert memory.same_as(again)
+    assert memory.duplicates.of(again)
     assert len(found(memory)) == 1
     # A side that lost and is said again is news.
     said(memory, "I live in Leeds.", 9)
-    assert (len(memory.conflicts("open", user_id="ana")) > 0) == (keep != "both")
+    assert (len(memory.conflicts.list("open", user_id="ana")) > 0) == (keep != "both")
 
 
 def test_a_recall_says_what_is_contested(memory: NeuroGraphMemory) -> None:
@@ -145,7 +145,7 @@ def test_a_recall_says_what_is_contested(memory: NeuroGraphMemory) -> None:
     (conflict,) = recall.conflicts
     assert (conflict.sides, conflict.instruction) == (sides, "confirm")
     assert 'state="contested"' in recall.as_text()
-    memory.resolve(conflict.id, "both")
+    memory.conflicts.resolve(conflict.id, "both")
     assert memory.recall("Where do I live? Leeds?", user_id="ana").conflicts == ()
 
 
@@ -157,10 +157,10 @@ def test_the_next_messages_of_the_session_are_offered_as_evidence(memory: NeuroG
     answer = said(memory, "York, I moved there in May.")
     said(memory, "York is lovely.", 3)
     memory.add({"role": "user", "content": "Leeds is my home."}, user_id="ben", session_id="day 0")
-    (conflict,) = memory.conflicts(user_id="ana")
+    (conflict,) = memory.conflicts.list(user_id="ana")
     assert conflict.evidence == (answer,)
     assert memory.get(second).valid_to is None
-    resolved = memory.resolve(conflict.id, second, because=conflict.evidence[0])
+    resolved = memory.conflicts.resolve(conflict.id, second, because=conflict.evidence[0])
     assert (resolved.because, resolved.loser) == (answer, conflict.first)
 
 
@@ -178,7 +178,7 @@ def test_the_next_messages_of_the_session_are_offered_as_evidence(memory: NeuroG
 def test_two_values_of_one_attribute_need_no_similar_vectors(memory: NeuroGraphMemory, old: str, new: str) -> None:
     for text in (old, "I like tea.", new):
         memory.add(text, user_id="ana")
-    (conflict,) = memory.conflicts(None, user_id="ana")
+    (conflict,) = memory.conflicts.list(None, user_id="ana")
     assert conflict.kind.value == "supersession"
 
 
@@ -240,6 +240,6 @@ def test_documents_contradict_no_others(memory: NeuroGraphMemory) -> None:
 def test_a_memory_of_one_project_ends_none_of_another_and_repeats_none(memory: NeuroGraphMemory) -> None:
     told = {"A": ("Our door is blue.", "I live in Leeds."), "B": ("Our door is blue.", "I live in York now.")}
     ids = [memory.add(list(texts), user_id="ana", path=[path]) for path, texts in told.items()]
-    assert memory.same_as(ids[1][0]) == []
+    assert memory.duplicates.of(ids[1][0]) == []
     assert [one.status for one in found(memory)] == ["open"]
     assert memory.get(ids[0][1]).valid_to is None

@@ -49,23 +49,23 @@ def test_each_answer_changes_all_that_its_effect_tells_and_nothing_else(
     with opened() as memory:
         for number, year in enumerate(years):
             begin = None if year is None else START + year * YEAR
-            memory.add_fact("Ana", "city", f"City{number}", user_id="ana", valid_from=begin)
+            memory.facts.add("Ana", "city", f"City{number}", user_id="ana", valid_from=begin)
         for place, answer in answers:
-            conflicts = memory.conflicts(None, user_id="ana")
+            conflicts = memory.conflicts.list(None, user_id="ana")
             conflict = conflicts[place % len(conflicts)]
-            before, written = state_of(memory), len(memory.history())
-            effects = memory.effects(conflict.id)
+            before, written = state_of(memory), len(memory.history.list())
+            effects = memory.conflicts.effects(conflict.id)
             assert [effect.keep for effect in effects] == [*conflict.sides, "both", "supersede"]
-            assert len(memory.history()) == written
+            assert len(memory.history.list()) == written
             assert all(set(conflict.sides) <= set(effect.times) for effect in effects)
             effect = effects[answer]
-            resolved = memory.resolve(conflict.id, effect.keep)
+            resolved = memory.conflicts.resolve(conflict.id, effect.keep)
             assert (resolved.outcome, resolved.loser) == (effect.outcome, effect.loser)
             after = state_of(memory)
             changed = {name for name in before if before[name] != after.get(name)}
             assert changed == set(effect.changed)
             assert {name: (before[name], after[name]) for name in effect.times} == dict(effect.times)
-            present = memory.conflicts(None, user_id="ana")
+            present = memory.conflicts.list(None, user_id="ana")
             were_open = {one.id for one in conflicts if one.status == "open"}
             reopened = {one.id for one in present if one.status == "open"} - were_open
             assert reopened == set(effect.opened)
@@ -74,22 +74,22 @@ def test_each_answer_changes_all_that_its_effect_tells_and_nothing_else(
 
 
 def test_facts_made_from_a_memory_that_changes_are_told(memory: NeuroGraphMemory) -> None:
-    first, second = (memory.add_fact("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris"))
+    first, second = (memory.facts.add("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris"))
     fact = derive(memory, first)
-    (conflict,) = memory.conflicts(user_id="ana")
-    effects: dict[str, Effect] = {effect.keep: effect for effect in memory.effects(conflict.id)}
+    (conflict,) = memory.conflicts.list(user_id="ana")
+    effects: dict[str, Effect] = {effect.keep: effect for effect in memory.conflicts.effects(conflict.id)}
     assert effects[second].removed == (fact,)
     assert effects[first].removed == effects["both"].removed == ()
-    memory.resolve(conflict.id, second)
+    memory.conflicts.resolve(conflict.id, second)
     with pytest.raises(UnknownIdError):
         memory.get(fact)
 
 
 def test_a_memory_that_is_right_opens_the_conflicts_that_call_it_wrong(memory: NeuroGraphMemory) -> None:
-    lyon, paris, rome = (memory.add_fact("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome"))
-    conflicts = {frozenset(one.sides): one.id for one in memory.conflicts(user_id="ana")}
-    memory.resolve(conflicts[frozenset({lyon, paris})], lyon)
-    effects = {effect.keep: effect for effect in memory.effects(conflicts[frozenset({paris, rome})])}
+    lyon, paris, rome = (memory.facts.add("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome"))
+    conflicts = {frozenset(one.sides): one.id for one in memory.conflicts.list(user_id="ana")}
+    memory.conflicts.resolve(conflicts[frozenset({lyon, paris})], lyon)
+    effects = {effect.keep: effect for effect in memory.conflicts.effects(conflicts[frozenset({paris, rome})])}
     assert effects[paris].opened == (conflicts[frozenset({lyon, paris})],)
     assert effects[rome].opened == effects["both"].opened == ()
 

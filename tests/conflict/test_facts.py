@@ -12,29 +12,29 @@ def opened(**changes: object) -> NeuroGraphMemory:
 def test_attributes_with_different_numbers_are_different_attributes() -> None:
     with opened() as memory:
         for number in range(3):
-            memory.add_fact("Ana", f"phone {number}", "0113 496", user_id="ana")
-        assert memory.conflicts(None, user_id="ana") == []
+            memory.facts.add("Ana", f"phone {number}", "0113 496", user_id="ana")
+        assert memory.conflicts.list(None, user_id="ana") == []
 
 
 def test_one_may_have_several_sons() -> None:
     with opened() as memory:
         for name in ("Tom", "Max"):
-            memory.add_fact("Ana", "son", name, user_id="ana")
-        assert memory.conflicts(None, user_id="ana") == []
+            memory.facts.add("Ana", "son", name, user_id="ana")
+        assert memory.conflicts.list(None, user_id="ana") == []
 
 
 def test_a_new_memory_is_in_conflict_with_the_latest_ones_only() -> None:
     with opened(metabolism={"conflict_most": 2}) as memory:
-        names = [memory.add_fact("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome", "Leeds")]
-        sides = {frozenset(one.sides) for one in memory.conflicts(None, user_id="ana")}
+        names = [memory.facts.add("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome", "Leeds")]
+        sides = {frozenset(one.sides) for one in memory.conflicts.list(None, user_id="ana")}
     expected = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
     assert sides == {frozenset((names[one], names[other])) for one, other in expected}
 
 
 def test_a_fact_meets_those_of_its_attribute_however_many_others_came_since() -> None:
     with opened(metabolism={"conflict_facts": 2}) as memory:
-        old = memory.add_fact("Ana", "city", "Lyon", user_id="ana")
+        old = memory.facts.add("Ana", "city", "Lyon", user_id="ana")
         for hobby in ("chess", "tennis", "go"):
-            memory.add_fact("Ana", "hobby", hobby, user_id="ana")
-        new = memory.add_fact("Ana", "city", "Paris", user_id="ana")
-        assert [one.sides for one in memory.conflicts(None, user_id="ana")] == [(old, new)]
+            memory.facts.add("Ana", "hobby", hobby, user_id="ana")
+        new = memory.facts.add("Ana", "city", "Paris", user_id="ana")
+        assert [one.sides for one in memory.conflicts.list(None, user_id="ana")] == [(old, new)]

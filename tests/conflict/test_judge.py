@@ -221,6 +221,6 @@ def test_a_fact_that_cannot_be_read_is_refused(judge: PairJudge, broken: dict[st
 
 def test_a_memory_compares_and_stores_nothing() -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        relation = memory.compare("I live in Leeds.", "I live in York.")
+        relation = memory.conflicts.compare("I live in Leeds.", "I live in York.")
         assert relation.kind is RelationKind.CONTRADICTION
         assert memory.store.history() == []

@@ -26,7 +26,7 @@ def test_the_model_finds_a_conflict_that_the_rules_leave_open(config: MemoryConf
         assert (conflict.confidence, conflict.reason) == (0.7, "Who eats no meat eats no steak.")
         assert told == [conflict]
         assert waiting(memory) == 0
-        assert [entry.reason for entry in memory.history()][-1] == "judge"
+        assert [entry.reason for entry in memory.history.list()][-1] == "judge"
         memory.undo()
         assert found(memory) == []
         assert memory.count(user_id="ana") == 2
@@ -110,7 +110,7 @@ def test_an_answer_that_leaves_out_a_pair_settles_the_other(config: MemoryConfig
         assert [len(pairs) for pairs in model.asked] == [2]
         assert waiting(memory) == 1
         model.judge = lambda pair: entry(pair, "none")
-        assert memory.resume(progress=False) == (1, 0)
+        assert memory.learning.resume(progress=False) == (1, 0)
         assert [len(pairs) for pairs in model.asked] == [2, 1]
 
 
@@ -130,7 +130,7 @@ def test_a_memory_that_changes_while_the_model_answers_is_judged_again(
         model.judge = lambda pair: entry(pair, "contradiction" if "steak" in pair["later"]["text"] else "none")
         said(memory, LATER, 3)
         assert found(memory) == []
-        memory.resume(progress=False)
+        memory.learning.resume(progress=False)
         assert (found(memory), waiting(memory)) == ([], 0)
     assert any("tofu" in pair["later"]["text"] for pairs in model.asked for pair in pairs)
 
@@ -141,7 +141,7 @@ def test_the_model_answers_without_a_lock(config: MemoryConfig, model: ModelServ
 
         def write() -> None:
             model.during = None
-            thread = threading.Thread(target=lambda: memory.add_fact("Ana", "city", "Lyon", user_id="ana"))
+            thread = threading.Thread(target=lambda: memory.facts.add("Ana", "city", "Lyon", user_id="ana"))
             thread.start()
             thread.join(20)
             assert not thread.is_alive()
@@ -149,7 +149,7 @@ def test_the_model_answers_without_a_lock(config: MemoryConfig, model: ModelServ
         model.during = write
         said(memory, LATER, 3)
         assert len(found(memory)) == 1
-        assert len(memory.facts(user_id="ana")) == 1
+        assert len(memory.facts.list(user_id="ana")) == 1
 
 
 def test_calls_after_a_write_are_limited(config: MemoryConfig, model: ModelServer) -> None:
@@ -162,7 +162,7 @@ def test_calls_after_a_write_are_limited(config: MemoryConfig, model: ModelServe
         assert len(model.asked) == 1
         assert waiting(memory) > 0
         before = len(model.asked)
-        memory.resume(progress=False)
+        memory.learning.resume(progress=False)
         assert waiting(memory) == 0
         asked = [frozenset((pair["earlier"]["text"], pair["later"]["text"])) for pairs in model.asked for pair in pairs]
         assert len(asked) == len(set(asked)) > before
@@ -176,7 +176,7 @@ def test_erased_texts_leave_no_reason(config: MemoryConfig, model: ModelServer) 
         assert "zebrasteak" in found(memory)[0].reason
         memory.delete(first)
         assert found(memory) == []
-        memory.compact()
+        memory.admin.compact()
     files = [file for file in Path(config.save_dir).rglob("*") if file.is_file()]
     assert files
     assert not [file for file in files if b"zebrasteak" in file.read_bytes()]
@@ -212,12 +212,12 @@ def test_two_processes_record_a_pair_once(config: MemoryConfig, model: ModelServ
     model.down = False
     together = threading.Barrier(2, timeout=60)
     model.during = together.wait
-    processes = [_run(config, "print(memory.resume(progress=False))") for _ in range(2)]
+    processes = [_run(config, "print(memory.learning.resume(progress=False))") for _ in range(2)]
     for process in processes:
         process.communicate(timeout=120)
         assert process.returncode == 0
     with NeuroGraphMemory(config) as memory:
-        assert len(memory.conflicts(None, user_id=ANY_USER)) == 1
+        assert len(memory.conflicts.list(None, user_id=ANY_USER)) == 1
         assert waiting(memory) == 0
-        assert [entry.reason for entry in memory.history()].count("judge") == 1
+        assert [entry.reason for entry in memory.history.list()].count("judge") == 1
     assert len(model.asked) == 3

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.administration import export_memory, import_memory
+from neurogated.administration import import_memory
+from neurogated.components import Learning
 from neurogated.viewer import explain_conflicts
 from tests.conflict.model_server import EARLIER, LATER, ModelServer, Pair, entry, found, said, waiting
 
@@ -42,13 +43,13 @@ def test_a_reason_is_one_short_line_without_markup_or_control_characters(
         assert "<script>alert" not in explain_conflicts(memory, user_id="ana")
 
 
-@pytest.mark.parametrize("work", [NeuroGraphMemory.resume, NeuroGraphMemory.consolidate])
+@pytest.mark.parametrize("work", [Learning.resume, Learning.consolidate])
 def test_a_read_only_memory_asks_no_model(
     config: MemoryConfig, model: ModelServer, work: Callable[..., object]
 ) -> None:
     queued(config, model)
     with NeuroGraphMemory(config.replace(read_only=True)) as memory:
-        work(memory, progress=False)
+        work(memory.learning, progress=False)
         assert waiting(memory) == 1
     assert model.asked == []
 
@@ -60,9 +61,9 @@ def test_a_memory_without_a_model_keeps_the_queue_and_adds_nothing_to_it(
     with NeuroGraphMemory(config.replace(llm={"use": "off"})) as memory:
         for day, text in enumerate(OTHERS, 4):
             said(memory, text, day)
-        assert memory.resume(progress=False) == (0, 1)
+        assert memory.learning.resume(progress=False) == (0, 1)
     with NeuroGraphMemory(config) as memory:
-        assert memory.resume(progress=False) == (1, 0)
+        assert memory.learning.resume(progress=False) == (1, 0)
         assert [one.sides for one in found(memory)] == [sides]
 
 
@@ -87,7 +88,7 @@ def test_a_write_returns_though_the_memory_is_closed_while_the_model_answers(
     model.during = None
     with NeuroGraphMemory(config) as memory:
         assert memory.get(ids[0]).content == LATER
-        assert memory.resume(progress=False) == (1, 0)
+        assert memory.learning.resume(progress=False) == (1, 0)
         assert [one.second for one in found(memory)] == ids
 
 
@@ -102,7 +103,7 @@ def test_a_write_waits_for_a_slow_model_no_longer_than_the_deadline(config: Memo
         said(memory, OTHERS[0], 4)
         assert (found(memory), waiting(memory), len(model.asked)) == ([], 2, 1)
         answered.set()
-        memory.resume(progress=False)
+        memory.learning.resume(progress=False)
         assert [one.sides for one in found(memory)] == [sides]
 
 
@@ -124,7 +125,7 @@ def test_closing_ends_the_background_work_after_the_present_call(config: MemoryC
     assert asked.wait(60)
     closer = threading.Thread(target=memory.close)
     closer.start()
-    while not memory._runtime.closing:
+    while not memory.session.runtime.closing:
         pass
     closing.set()
     closer.join(60)
@@ -137,11 +138,11 @@ def test_closing_ends_the_background_work_after_the_present_call(config: MemoryC
 def test_an_export_keeps_the_queue(config: MemoryConfig, model: ModelServer, tmp_path: Path) -> None:
     sides = queued(config, model)
     with NeuroGraphMemory(config) as memory:
-        export_memory(memory, tmp_path / "export", progress=False)
+        memory.admin.export(tmp_path / "export", progress=False)
     copy = config.replace(save_dir=str(tmp_path / "copy"))
     import_memory(copy, tmp_path / "export", progress=False)
     with NeuroGraphMemory(copy) as memory:
-        assert memory.resume(progress=False) == (1, 0)
+        assert memory.learning.resume(progress=False) == (1, 0)
         assert [one.sides for one in found(memory)] == [sides]
 
 
@@ -158,7 +159,7 @@ def test_erased_words_leave_the_queue_and_the_cache(config: MemoryConfig, model:
         for one in (judged, left):
             memory.delete(one)
         assert waiting(memory) == 0
-        memory.compact()
+        memory.admin.compact()
     files = [file for file in Path(config.save_dir).rglob("*") if file.is_file()]
     assert files
     assert not [file for file in files if b"ebrasteak" in file.read_bytes()]
@@ -205,7 +206,7 @@ def test_a_text_that_confuses_the_model_holds_up_no_other(config: MemoryConfig, 
         said(memory, OTHERS[0], user="eve")
         said(memory, "On no day of the week is my red car washed by me.", 1, user="eve")
         said(memory, OTHERS[1], 4, user="eve")
-        memory.resume(progress=False)
+        memory.learning.resume(progress=False)
         assert len(found(memory)) == 1
-        memory.resume(progress=False)
+        memory.learning.resume(progress=False)
         assert waiting(memory) == 1

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
-from neurogated.administration import export_memory, import_memory
+from neurogated.administration import import_memory
 from neurogated.compose import build
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.filters import Filter
@@ -38,7 +38,7 @@ def memory() -> Iterator[NeuroGraphMemory]:
 
 
 def lives(memory: NeuroGraphMemory, city: str, year: int | None, user: str | None = "ana") -> str:
-    return memory.add_fact(
+    return memory.facts.add(
         "Ana", "city", city, user_id=user, valid_from=None if year is None else datetime(year, 1, 1, tzinfo=UTC)
     )
 
@@ -50,20 +50,20 @@ def only(conflicts: Sequence[Conflict]) -> Conflict:
 
 def test_a_later_value_supersedes_the_earlier_one_and_both_stay(memory: NeuroGraphMemory) -> None:
     old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
-    conflict = only(memory.conflicts("resolved", user_id="ana"))
+    conflict = only(memory.conflicts.list("resolved", user_id="ana"))
     assert (conflict.first, conflict.second, conflict.loser) == (old, new, old)
     assert (conflict.outcome, conflict.instruction) == ("superseded", "restructure")
     assert memory.get(old).valid_to == datetime(2022, 1, 1, tzinfo=UTC)
     assert memory.get(new).valid_to is None
-    then = [fact.value for fact in memory.facts(valid_at=datetime(2021, 1, 1, tzinfo=UTC), user_id="ana")]
-    now = [fact.value for fact in memory.facts(valid_at=datetime(2023, 1, 1, tzinfo=UTC), user_id="ana")]
+    then = [fact.value for fact in memory.facts.list(valid_at=datetime(2021, 1, 1, tzinfo=UTC), user_id="ana")]
+    now = [fact.value for fact in memory.facts.list(valid_at=datetime(2023, 1, 1, tzinfo=UTC), user_id="ana")]
     assert (then, now) == (["Lyon"], ["Paris"])
-    assert [entry.reason for entry in memory.history()] == ["add", "add"]
+    assert [entry.reason for entry in memory.history.list()] == ["add", "add"]
 
 
 def test_values_of_the_same_day_are_contested_and_nothing_changes(memory: NeuroGraphMemory) -> None:
     first, second = (lives(memory, city, None) for city in ("Lyon", "Paris"))
-    conflict = only(memory.conflicts(user_id="ana"))
+    conflict = only(memory.conflicts.list(user_id="ana"))
     assert (conflict.outcome, conflict.loser, conflict.instruction) == ("contested", None, "confirm")
     assert "Lyon" in conflict.question
     assert "Paris" in conflict.question
@@ -78,20 +78,20 @@ def test_attributes_of_many_values_and_equal_values_are_no_conflict(
     memory: NeuroGraphMemory, attribute: str, values: tuple[str, str]
 ) -> None:
     for place, value in enumerate(values):
-        memory.add_fact("Ana", attribute, value, timestamp=START + place * YEAR)
-    assert memory.conflicts(None) == []
+        memory.facts.add("Ana", attribute, value, timestamp=START + place * YEAR)
+    assert memory.conflicts.list(None) == []
 
 
 def test_users_never_conflict_and_see_their_own_conflicts_only(memory: NeuroGraphMemory) -> None:
     for city, user in (("Lyon", "ana"), ("Paris", "ben"), ("Rome", None)):
         lives(memory, city, None, user)
-    assert memory.conflicts(None, user_id=ANY_USER) == []
+    assert memory.conflicts.list(None, user_id=ANY_USER) == []
     lives(memory, "Nice", None, "ana")
-    assert memory.conflicts(None) == []
-    assert memory.conflicts(None, user_id="ben") == []
-    assert len(memory.conflicts(None, user_id="ana")) == 1
+    assert memory.conflicts.list(None) == []
+    assert memory.conflicts.list(None, user_id="ben") == []
+    assert len(memory.conflicts.list(None, user_id="ana")) == 1
     memory.delete(user_id="ana")
-    assert memory.conflicts(None, user_id=ANY_USER) == []
+    assert memory.conflicts.list(None, user_id=ANY_USER) == []
 
 
 def test_a_conflict_is_no_memory(memory: NeuroGraphMemory) -> None:
@@ -99,38 +99,38 @@ def test_a_conflict_is_no_memory(memory: NeuroGraphMemory) -> None:
         lives(memory, city, None)
     kinds = {node.kind for node in memory.list(user_id="ana")} | {node.kind for node in memory.find(user_id="ana")}
     assert kinds == {"fact"}
-    assert memory.count(user_id="ana") == sum(memory.tiers(user_id="ana").counts.values()) == 2
+    assert memory.count(user_id="ana") == sum(memory.energy.tiers(user_id="ana").counts.values()) == 2
     assert {one.node.kind for one in memory.recall("Ana city conflict", top_n=9, user_id="ana")} == {"fact"}
-    assert {one.node.kind for one in memory.canvas(user_id="ana")} == {"fact"}
+    assert {one.node.kind for one in memory.energy.canvas(user_id="ana")} == {"fact"}
     assert memory.count(user_id="ana", kinds=[CONFLICT]) == 1
 
 
 def test_an_outcome_can_be_given_again_and_undone(memory: NeuroGraphMemory) -> None:
     old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
-    conflict = only(memory.conflicts(None, user_id="ana"))
+    conflict = only(memory.conflicts.list(None, user_id="ana"))
     before = [memory.get(one) for one in (old, new)]
-    wrong = memory.resolve(conflict.id, old, because="She never left.")
+    wrong = memory.conflicts.resolve(conflict.id, old, because="She never left.")
     assert (wrong.outcome, wrong.loser, wrong.because) == ("wrong", new, "She never left.")
     assert memory.get(old).valid_to is None
-    assert memory.facts(valid_at=datetime(2030, 1, 1, tzinfo=UTC), user_id="ana")[0].value == "Lyon"
-    assert memory.resolve(conflict.id, "both").outcome == "contested"
+    assert memory.facts.list(valid_at=datetime(2030, 1, 1, tzinfo=UTC), user_id="ana")[0].value == "Lyon"
+    assert memory.conflicts.resolve(conflict.id, "both").outcome == "contested"
     assert [memory.get(one).valid_to for one in (old, new)] == [None, None]
     assert memory.get(new).valid_from == datetime(2022, 1, 1, tzinfo=UTC)
-    memory.resolve(conflict.id, "supersede")
+    memory.conflicts.resolve(conflict.id, "supersede")
     assert [memory.get(one) for one in (old, new)] == before
     memory.undo(to=2)
     assert [memory.get(one) for one in (old, new)] == before
-    assert only(memory.conflicts(None, user_id="ana")) == conflict
+    assert only(memory.conflicts.list(None, user_id="ana")) == conflict
     memory.undo(to=1)
-    assert memory.conflicts(None, user_id=ANY_USER) == []
+    assert memory.conflicts.list(None, user_id=ANY_USER) == []
     assert memory.get(old).valid_to is None
 
 
 def test_the_past_shows_what_was_believed_then(memory: NeuroGraphMemory) -> None:
     old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
-    memory.resolve(only(memory.conflicts(None, user_id="ana")).id, old)
+    memory.conflicts.resolve(only(memory.conflicts.list(None, user_id="ana")).id, old)
     values = [Conflict.of(memory.store.as_of(n).get_node(conflict_id)).outcome
-              for conflict_id in [only(memory.conflicts(None, user_id="ana")).id] for n in (2, 3)]  # fmt: skip
+              for conflict_id in [only(memory.conflicts.list(None, user_id="ana")).id] for n in (2, 3)]  # fmt: skip
     assert values == ["superseded", "wrong"]
     assert memory.store.as_of(1).get_node(old).valid_to is None
 
@@ -138,14 +138,14 @@ def test_the_past_shows_what_was_believed_then(memory: NeuroGraphMemory) -> None
 def test_a_new_text_ends_the_conflict(memory: NeuroGraphMemory) -> None:
     first, _ = lives(memory, "Lyon", None), lives(memory, "Paris", None)
     memory.update(first, "Ana city: Paris")
-    assert memory.conflicts(None, user_id=ANY_USER) == []
+    assert memory.conflicts.list(None, user_id=ANY_USER) == []
 
 
 def test_the_same_fact_stated_again_keeps_its_outcome(memory: NeuroGraphMemory) -> None:
     old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
     lives(memory, "Lyon", 2020)
     assert memory.get(old).valid_to == datetime(2022, 1, 1, tzinfo=UTC)
-    assert len(memory.conflicts(None, user_id="ana")) == 1
+    assert len(memory.conflicts.list(None, user_id="ana")) == 1
 
 
 def years(memory: NeuroGraphMemory, *ids: str) -> list[tuple[int | None, int | None]]:
@@ -156,11 +156,11 @@ def years(memory: NeuroGraphMemory, *ids: str) -> list[tuple[int | None, int | N
 
 
 def values_in(memory: NeuroGraphMemory, year: int) -> list[str | None]:
-    return [fact.value for fact in memory.facts(valid_at=datetime(year, 6, 1, tzinfo=UTC), user_id="ana")]
+    return [fact.value for fact in memory.facts.list(valid_at=datetime(year, 6, 1, tzinfo=UTC), user_id="ana")]
 
 
 def between(memory: NeuroGraphMemory, *sides: str) -> Conflict:
-    return only([one for one in memory.conflicts(None, user_id="ana") if set(one.sides) == set(sides)])
+    return only([one for one in memory.conflicts.list(None, user_id="ana") if set(one.sides) == set(sides)])
 
 
 @pytest.mark.parametrize("lifetimes", [(1,), (9, 1), (1, 9, 1)])
@@ -172,7 +172,7 @@ def test_a_conflict_ends_when_a_side_expires(lifetimes: tuple[int, ...], cleanup
         for days in lifetimes:
             memory.update(new, ttl=timedelta(days=days))
         clock.advance(timedelta(days=2))
-        memory.add("The sun is out.") if cleanup == "add" else memory.compact()
+        memory.add("The sun is out.") if cleanup == "add" else memory.admin.compact()
         assert years(memory, old) == [(2020, None)]
         assert memory.count(user_id=ANY_USER, kinds=[CONFLICT]) == 0
         assert memory.store.find(Filter(kinds=(CONFLICT,))) == []
@@ -187,7 +187,7 @@ def test_a_conflict_lives_as_long_as_both_sides() -> None:
         clock.advance(timedelta(days=2))
         memory.add("The sun is out.")
         assert years(memory, old, new) == [(2020, 2022), (2022, None)]
-        assert len(memory.conflicts(None, user_id="ana")) == 1
+        assert len(memory.conflicts.list(None, user_id="ana")) == 1
 
 
 @pytest.mark.parametrize("storage", ["memory", "sqlite"])
@@ -195,13 +195,13 @@ def test_an_undo_does_not_bring_back_the_outcome_of_an_erased_conflict(tmp_path:
     with opened(storage=storage, save_dir=str(tmp_path)) as memory:
         old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
         latest = lives(memory, "Rome", 2024)
-        before = memory.history()[-1].sequence
+        before = memory.history.list()[-1].sequence
         memory.delete(new)
-        memory.compact()
+        memory.admin.compact()
         memory.undo(to=before)
         assert years(memory, old, latest) == [(2020, 2024), (2024, None)]
         memory.delete(latest)
-        memory.compact()
+        memory.admin.compact()
         memory.undo(to=before)
         assert years(memory, old) == [(2020, None)]
         assert values_in(memory, 2025) == ["Lyon"]
@@ -214,24 +214,24 @@ def test_a_fact_stated_again_does_not_overturn_what_the_user_said(
     memory: NeuroGraphMemory, because: str | None, keep: str, year: int | None
 ) -> None:
     old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", year)
-    conflict = only(memory.conflicts(None, user_id="ana"))
-    resolved = memory.resolve(conflict.id, getattr(conflict, keep, keep), because=because)
+    conflict = only(memory.conflicts.list(None, user_id="ana"))
+    resolved = memory.conflicts.resolve(conflict.id, getattr(conflict, keep, keep), because=because)
     times = years(memory, old, new)
     for city, again in (("Lyon", 2020), ("Paris", year)):
         lives(memory, city, again)
-        assert only(memory.conflicts(None, user_id="ana")) == resolved
+        assert only(memory.conflicts.list(None, user_id="ana")) == resolved
         assert years(memory, old, new) == times
 
 
 def test_a_wrong_memory_ends_no_other(memory: NeuroGraphMemory) -> None:
     ids = [lives(memory, city, year) for city, year in (("Lyon", 2020), ("Paris", 2022), ("Rome", 2024))]
     conflict = between(memory, *ids[1:])
-    memory.resolve(conflict.id, ids[2])
+    memory.conflicts.resolve(conflict.id, ids[2])
     assert years(memory, *ids) == [(2020, 2024), (2022, 2022), (2024, None)]
     assert values_in(memory, 2023) == ["Lyon"]
-    memory.resolve(conflict.id, "supersede")
+    memory.conflicts.resolve(conflict.id, "supersede")
     assert years(memory, *ids) == [(2020, 2022), (2022, 2024), (2024, None)]
-    memory.resolve(conflict.id, ids[2])
+    memory.conflicts.resolve(conflict.id, ids[2])
     memory.delete(ids[2])
     assert years(memory, *ids[:2]) == [(2020, 2022), (2022, None)]
 
@@ -239,7 +239,7 @@ def test_a_wrong_memory_ends_no_other(memory: NeuroGraphMemory) -> None:
 def test_the_latest_answer_counts_if_answers_go_round_in_a_circle(memory: NeuroGraphMemory) -> None:
     ids = [lives(memory, city, None) for city in ("Lyon", "Paris", "Rome")]
     for one, other in ((0, 1), (1, 2), (2, 0)):
-        memory.resolve(between(memory, ids[one], ids[other]).id, ids[one])
+        memory.conflicts.resolve(between(memory, ids[one], ids[other]).id, ids[one])
     right = [memory.get(name).valid_to is None for name in ids]
     assert right == [False, True, True]
     assert between(memory, *ids[1:]).status == "open"
@@ -289,17 +289,17 @@ def test_outcomes_of_several_conflicts_are_independent(choices: list[tuple[int, 
     with opened() as memory:
         ids = [lives(memory, city, 2000 + place) for place, city in enumerate(CITIES[:4])]
         start = [memory.get(one) for one in ids]
-        conflicts = memory.conflicts(None, user_id="ana")
+        conflicts = memory.conflicts.list(None, user_id="ana")
         for place, choice in choices:
             conflict = conflicts[place % len(conflicts)]
-            memory.resolve(conflict.id, getattr(conflict, choice, choice))
+            memory.conflicts.resolve(conflict.id, getattr(conflict, choice, choice))
         for conflict in conflicts:
-            memory.resolve(conflict.id, "both")
+            memory.conflicts.resolve(conflict.id, "both")
         assert [(memory.get(one).valid_from, memory.get(one).valid_to) for one in ids] == [
             (node.valid_from, None) for node in start
         ]
         for conflict in reversed(conflicts):
-            memory.resolve(conflict.id, "supersede")
+            memory.conflicts.resolve(conflict.id, "supersede")
         assert [memory.get(one) for one in ids] == start
 
 
@@ -308,38 +308,38 @@ def test_callbacks_hear_of_each_new_conflict_once(memory: NeuroGraphMemory) -> N
     memory.on("conflict", heard.append)
     for city in ("Lyon", "Paris", "Paris"):
         lives(memory, city, None)
-    assert heard == memory.conflicts(user_id="ana")
+    assert heard == memory.conflicts.list(user_id="ana")
 
 
 def test_wrong_arguments_change_nothing(memory: NeuroGraphMemory) -> None:
     first, _ = lives(memory, "Lyon", None), lives(memory, "Paris", None)
-    conflict = only(memory.conflicts(user_id="ana"))
+    conflict = only(memory.conflicts.list(user_id="ana"))
     for wrong in ("neither", "", conflict.id):
         with pytest.raises(InputError):
-            memory.resolve(conflict.id, wrong)
+            memory.conflicts.resolve(conflict.id, wrong)
     for missing in ("conflict-x", first):
         with pytest.raises(UnknownIdError):
-            memory.resolve(missing, "both")
+            memory.conflicts.resolve(missing, "both")
     with pytest.raises(InputError):
-        memory.conflicts("closed")  # type: ignore[arg-type]
-    assert only(memory.conflicts(user_id="ana")) == conflict
+        memory.conflicts.list("closed")  # type: ignore[arg-type]
+    assert only(memory.conflicts.list(user_id="ana")) == conflict
 
 
 def test_exports_keep_conflicts_and_compaction_erases_them(tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path / "one"), embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
         old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
-        memory.resolve(only(memory.conflicts(None, user_id="ana")).id, old, because="secret reason")
-        found = memory.conflicts(None, user_id="ana")
-        export_memory(memory, tmp_path / "export")
+        memory.conflicts.resolve(only(memory.conflicts.list(None, user_id="ana")).id, old, because="secret reason")
+        found = memory.conflicts.list(None, user_id="ana")
+        memory.admin.export(tmp_path / "export")
         memory.delete(user_id="ana")
-        memory.compact()
+        memory.admin.compact()
         files = [path.read_bytes() for path in Path(config.save_dir).rglob("*") if path.is_file()]
         assert not any(b"secret reason" in data for data in files)
     copy = config.replace(save_dir=str(tmp_path / "two"))
     import_memory(copy, tmp_path / "export")
     with NeuroGraphMemory(copy) as other:
-        assert other.conflicts(None, user_id="ana") == found
+        assert other.conflicts.list(None, user_id="ana") == found
 
 
 def test_callers_cannot_make_or_change_conflicts(memory: NeuroGraphMemory) -> None:
@@ -352,9 +352,9 @@ def test_callers_cannot_make_or_change_conflicts(memory: NeuroGraphMemory) -> No
     ):
         with pytest.raises(InputError):
             forge()
-    assert memory.conflicts() == []
-    first, second = memory.add_fact("Ana", "city", "Lyon"), memory.add_fact("Ana", "city", "Rome")
-    (conflict,) = memory.conflicts()
+    assert memory.conflicts.list() == []
+    first, second = memory.facts.add("Ana", "city", "Lyon"), memory.facts.add("Ana", "city", "Rome")
+    (conflict,) = memory.conflicts.list()
     with pytest.raises(InputError):
         memory.update(conflict.id, metadata={"loser": first})
     assert (conflict.first, conflict.second) == (first, second)

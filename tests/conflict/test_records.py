@@ -25,8 +25,8 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NeuroGrap
 @pytest.fixture
 def conflict(memory: NeuroGraphMemory) -> Conflict:
     for city in ("Leeds", "York"):
-        memory.add_fact("Ana", "city", city, user_id="ana")
-    (conflict,) = memory.conflicts(None, user_id="ana")
+        memory.facts.add("Ana", "city", city, user_id="ana")
+    (conflict,) = memory.conflicts.list(None, user_id="ana")
     return conflict
 
 
@@ -43,8 +43,8 @@ def in_use(memory: NeuroGraphMemory) -> None:
     """Make the calls that read conflicts."""
     memory.recall("Where does Ana live?", user_id="ana")
     memory.get_context("Where does Ana live?", user_id="ana")
-    memory.conflicts(None, user_id="ana")
-    memory.add_fact("Ana", "city", "Bath", user_id="ana")
+    memory.conflicts.list(None, user_id="ana")
+    memory.facts.add("Ana", "city", "Bath", user_id="ana")
     memory.maintenance()
 
 
@@ -61,12 +61,12 @@ def test_no_call_takes_the_id_of_a_conflict(memory: NeuroGraphMemory, conflict: 
         lambda: graph(memory).remove_edge(graph(memory).get_edge(conflict.id, conflict.first)),
         lambda: graph(memory).add_edge(MemoryEdge(conflict.first, conflict.second, edge)),
     ]
-    before = memory.history()
+    before = memory.history.list()
     for attempt in attempts:
         with pytest.raises(InputError):
             attempt()
-    assert memory.history() == before
-    assert memory.conflicts(None, user_id="ana") == [conflict]
+    assert memory.history.list() == before
+    assert memory.conflicts.list(None, user_id="ana") == [conflict]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_an_invalid_record_is_refused_and_an_old_one_stops_nobody(
     assert [line for line in disagreements(graph(memory)) if conflict.id in line]
     in_use(memory)
     with pytest.raises(UnknownIdError):
-        memory.resolve(conflict.id, "both")
+        memory.conflicts.resolve(conflict.id, "both")
     memory.delete(user_id="ana")
     assert memory.count(user_id=ANY_USER, kinds=["conflict"]) == memory.count(user_id=ANY_USER) == 0
 
@@ -115,7 +115,7 @@ def test_a_text_that_took_the_place_of_a_conflict_stops_nobody(memory: NeuroGrap
 def test_a_conflict_without_a_side_is_not_listed_and_goes(memory: NeuroGraphMemory, conflict: Conflict) -> None:
     graph(memory).remove_node(conflict.second)
     assert disagreements(graph(memory))
-    assert memory.conflicts(None, user_id="ana") == []
+    assert memory.conflicts.list(None, user_id="ana") == []
     memory.recall("Where does Ana live?", user_id="ana")
     memory.maintenance()
     assert not graph(memory).has_node(conflict.id)
@@ -125,15 +125,15 @@ def test_a_conflict_without_a_side_is_not_listed_and_goes(memory: NeuroGraphMemo
 def test_a_memory_may_be_named_like_an_answer(memory: NeuroGraphMemory) -> None:
     for name, city in (("both", "Leeds"), ("supersede", "York")):
         memory.add(f"I live in {city}.", id=name, user_id="ana")
-    (conflict,) = memory.conflicts(None, user_id="ana")
-    assert [one.keep for one in memory.effects(conflict.id)] == ["both", "supersede"]
+    (conflict,) = memory.conflicts.list(None, user_id="ana")
+    assert [one.keep for one in memory.conflicts.effects(conflict.id)] == ["both", "supersede"]
     for keep, loser in (("both", "supersede"), ("supersede", "both")):
-        resolved = memory.resolve(conflict.id, keep)
+        resolved = memory.conflicts.resolve(conflict.id, keep)
         assert (resolved.outcome, resolved.loser) == ("wrong", loser)
 
 
 def test_a_long_value_blocks_no_fact_about_its_subject(memory: NeuroGraphMemory) -> None:
-    memory.add_fact("Ana", "notes", "word " * 1000)
-    memory.add_fact("Ana", "city", "Leeds")
-    memory.add_fact("Ana", "notes", "others " * 1000)
-    assert len(memory.facts()) == 3
+    memory.facts.add("Ana", "notes", "word " * 1000)
+    memory.facts.add("Ana", "city", "Leeds")
+    memory.facts.add("Ana", "notes", "others " * 1000)
+    assert len(memory.facts.list()) == 3

@@ -97,7 +97,7 @@ def test_a_memory_finds_what_an_event_replaces(memory: NeuroGraphMemory, old: st
         memory.add({"role": "user", "content": text, "timestamp": start + timedelta(days=day)}, user_id="ana")[0]
         for day, text in enumerate(texts)
     ]
-    (conflict,) = memory.conflicts(None, user_id="ana")
+    (conflict,) = memory.conflicts.list(None, user_id="ana")
     # The state is an inference, so the user is asked.
     assert (conflict.sides, conflict.kind.value, conflict.status) == ((names[0], names[-1]), "supersession", "open")
-    assert memory.conflicts(None, user_id="ben") == []
+    assert memory.conflicts.list(None, user_id="ben") == []

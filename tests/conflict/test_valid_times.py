@@ -32,21 +32,21 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NeuroGrap
 
 
 def lives(memory: NeuroGraphMemory, city: str, since: int) -> str:
-    return memory.add_fact("Ana", "city", city, user_id="ana", valid_from=year(since))
+    return memory.facts.add("Ana", "city", city, user_id="ana", valid_from=year(since))
 
 
 def only_conflict(memory: NeuroGraphMemory) -> Conflict:
-    (conflict,) = memory.conflicts(None, user_id="ana")
+    (conflict,) = memory.conflicts.list(None, user_id="ana")
     return conflict
 
 
 def holding(memory: NeuroGraphMemory, moment: datetime) -> list[str | None]:
-    return [fact.value for fact in memory.facts(valid_at=moment, user_id="ana")]
+    return [fact.value for fact in memory.facts.list(valid_at=moment, user_id="ana")]
 
 
 def test_no_outcome_is_stored_in_the_times_that_the_caller_gives(memory: NeuroGraphMemory) -> None:
     old, new = lives(memory, "Leeds", 2020), lives(memory, "York", 2022)
-    memory.resolve(only_conflict(memory).id, new)
+    memory.conflicts.resolve(only_conflict(memory).id, new)
     stored = [node for entry in memory.store.journal() for node in entry.delta.nodes if node.id in {old, new}]
     assert {(node.id, node.valid_from, node.valid_to, node.found.given) for node in stored} == {
         (old, year(2020), None, None),
@@ -57,7 +57,7 @@ def test_no_outcome_is_stored_in_the_times_that_the_caller_gives(memory: NeuroGr
 
 def test_a_winner_that_begins_earlier_ends_the_loser_when_the_conflict_was_found(memory: NeuroGraphMemory) -> None:
     old, new = lives(memory, "Leeds", 2020), lives(memory, "York", 2022)
-    found = memory.resolve(only_conflict(memory).id, "supersede").created_at
+    found = memory.conflicts.resolve(only_conflict(memory).id, "supersede").created_at
     memory.update(new, valid_from=year(2019))
     assert memory.get(old).valid_to == found
     assert holding(memory, year(2021)) == ["Leeds", "York"]
@@ -69,7 +69,7 @@ def test_of_two_values_that_begin_together_the_superseded_one_held_until_it_was_
     memory: NeuroGraphMemory,
 ) -> None:
     old, _ = lives(memory, "Leeds", 2020), lives(memory, "York", 2020)
-    conflict = memory.resolve(only_conflict(memory).id, "supersede")
+    conflict = memory.conflicts.resolve(only_conflict(memory).id, "supersede")
     assert conflict.loser == old
     assert memory.get(old).valid_to == conflict.created_at
     assert holding(memory, year(2021)) == ["Leeds", "York"]
@@ -79,7 +79,7 @@ def test_of_two_values_that_begin_together_the_superseded_one_held_until_it_was_
 
 def test_a_wrong_fact_can_be_updated(memory: NeuroGraphMemory) -> None:
     old, new = lives(memory, "Leeds", 2020), lives(memory, "York", 2022)
-    memory.resolve(only_conflict(memory).id, new)
+    memory.conflicts.resolve(only_conflict(memory).id, new)
     assert memory.update(old, importance=0.9).importance == 0.9
     memory.update(old, metadata={"seen": True})
     assert memory.get(old).valid_from == memory.get(old).valid_to == year(2020)
@@ -90,7 +90,7 @@ def test_the_present_and_the_past_compute_the_same_times(memory: NeuroGraphMemor
     lives(memory, "York", 2022)
     lives(memory, "Bath", 2024)
     there = {node.id: (node.valid_from, node.valid_to) for node in memory.list(user_id="ana")}
-    last = memory.history()[-1].sequence
+    last = memory.history.list()[-1].sequence
     memory.delete(user_id="ana")
     past = memory.store.as_of(last)
     assert {name: (node.valid_from, node.valid_to) for name in there for node in past.get_nodes([name])} == there

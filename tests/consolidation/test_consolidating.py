@@ -31,7 +31,7 @@ def contents(memory: NeuroGraphMemory) -> tuple[object, ...]:
 def test_memories_that_are_used_together_become_a_fact(memory: NeuroGraphMemory) -> None:
     ids = add_cluster(memory, user_id="ana", tags=["hobby"], metadata={"place": "Velmouth"})
     alone = memory.add("It rained in the hills.", user_id="ana")
-    (fact_id,) = memory.consolidate()
+    (fact_id,) = memory.learning.consolidate()
     fact = memory.get(fact_id)
     assert fact.kind == "fact"
     assert sources_of(memory, fact_id) == set(ids)
@@ -39,12 +39,12 @@ def test_memories_that_are_used_together_become_a_fact(memory: NeuroGraphMemory)
     assert len(fact.content.splitlines()) >= 3
     assert (fact.scope.user_id, fact.tags, dict(fact.metadata)) == ("ana", ("hobby",), {"place": "Velmouth"})
     assert memory.store.has_node(alone[0])
-    assert memory.history()[-1].reason == "consolidate"
+    assert memory.history.list()[-1].reason == "consolidate"
 
 
 def test_a_fact_is_found_with_its_sources_in_a_recall(memory: NeuroGraphMemory) -> None:
     ids = add_cluster(memory)
-    (fact,) = memory.consolidate()
+    (fact,) = memory.learning.consolidate()
     found = memory.recall("Where does the pottery course end?", top_n=5).ids
     assert fact in found
     assert set(found) & set(ids)
@@ -52,21 +52,21 @@ def test_a_fact_is_found_with_its_sources_in_a_recall(memory: NeuroGraphMemory) 
 
 def test_a_cluster_becomes_a_further_fact_when_most_of_its_members_are_new(memory: NeuroGraphMemory) -> None:
     ids = add_cluster(memory)
-    assert len(memory.consolidate()) == 1
+    assert len(memory.learning.consolidate()) == 1
     one = memory.add("The pottery course has a new teacher.")
     use_together(memory, [*ids, *one])
-    assert memory.consolidate() == []
+    assert memory.learning.consolidate() == []
     others = ["Bowls need two firings.", "Glaze is made of ash.", "Clay comes from the river.", "Tiles sell well."]
     use_together(memory, [*one, *(memory.add(text)[0] for text in others)])
-    assert len(memory.consolidate()) == 1
+    assert len(memory.learning.consolidate()) == 1
 
 
 def test_undo_takes_the_facts_back_and_restores_the_energies(memory: NeuroGraphMemory) -> None:
     ids = add_cluster(memory)
-    before, energies = contents(memory), list(map(memory.energy, ids))
-    (fact,) = memory.consolidate()
+    before, energies = contents(memory), list(map(memory.energy.of, ids))
+    (fact,) = memory.learning.consolidate()
     now = memory.get(fact).created_at
-    assert [memory.energy(one, now) for one in ids] == pytest.approx([0.5 * energy for energy in energies], rel=1e-4)
+    assert [memory.energy.of(one, now) for one in ids] == pytest.approx([0.5 * energy for energy in energies], rel=1e-4)
     memory.undo()
     assert not memory.store.has_node(fact)
     assert contents(memory) == before
@@ -76,7 +76,7 @@ def test_statements_that_differ_in_a_number_are_both_in_the_fact_or_neither(memo
     add_cluster(
         memory, ["The pump room has 3 valves.", "The pump room has 4 valves.", "The pump room was painted red."]
     )
-    (fact,) = memory.store.get_nodes(memory.consolidate())
+    (fact,) = memory.store.get_nodes(memory.learning.consolidate())
     assert ("3 valves" in fact.content) == ("4 valves" in fact.content)
 
 
@@ -87,7 +87,7 @@ def test_memories_of_different_validity_and_agents_are_in_no_common_fact(memory:
         memory.add_document(f"Note: {text}", agent_id=f"agent {place % 2}")[0] for place, text in enumerate(TEXTS)
     ]
     use_together(memory, [*old, *new, *agents])
-    facts = memory.consolidate()
+    facts = memory.learning.consolidate()
     assert facts
     for fact in facts:
         sources = [memory.get(one) for one in sources_of(memory, fact)]
@@ -97,16 +97,16 @@ def test_memories_of_different_validity_and_agents_are_in_no_common_fact(memory:
 
 def test_contested_memories_are_in_no_fact_until_the_conflict_is_resolved(memory: NeuroGraphMemory) -> None:
     ids = add_cluster(memory, (*TEXTS, "I live in Leeds."), user_id="ana")
-    (fact,) = memory.consolidate()
+    (fact,) = memory.learning.consolidate()
     assert sources_of(memory, fact) == set(ids)
     memory.add("I live in York.", user_id="ana")
-    (conflict,) = memory.conflicts(user_id="ana")
+    (conflict,) = memory.conflicts.list(user_id="ana")
     assert not memory.store.has_node(fact)
-    (fact,) = memory.consolidate()
+    (fact,) = memory.learning.consolidate()
     assert sources_of(memory, fact) == set(ids) - set(conflict.sides)
     memory.delete(fact)
-    memory.resolve(conflict.id, "both")
-    (fact,) = memory.consolidate()
+    memory.conflicts.resolve(conflict.id, "both")
+    (fact,) = memory.learning.consolidate()
     assert sources_of(memory, fact) == set(ids)
 
 
@@ -114,7 +114,7 @@ def test_contested_memories_are_in_no_fact_until_the_conflict_is_resolved(memory
 def test_a_fact_goes_with_the_text_of_a_source(memory: NeuroGraphMemory, how: str) -> None:
     ids = [memory.add_document(text)[0] for text in TEXTS]
     use_together(memory, ids)
-    (fact,) = memory.consolidate()
+    (fact,) = memory.learning.consolidate()
     match how:
         case "delete":
             assert memory.delete(ids[0]) == 1
@@ -129,13 +129,13 @@ def test_a_fact_goes_with_the_text_of_a_source(memory: NeuroGraphMemory, how: st
         case _:
             memory.add_document(TEXTS[0], timestamp=MAY)
     assert not memory.store.has_node(fact)
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def test_facts_have_no_edges_but_those_to_their_sources(memory: NeuroGraphMemory) -> None:
     add_cluster(memory)
     edges = {edge.key: edge.weight for edge in memory.store.all_edges()}
-    (fact,) = memory.consolidate()
+    (fact,) = memory.learning.consolidate()
     memory.add("The pottery course in Velmouth has a kiln.")
     memory.update(fact, "A pottery course in Velmouth.")
     found = {edge.key for edge in memory.store.all_edges() if fact in {edge.source_id, edge.target_id}}
@@ -149,14 +149,14 @@ def test_erased_words_are_in_no_file(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         texts = [*TEXTS[:3], "The pottery course costs SWORDFISH each month."]
         ids = add_cluster(memory, texts, user_id="ana")
-        (fact,) = memory.consolidate()
+        (fact,) = memory.learning.consolidate()
         assert "SWORDFISH" in memory.get(fact).content
         memory.delete(ids[3])
-        memory.compact()
+        memory.admin.compact()
         files = [path for path in Path(config.save_dir).rglob("*") if path.is_file()]
         assert files
         assert not [path.name for path in files if b"SWORDFISH" in path.read_bytes()]
-        (other,) = memory.consolidate()
+        (other,) = memory.learning.consolidate()
         assert sources_of(memory, other) == set(ids[:3])
         assert memory.delete(user_id="ana") == 4
         assert not list(memory.store.all_nodes())
@@ -187,18 +187,18 @@ def test_promises_hold_for_any_graph(
         uses = {f"n{place}": count for place, (_, _, count) in enumerate(texts) if count}
         memory.store.apply(GraphDelta(touch=Access(uses)))
         before = contents(memory)
-        facts = memory.consolidate()
+        facts = memory.learning.consolidate()
         for fact in facts:
             sources = memory.store.get_nodes(sorted(sources_of(memory, fact)))
             assert {node.scope.user_id for node in sources} == {memory.get(fact).scope.user_id}
             assert set(memory.get(fact).content.splitlines()) <= {node.content for node in sources}
         for one, other in combinations(facts, 2):
             assert not sources_of(memory, one) & sources_of(memory, other)
-        assert memory.consolidate() == []
+        assert memory.learning.consolidate() == []
         if facts:
             memory.undo()
             assert contents(memory) == before
-            assert sorted(memory.consolidate()) == sorted(facts)
+            assert sorted(memory.learning.consolidate()) == sorted(facts)
         gone = data.draw(st.sampled_from(nodes)).id
         left = [fact for fact in facts if gone not in sources_of(memory, fact)]
         memory.delete(gone)
@@ -208,4 +208,4 @@ def test_promises_hold_for_any_graph(
 def test_a_fact_stays_in_its_session_if_no_user_is_known(memory: NeuroGraphMemory) -> None:
     ids = [memory.add(text, session_id=f"s{place}")[0] for place, text in enumerate(TEXTS)]
     use_together(memory, ids)
-    assert memory.consolidate() == []
+    assert memory.learning.consolidate() == []

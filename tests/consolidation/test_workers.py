@@ -33,7 +33,7 @@ with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash"))
     print("ready", flush=True)
     sys.stdin.readline()
     for _ in range(5):
-        memory.consolidate(max_clusters=2, progress=False)
+        memory.learning.consolidate(max_clusters=2, progress=False)
 """
 KILLED = """
 import os, signal, sys
@@ -46,7 +46,7 @@ with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash"))
             commit(self, *given)
         os.kill(os.getpid(), signal.SIGKILL)
     Consolidator.commit = killed
-    memory.consolidate(progress=False)
+    memory.learning.consolidate(progress=False)
 """
 
 
@@ -100,7 +100,7 @@ def clusters(memory: NeuroGraphMemory, count: int = 6) -> None:
 
 def test_a_language_model_writes_the_fact(told: NeuroGraphMemory, scribe: Scribe) -> None:
     add_cluster(told)
-    told.consolidate()
+    told.learning.consolidate()
     assert facts_of(told) == ["Marta made a blue bowl in a pottery course that began on 3 May 2024."]
     assert all(text in scribe.asked[0] for text in TEXTS)
 
@@ -113,7 +113,7 @@ def test_sentences_are_chosen_if_the_model_invents_a_number_or_fails(
 ) -> None:
     scribe.answers = [] if answer is None else [answer]
     add_cluster(told)
-    told.consolidate()
+    told.learning.consolidate()
     (fact,) = facts_of(told)
     assert set(fact.splitlines()) <= set(TEXTS)
 
@@ -128,11 +128,11 @@ def test_no_lock_is_held_while_the_model_answers_and_changed_sources_are_skipped
             pool.submit(told.update, ids[0], "The pottery course was cancelled.").result(WAIT)
 
     scribe.act = write_meanwhile
-    assert told.consolidate() == []
+    assert told.learning.consolidate() == []
     assert facts_of(told) == []
     scribe.act = lambda: None
     scribe.answers = ["The pottery course was cancelled."]
-    assert len(told.consolidate()) == 1
+    assert len(told.learning.consolidate()) == 1
 
 
 def test_threads_never_make_a_fact_twice(memory: NeuroGraphMemory) -> None:
@@ -141,7 +141,7 @@ def test_threads_never_make_a_fact_twice(memory: NeuroGraphMemory) -> None:
 
     def work() -> list[str]:
         begin.wait(WAIT)
-        return memory.consolidate(progress=False)
+        return memory.learning.consolidate(progress=False)
 
     with ThreadPoolExecutor(4) as pool:
         made = [fact for one in [pool.submit(work) for _ in range(4)] for fact in one.result(WAIT)]
@@ -166,7 +166,7 @@ def test_processes_never_make_a_fact_twice(config: MemoryConfig) -> None:
         assert worker.returncode == 0
     with NeuroGraphMemory(config) as memory:
         assert len(facts_of(memory)) == len(set(facts_of(memory))) == 6
-        assert memory.check() == []
+        assert memory.admin.check() == []
         sources = [edge.target_id for edge in memory.store.all_edges() if edge.type.name == "DERIVED_FROM"]
         assert len(sources) == len(set(sources)) == 18
 
@@ -183,8 +183,8 @@ def test_a_killed_worker_leaves_all_facts_or_none(config: MemoryConfig, when: st
         assert len(facts_of(memory)) == count
         faded = {node.id for node in memory.store.all_nodes() if node.base_energy < energies.get(node.id, 0.0)}
         assert len(faded) == 3 * count
-        assert memory.check() == []
-        assert len(memory.consolidate()) == 6 - count
+        assert memory.admin.check() == []
+        assert len(memory.learning.consolidate()) == 6 - count
 
 
 def test_a_worker_in_the_background_consolidates_every_namespace(config: MemoryConfig) -> None:
@@ -228,4 +228,4 @@ def test_closing_waits_for_the_fact_that_is_being_made(config: MemoryConfig, mon
     assert memory.store.closed
     monkeypatch.setattr(LeidenCommunities, "find", find)
     with NeuroGraphMemory(config) as opened:
-        assert opened.check() == []
+        assert opened.admin.check() == []

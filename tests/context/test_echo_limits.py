@@ -27,7 +27,7 @@ def test_an_echo_of_a_wrong_memory_is_marked(memory: NeuroGraphMemory) -> None:
     memory.recall("Where do I live?", user_id="ana")
     (echo,) = memory.add({"role": "assistant", "content": "You live in Leeds."}, user_id="ana")
     (right,) = memory.add({"role": "user", "content": "I live in York."}, user_id="ana")
-    (conflict,) = memory.conflicts(user_id="ana")
-    memory.resolve(conflict.id, right)
+    (conflict,) = memory.conflicts.list(user_id="ana")
+    memory.conflicts.resolve(conflict.id, right)
     recall = memory.recall("Where do I live?", user_id="ana", include_duplicates=True)
     assert recall.states[echo] == "wrong"

@@ -101,7 +101,7 @@ def test_an_echo_stays_behind_its_memory_and_is_not_lost(memory: NeuroGraphMemor
     assert set(memory.recall("bees", top_n=5, include_duplicates=True).ids) == {name, echo}
     assert set(memory.recall("bees", top_n=5, as_of=memory.store.view().sequence).ids) == {name, echo}
     assert {one.id for one in memory.list()} == {name, echo}
-    assert memory.same_as(name) == []
+    assert memory.duplicates.of(name) == []
     assert echo not in memory.get_context("bees").ids
 
 
@@ -110,12 +110,12 @@ def test_an_echo_counts_as_a_use_and_callbacks_are_told(memory: NeuroGraphMemory
     told: list[tuple[str, list[str]]] = []
     memory.on("echoed", lambda text, ids: told.append((text, ids)))
     assert echoed(memory, BARN) == [name]
-    memory.flush()
+    memory.learning.flush()
     assert memory.get(name).uses == 2
     assert told == [(BARN, [name])]
-    memory.freeze(lasting=False)
+    memory.learning.freeze(lasting=False)
     echoed(memory, f'"{BARN}"')
-    memory.flush()
+    memory.learning.flush()
     assert memory.get(name).uses == 2
 
 
@@ -124,11 +124,11 @@ def test_separating_an_echo_makes_it_news_for_good(memory: NeuroGraphMemory) -> 
     message = {"role": "assistant", "content": "You keep bees behind the barn.", "id": "m"}
     memory.add(message)
     assert memory.recall("bees", top_n=5).ids == (name,)
-    assert memory.separate("m")
+    assert memory.duplicates.separate("m")
     assert set(memory.recall("bees", top_n=5).ids) == {name, "m"}
     memory.add({**message, "metadata": {"a": 1}})
     assert set(memory.recall("bees", top_n=5).ids) == {name, "m"}
-    assert not memory.separate("m")
+    assert not memory.duplicates.separate("m")
 
 
 @pytest.mark.parametrize("change", ["delete", "update", "update the echo"])
@@ -158,7 +158,7 @@ def test_an_echo_is_no_evidence_for_a_fact(memory: NeuroGraphMemory) -> None:
     (echo,) = memory.add({"role": "assistant", "content": texts[0]}, session_id="one")
     for _ in range(4):
         memory.feedback(memory.recall("bees in the barn", top_n=5, include_duplicates=True))
-    memory.consolidate()
+    memory.learning.consolidate()
     derived = {edge.target_id for edge in memory.store.all_edges() if edge.type is EdgeType.DERIVED_FROM}
     assert echo not in derived
     assert derived <= set(names)

@@ -28,7 +28,7 @@ def turns(memory: NeuroGraphMemory, user: str | None = "ana") -> list[str]:
 
 def test_facts_come_first_and_turns_follow_by_time(memory: NeuroGraphMemory) -> None:
     turns(memory)
-    memory.add_fact("Ana", "bees", "twelve hives", user_id="ana", valid_from=MAY)
+    memory.facts.add("Ana", "bees", "twelve hives", user_id="ana", valid_from=MAY)
     context = memory.get_context("How are the bees of Ana?", 500, user_id="ana")
     assert context.text.splitlines() == [
         OPENING,
@@ -147,7 +147,7 @@ def test_a_contested_memory_brings_the_other_side(config: MemoryConfig) -> None:
         for number in range(9):
             text = f"The bees behind the barn number {number} were loud."
             memory.add({"role": "user", "content": text}, user_id="ana", session_id=f"{number}")
-        assert memory.conflicts(user_id="ana")
+        assert memory.conflicts.list(user_id="ana")
         context = memory.get_context("Do I keep bees behind the barn?", 120, user_id="ana")
         assert {name for ids in names for name in ids} <= set(context.ids)
         assert context.text.count('state="contested"') == 2
@@ -178,16 +178,16 @@ def test_only_the_owner_finds_her_memories(memory: NeuroGraphMemory) -> None:
 def test_only_the_memories_in_the_text_count_as_used(memory: NeuroGraphMemory) -> None:
     ids = turns(memory)
     context = memory.get_context("Which bees like lavender?", 75, user_id="ana")
-    memory.flush()
+    memory.learning.flush()
     used = {name for name in ids if memory.get(name).uses}
     assert used == set(context.ids)
     assert len(used) == 1
-    assert {one.id for one in memory.canvas(user_id="ana", session_id="day 1")} >= used
+    assert {one.id for one in memory.energy.canvas(user_id="ana", session_id="day 1")} >= used
 
 
 def test_a_context_from_the_past_has_the_memories_of_that_time(memory: NeuroGraphMemory) -> None:
     (first,) = memory.add("The bees are in the barn.")
-    then = memory.history()[-1].sequence
+    then = memory.history.list()[-1].sequence
     memory.delete(first)
     assert memory.get_context("bees", as_of=then).ids == (first,)
     assert not memory.get_context("bees").ids
@@ -200,10 +200,13 @@ def test_a_context_from_the_past_has_the_texts_and_echoes_of_that_time(config: M
         memory.recall("bees", user_id="ana")
         said = {"role": "assistant", "content": "You keep bees."}
         (echo,) = memory.add(said, user_id="ana", session_id="one", timestamp=MAY)
-        then, before = memory.history()[-1].sequence, memory.get_context("bees", user_id="ana", include_duplicates=True)
+        then, before = (
+            memory.history.list()[-1].sequence,
+            memory.get_context("bees", user_id="ana", include_duplicates=True),
+        )
         memory.delete(first)
         memory.update(second, "The bees of hive 1 have left.")
-        memory.separate(echo)
+        memory.duplicates.separate(echo)
         memory.add("The bees of hive 4 are well.", timestamp=MAY)
         now = memory.get_context("bees", user_id="ana").text
     with NeuroGraphMemory(config) as memory:
@@ -213,7 +216,7 @@ def test_a_context_from_the_past_has_the_texts_and_echoes_of_that_time(config: M
         assert memory.get_context("bees", user_id="ana").text == now != past.text
         assert "hive 4" in now
         assert "hive 3" not in now
-        memory.compact()
+        memory.admin.compact()
         erased = memory.get_context("bees", user_id="ana", as_of=then).text
         assert erased.splitlines() == [line for line in before.text.splitlines() if "hive 3" not in line]
 

@@ -17,15 +17,15 @@ from neurogated.core.quoting import CLOSING, OPENING, OUTCOME, estimated_tokens,
 
 def test_both_sides_of_a_conflict_are_marked_until_it_is_resolved(tmp_path: object) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
-        lyon = memory.add_fact("Ana", "city", "Lyon", user_id="ana")
-        rome = memory.add_fact("Ana", "city", "Rome", user_id="ana")
-        memory.add_fact("Bob", "city", "Oslo", user_id="ana")
+        lyon = memory.facts.add("Ana", "city", "Lyon", user_id="ana")
+        rome = memory.facts.add("Ana", "city", "Rome", user_id="ana")
+        memory.facts.add("Bob", "city", "Oslo", user_id="ana")
         context = memory.get_context("Where is Ana's city?", user_id="ana")
         (conflict,) = context.conflicts
         assert set(conflict.sides) == {lyon, rome}
         assert "Lyon" in conflict.question
         assert context.text.count(' state="contested">') == 2
-        memory.resolve(conflict.id, keep=rome)
+        memory.conflicts.resolve(conflict.id, keep=rome)
         text = memory.get_context("Where is Ana's city?", user_id="ana").text
         assert ' state="wrong">Ana city: Lyon</memory>' in text
         assert text.count(" state=") == 1

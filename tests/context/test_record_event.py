@@ -41,10 +41,10 @@ def test_edges_lead_to_the_memories_that_it_used(memory: NeuroGraphMemory, used:
 def test_the_outcome_changes_the_energy_and_importance_of_the_used_memories(
     memory: NeuroGraphMemory, used: list[str], outcome: float, sign: int
 ) -> None:
-    before = [(memory.energy(name), memory.get(name).importance) for name in used]
+    before = [(memory.energy.of(name), memory.get(name).importance) for name in used]
     memory.record_event("I oiled the pump.", outcome=outcome, used=used, user_id="ana")
     for name, (energy, importance) in zip(used, before, strict=True):
-        assert sign * (memory.energy(name) - energy) > 0
+        assert sign * (memory.energy.of(name) - energy) > 0
         assert sign * (memory.get(name).importance - importance) > 0
 
 
@@ -59,10 +59,10 @@ def test_an_event_learns_as_feedback_does(memory: NeuroGraphMemory, used: list[s
 
 
 def test_an_event_is_one_change_that_undo_takes_back(memory: NeuroGraphMemory, used: list[str]) -> None:
-    before, count = memory.history(), memory.count(user_id="ana")
+    before, count = memory.history.list(), memory.count(user_id="ana")
     importance = [memory.get(name).importance for name in used]
     memory.record_event("I oiled the pump.", outcome="fail", used=used, user_id="ana")
-    assert len(memory.history()) == len(before) + 1
+    assert len(memory.history.list()) == len(before) + 1
     memory.undo()
     assert memory.count(user_id="ana") == count
     assert [memory.get(name).importance for name in used] == importance
@@ -83,7 +83,7 @@ def test_without_an_outcome_nothing_is_learned(memory: NeuroGraphMemory, used: l
 
 
 def test_a_frozen_memory_stores_the_event_and_learns_nothing(memory: NeuroGraphMemory, used: list[str]) -> None:
-    memory.freeze()
+    memory.learning.freeze()
     importance = [memory.get(name).importance for name in used]
     assert memory.record_event("I oiled the pump.", outcome="success", used=used, user_id="ana")
     assert [memory.get(name).importance for name in used] == importance
@@ -101,7 +101,7 @@ def test_texts_for_prompts_show_the_outcome(memory: NeuroGraphMemory, outcome: O
 def test_an_event_contradicts_nothing_that_the_user_said(memory: NeuroGraphMemory) -> None:
     memory.add({"role": "user", "content": "I live in Leeds."}, user_id="ana", session_id="one")
     memory.record_event({"role": "user", "content": "I live in York."}, user_id="ana")
-    assert memory.conflicts(None, user_id="ana") == []
+    assert memory.conflicts.list(None, user_id="ana") == []
 
 
 def test_an_unknown_id_stores_nothing(memory: NeuroGraphMemory) -> None:

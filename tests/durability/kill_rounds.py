@@ -164,7 +164,7 @@ class Work:
         self._memory.feedback(self._some(3))
 
     def _maintenance(self) -> None:
-        now = self._memory._parts.clock() + timedelta(days=self._chance.randrange(40))
+        now = self._memory.session.parts.clock() + timedelta(days=self._chance.randrange(40))
         self._forget("maintenance", self._memory.store.expired(now), lambda: self._memory.maintenance(now))
 
     def _undo(self) -> None:

@@ -28,13 +28,13 @@ def _learn(memory: NeuroGraphMemory) -> None:
 
 def _look_back(memory: NeuroGraphMemory) -> None:
     memory.recall("Why did the dam break?", as_of=1)
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def _use_namespaces(memory: NeuroGraphMemory) -> None:
     memory.in_namespace("other").add_document(_TEXT)
     memory.in_namespace("other").in_namespace("third").add_document(_TEXT)
-    memory.drop_namespace("third")
+    memory.admin.drop_namespace("third")
 
 
 def _fail(memory: NeuroGraphMemory) -> None:
@@ -85,7 +85,7 @@ def test_a_memory_that_was_dropped_is_opened_again_at_once(
         _require_closed(Path(config.save_dir, "memory", "memory.db"))
     with NeuroGraphMemory(config) as memory:
         assert _TEXT in memory.retrieve("Why did the dam break?")
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_dropping_a_memory_warns_of_the_missing_close(config: MemoryConfig) -> None:

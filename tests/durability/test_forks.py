@@ -51,13 +51,13 @@ def _refused(call: Callable[[], object]) -> None:
 
 def _recall(memory: NeuroGraphMemory) -> None:
     _refused(lambda: memory.recall(_QUESTION))
-    _refused(lambda: asyncio.run(memory.arecall(_QUESTION)))
+    _refused(lambda: asyncio.run(memory.aio.recall(_QUESTION)))
     _refused(memory.store.view)
 
 
 def _add(memory: NeuroGraphMemory) -> None:
     _refused(lambda: memory.add_document("The child fell."))
-    _refused(memory.history)
+    _refused(memory.history.list)
 
 
 def _close(memory: NeuroGraphMemory) -> None:
@@ -98,7 +98,7 @@ def test_a_child_is_told_at_once_and_its_parent_goes_on(forked: MemoryConfig) ->
             memory.add_document(f"The parent wrote after the child did {work.__name__}.")
             assert _is_locked(forked), work.__name__
         assert set(memory.retrieve(_QUESTION)) >= set(found[:1])
-        assert memory.check() == []
+        assert memory.admin.check() == []
     assert not _is_locked(forked)
 
 
@@ -139,19 +139,19 @@ def test_a_child_opens_memories_of_its_own(config: MemoryConfig, tmp_path: Path)
             NeuroGraphMemory(config.replace(force_index_from_scratch=True))
         with NeuroGraphMemory(config) as writer:
             writer.add_document("The child wrote beside its parent.")
-            assert writer.check() == []
+            assert writer.admin.check() == []
         with NeuroGraphMemory(config.replace(save_dir=str(tmp_path / "own"))) as own:
             own.add_documents(["A child wrote."] * 5, progress=False)
-            assert asyncio.run(own.aretrieve("Who wrote?")) == ["A child wrote."]
+            assert asyncio.run(own.aio.retrieve("Who wrote?")) == ["A child wrote."]
 
     with NeuroGraphMemory(config) as memory:
         memory.add_document("Rain fell. The dam broke.")
         memory.recall(_QUESTION)
-        asyncio.run(memory.arecall(_QUESTION))
+        asyncio.run(memory.aio.recall(_QUESTION))
         _in_child(work)
         assert memory.retrieve("Who wrote beside its parent?")[0] == "The child wrote beside its parent."
         memory.add_document("The parent went on.")
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_childs_reader_follows_its_parent_that_closes_the_file_in_between(config: MemoryConfig) -> None:
@@ -235,7 +235,7 @@ def test_forks_while_other_threads_write(config: MemoryConfig) -> None:
         finally:
             stop.set()
             thread.join()
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def _recall_in_worker(memory: NeuroGraphMemory, results: "multiprocessing.SimpleQueue[str]") -> None:

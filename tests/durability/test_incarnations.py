@@ -17,8 +17,8 @@ def original(tmp_path: Path) -> MemoryConfig:
         metabolism={"facts_url": f"sqlite:///{tmp_path / 'shared.db'}"}
     )
     with NeuroGraphMemory(config) as memory:
-        memory.add_fact("Ana", "city", "Lyon", user_id="ana")
-        memory.snapshot(tmp_path / "taken")
+        memory.facts.add("Ana", "city", "Lyon", user_id="ana")
+        memory.admin.snapshot(tmp_path / "taken")
     return config
 
 
@@ -41,8 +41,8 @@ def test_deleting_in_a_copy_leaves_the_rows_of_the_original(original: MemoryConf
         restore_snapshot(copy, tmp_path / "taken")
     with NeuroGraphMemory(copy) as memory:
         assert memory.delete(user_id="ana")
-        memory.add_fact("Ben", "city", "Rome")
-        memory.compact()
+        memory.facts.add("Ben", "city", "Rome")
+        memory.admin.compact()
     assert _values(tmp_path) == [("Lyon", 1), ("Rome", 1)]
     with NeuroGraphMemory(original) as memory:
         assert memory.delete(user_id="ana")
@@ -69,11 +69,11 @@ def test_a_moved_folder_is_the_same_memory(original: MemoryConfig, tmp_path: Pat
 
 def test_a_snapshot_that_replaces_a_memory_takes_over_its_rows(original: MemoryConfig, tmp_path: Path) -> None:
     with NeuroGraphMemory(original) as memory:
-        memory.add_fact("Ana", "city", "Paris", user_id="ana")
+        memory.facts.add("Ana", "city", "Paris", user_id="ana")
     identity = _identity(original)
     restore_snapshot(original, tmp_path / "taken", replace=True)
     assert _identity(original) == identity
     with NeuroGraphMemory(original) as memory:
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert memory.delete(user_id="ana")
     assert _values(tmp_path) == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.administration import export_memory, import_memory, restore_snapshot
+from neurogated.administration import import_memory, restore_snapshot
 from neurogated.core.clock import utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.errors import CorruptMemoryError
@@ -113,8 +113,8 @@ def test_snapshots_and_exports_of_a_growing_memory_restore(tmp_path: Path) -> No
             text = f"Sett {number} lies {number % 97} paces north of the old oak number {number * 7 % 1009}."
             memory.store.apply(GraphDelta(nodes=(MemoryNode(f"{number}", text, vectors[number]),), at=utc_now()))
             if number % step == step - 1 and number // step < COPIES:
-                memory.snapshot(tmp_path / f"{number // step}.taken")
-                export_memory(memory, tmp_path / f"{number // step}.export", progress=False)
+                memory.admin.snapshot(tmp_path / f"{number // step}.taken")
+                memory.admin.export(tmp_path / f"{number // step}.export", progress=False)
     for number in range(COPIES):
         restored, imported = tmp_path / f"{number}.restored", tmp_path / f"{number}.imported"
         restore_snapshot(_config(restored), tmp_path / f"{number}.taken")
@@ -125,7 +125,7 @@ def test_snapshots_and_exports_of_a_growing_memory_restore(tmp_path: Path) -> No
 def test_an_export_of_an_open_memory_with_a_long_log_is_imported(tmp_path: Path) -> None:
     with NeuroGraphMemory(_config(tmp_path / "source")) as memory:
         _fill(memory.store)  # type: ignore[arg-type]
-        export_memory(memory, tmp_path / "out", progress=False)
+        memory.admin.export(tmp_path / "out", progress=False)
         count = len(memory.store)  # type: ignore[arg-type]
     import_memory(_config(tmp_path / "target"), tmp_path / "out", progress=False)
     assert _check(_config(tmp_path / "target")) == count

@@ -120,7 +120,7 @@ def _write_at_once(folder: Path, count: int) -> None:
     assert len(stored) == WRITERS * count * CHUNKS
     with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
         assert {node.id for node in memory.store.all_nodes()} == stored
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 @pytest.mark.parametrize("count", [30, pytest.param(150, marks=LONG)])
@@ -164,7 +164,7 @@ def test_a_stopped_writer_is_named_while_reads_go_on_and_a_killed_one_is_in_nobo
             process.communicate()
         memory.add_document("Another heron came.")
         assert not memory.store.has_node("half")
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_two_memories_of_one_folder_in_one_process_write_and_see_each_other(config: MemoryConfig) -> None:
@@ -176,8 +176,8 @@ def test_two_memories_of_one_folder_in_one_process_write_and_see_each_other(conf
             assert set(reader.recall(f"Where did heron {number} stand?").ids) & set(ids)
             reader.feedback(ids)
         assert list(one.store.all_edges()) == list(two.store.all_edges())
-        assert one.history() == two.history()
-        assert one.check() == two.check() == []
+        assert one.history.list() == two.history.list()
+        assert one.admin.check() == two.admin.check() == []
         assert one.delete(ids) == 1
         assert ids[0] not in two.recall("Where did heron 19 stand?").ids
 
@@ -194,7 +194,7 @@ def test_threads_with_memories_of_their_own_lose_nothing(config: MemoryConfig) -
     with NeuroGraphMemory(config) as memory:
         assert {node.id for node in memory.store.all_nodes()} == set(stored)
         assert len(stored) == 100
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_the_same_text_given_to_two_memories_is_stored_once(config: MemoryConfig) -> None:
@@ -222,10 +222,10 @@ def test_a_compaction_beside_another_memory_leaves_both_sound(config: MemoryConf
         secret = one.add_document("The password is swordfish.")
         two.add_document("Barley was sown.")
         one.delete(secret)
-        assert two.compact() == 1
+        assert two.admin.compact() == 1
         one.add_document("Barley was sold.")
         assert len(list(one.store.all_nodes())) == len(list(two.store.all_nodes())) == 2
-        assert one.check() == two.check() == []
+        assert one.admin.check() == two.admin.check() == []
     for file in Path(config.save_dir).rglob("*"):
         assert not file.is_file() or b"swordfish" not in file.read_bytes(), file
 
@@ -249,7 +249,7 @@ def test_a_memory_that_is_open_elsewhere_is_not_replaced(config: MemoryConfig) -
         with pytest.raises(MemoryLockedError):
             NeuroGraphMemory(config.replace(force_index_from_scratch=True))
         memory.add_document("Barley was sold.")
-        assert memory.check() == []
+        assert memory.admin.check() == []
     with NeuroGraphMemory(config.replace(force_index_from_scratch=True)) as memory:
         assert not list(memory.store.all_nodes())
 
@@ -295,15 +295,15 @@ def test_a_memory_that_only_asked_brings_nothing_back_that_another_erased(config
         one.add_document("Barley was sown.")
         secret = one.add_document("The password is swordfish.")
         # It has the words in its indexes, and no write of its own.
-        asks.freeze()
+        asks.learning.freeze()
         assert secret[0] in asks.recall("What is the password?").ids
         one.delete(secret)
-        one.compact()
+        one.admin.compact()
     asks.close()
     assert not [file for file in _files(config) if b"swordfish" in file.read_bytes()]
     with NeuroGraphMemory(config) as memory:
         assert memory.retrieve("What is the password?") == ["Barley was sown."]
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_checkpoint_of_erased_content_is_not_started(config: MemoryConfig) -> None:
@@ -315,7 +315,7 @@ def test_a_checkpoint_of_erased_content_is_not_started(config: MemoryConfig) -> 
             frozen = two.store.follower.freeze()
         assert frozen is not None
         one.delete(secret)
-        one.compact()
+        one.admin.compact()
         assert two.store.engine.checkpoints.write(frozen, two.store.follower.is_current) is None
         with two.store.graph.lock:
             assert two.store.follower.freeze() is None

@@ -211,9 +211,9 @@ def test_eight_threads_on_one_memory_lose_nothing(config: MemoryConfig) -> None:
             elif kind == 1:
                 memory.maintenance()
             elif kind == 2:
-                memory.flush()
+                memory.learning.flush()
             elif kind == 3:
-                assert memory.history()
+                assert memory.history.list()
             elif kind == 4:
                 memory.in_namespace("other").add_document(text)
             else:
@@ -224,7 +224,7 @@ def test_eight_threads_on_one_memory_lose_nothing(config: MemoryConfig) -> None:
             for done in [pool.submit(work, seed) for seed in range(8)]:
                 done.result(timeout=300)
         assert all(memory.store.has_node(name) for name in added)
-        memory.flush()
+        memory.learning.flush()
         assert memory.store.check() == []  # type: ignore[attr-defined]
         everything = list(memory.store.all_nodes()), list(memory.store.all_edges())
     with NeuroGraphMemory(config) as memory:
@@ -247,7 +247,7 @@ def test_threads_that_take_back_and_delete_beside_others_leave_a_sound_memory(co
             elif kind == 2:
                 graph.feedback([*ids, first])
             else:
-                graph.maintenance(memory._parts.clock() + timedelta(days=60))
+                graph.maintenance(memory.session.parts.clock() + timedelta(days=60))
             graph.recall("What did thread 1 note of the rain?")
 
     with NeuroGraphMemory(config) as memory:
@@ -255,4 +255,4 @@ def test_threads_that_take_back_and_delete_beside_others_leave_a_sound_memory(co
         with ThreadPoolExecutor(8) as pool:
             for done in [pool.submit(work, seed) for seed in range(8)]:
                 done.result(timeout=300)
-        assert memory.check() == []
+        assert memory.admin.check() == []

@@ -94,7 +94,7 @@ def test_nothing_is_deleted_where_an_id_is_unknown(memory: NeuroGraphMemory) -> 
     assert memory.delete(ids) == 1
     assert memory.delete(ids) == 0
     assert memory.delete([]) == 0
-    assert len(memory.history()) == 2
+    assert len(memory.history.list()) == 2
 
 
 @given(st.lists(st.sets(st.integers(0, 5), max_size=3), min_size=1, max_size=3))
@@ -230,7 +230,7 @@ def test_no_change_reads_all_texts(
     (ids,) = memory.add_documents([talk(*TALK)], progress=False)
     memory.feedback(ids[:3])
     memory.recall("Mio?")
-    memory.flush()
+    memory.learning.flush()
     memory.delete(ids[:1])
     clock.advance(timedelta(days=9))
     memory.plasticity.decay_unused()
@@ -257,7 +257,7 @@ def test_an_update_keeps_the_id_and_the_past(memory: NeuroGraphMemory, clock: Ma
     assert memory.retrieve("Does the pump work?", top_n=1) == ["The pump works."]
     assert memory.retrieve("pump?", as_of=sequence) == ["The pump is broken since Monday."]
     assert memory.retrieve("pump?", as_of=born) == ["The pump is broken since Monday."]
-    assert memory.history()[-1].reason == "update"
+    assert memory.history.list()[-1].reason == "update"
     assert_vectors_fit(memory)
 
 
@@ -285,7 +285,7 @@ def test_an_update_that_cannot_be_stored_changes_nothing(
         memory.update(node_id, **arguments)
     with pytest.raises(UnknownIdError):
         memory.update("nowhere", "A heron.")
-    assert len(memory.history()) == 1
+    assert len(memory.history.list()) == 1
 
 
 @given(texts, st.data())

@@ -45,7 +45,7 @@ def test_feedback_skips_memories_deleted_since_the_recall(
     assert feedback == 1
     assert feedback.gone == (ids[0],)
     assert f"skips 1 memories that are gone: {ids[0]}" in caplog.text
-    assert memory.history()[-1].reason == "feedback on 2 memories"
+    assert memory.history.list()[-1].reason == "feedback on 2 memories"
 
 
 @pytest.mark.parametrize("part", [lambda recall: recall, lambda recall: recall.memories[:3]])
@@ -86,15 +86,15 @@ def test_a_delete_waits_for_the_feedback_that_has_seen_the_memory(
         deleted = pool.submit(delete)
         assert feedback.result(60) == 3
         assert deleted.result(60) == 3
-    assert [entry.reason for entry in memory.history()][-2:] == ["feedback on 3 memories", "delete"]
+    assert [entry.reason for entry in memory.history.list()][-2:] == ["feedback on 3 memories", "delete"]
 
 
 def test_accesses_of_deleted_memories_are_skipped(memory: NeuroGraphMemory, ids: list[str]) -> None:
     kept = memory.store.get_node(ids[2]).last_accessed
-    memory.freeze()
-    memory.unfreeze()
+    memory.learning.freeze()
+    memory.learning.unfreeze()
     recall = memory.recall("heron in Lyon", top_n=3)
-    memory._runtime.accesses.add(memory.store, recall.access)
+    memory.session.runtime.accesses.add(memory.store, recall.access)
     memory.delete(ids[:2])
-    memory.flush()
+    memory.learning.flush()
     assert memory.store.get_node(ids[2]).last_accessed > kept

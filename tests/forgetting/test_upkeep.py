@@ -26,12 +26,12 @@ def test_maintenance_removes_expired_memories_with_their_edges(memory: NeuroGrap
     assert memory.store.get_node(lost).expires_at == clock() + timedelta(hours=1)
     assert memory.maintenance() == 0
     assert memory.store.has_node(lost)
-    memory.freeze()
+    memory.learning.freeze()
     clock.advance(timedelta(hours=1))
     assert memory.maintenance() == 0
     assert [node.id for node in nodes_of(memory)] == kept
     assert [edge.weight for edge in memory.store.all_edges() if edge.type is EdgeType.TERM] == [0.5]
-    entry = memory.history()[-1]
+    entry = memory.history.list()[-1]
     assert (entry.reason, entry.changes["nodes removed"]) == ("expired", 1)
 
 
@@ -47,7 +47,7 @@ def test_a_memory_lasts_as_long_as_the_last_call_says(memory: NeuroGraphMemory, 
     assert add(timedelta(hours=2)) == clock() + timedelta(hours=2)
     clock.advance(timedelta(hours=3))
     assert add(None) is None
-    assert [entry.reason for entry in memory.history()] == [
+    assert [entry.reason for entry in memory.history.list()] == [
         "add",
         "add",
         "add",
@@ -74,7 +74,7 @@ def test_valid_time_is_kept_and_must_have_a_length(memory: NeuroGraphMemory, clo
     (node_id,) = memory.add_document("A heron.", valid_from=begin, valid_to=end)
     assert (memory.store.get_node(node_id).valid_from, memory.store.get_node(node_id).valid_to) == (begin, end)
     memory.add_documents([{"text": "A heron.", "valid_from": begin, "valid_to": end}], progress=False)
-    assert len(memory.history()) == 1
+    assert len(memory.history.list()) == 1
     with pytest.raises(InputError):
         memory.add_document("A stone.", valid_from=end, valid_to=begin)
     with pytest.raises(InputError):
@@ -96,10 +96,10 @@ def test_asking_the_past_leaves_no_mark(memory: NeuroGraphMemory, clock: ManualC
     assert memory.recall("heron?", as_of=used - timedelta(seconds=1)).ids == ()
     assert memory.retrieve_batch(["heron?"], as_of=1) == [["A heron."]]
     memory.recall("heron?", valid_at=clock())
-    memory.flush()
+    memory.learning.flush()
     assert memory.store.get_node(node_id).last_accessed == used
     memory.recall("heron?")
-    memory.flush()
+    memory.learning.flush()
     assert memory.store.get_node(node_id).last_accessed == clock()
     with pytest.raises(InputError):
         memory.recall("heron?", as_of=99)
@@ -119,6 +119,6 @@ def test_compacting_empties_every_cache(settings_used: MemoryConfig) -> None:
     parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), caches=caches)
     with NeuroGraphMemory(settings_used, parts=parts) as memory:
         memory.delete(memory.add_document("A heron."))
-        assert memory.compact() == 1
+        assert memory.admin.compact() == 1
         assert [cache.cleared for cache in caches] == [1, 1]
         memory.add_document("A stone.")

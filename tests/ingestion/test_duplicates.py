@@ -39,7 +39,7 @@ def test_a_recall_shows_the_clearest_of_a_group_and_names_the_others(memory: Neu
     assert recalled(memory) == {short: (longer,), other: ()}
     assert recalled(memory, include_duplicates=True) == {short: (longer,), longer: (short,), other: ()}
     assert recalled(memory, as_of=1).keys() == {longer}
-    assert memory.same_as(longer) == [short]
+    assert memory.duplicates.of(longer) == [short]
     assert memory.get(longer).content == "I do live in Leeds!"
     assert {node.id for node in memory.list(user_id="ana")} >= {longer, short}
 
@@ -109,12 +109,12 @@ def test_the_same_words_on_two_days_are_two_events_if_they_name_a_day_by_its_dis
 
 def test_separated_memories_stay_separate(memory: NeuroGraphMemory) -> None:
     first, second, third = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(3))
-    before = memory.history()[-1].sequence
-    assert memory.separate(first)
-    assert memory.history()[-1].sequence == before + 1
-    assert not memory.separate(first)
+    before = memory.history.list()[-1].sequence
+    assert memory.duplicates.separate(first)
+    assert memory.history.list()[-1].sequence == before + 1
+    assert not memory.duplicates.separate(first)
     assert links(memory) == {third: second}
-    assert memory.deduplicate() == 0
+    assert memory.duplicates.link() == 0
     fourth = said(memory, "I live in Leeds.", session_id="4")
     assert len(links(memory)) == 2
     shown = recalled(memory)
@@ -122,7 +122,7 @@ def test_separated_memories_stay_separate(memory: NeuroGraphMemory) -> None:
     memory.undo(to=before)
     assert links(memory) == {second: first, third: first}
     with pytest.raises(UnknownIdError):
-        memory.separate("nobody")
+        memory.duplicates.separate("nobody")
 
 
 def test_a_group_survives_the_deletion_and_the_change_of_its_front(memory: NeuroGraphMemory) -> None:
@@ -139,14 +139,14 @@ def test_a_group_survives_the_deletion_and_the_change_of_its_front(memory: Neuro
 def test_older_memories_are_linked_in_the_background_and_a_setting_switches_all_off(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config.replace(metabolism={"find_duplicates": False})) as memory:
         first, second = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(2))
-        assert memory.deduplicate() == 0
-        assert memory.consolidate() == []
+        assert memory.duplicates.link() == 0
+        assert memory.learning.consolidate() == []
         assert recalled(memory).keys() == {first, second}
     with NeuroGraphMemory(config) as memory:
-        assert memory.consolidate() == []
+        assert memory.learning.consolidate() == []
         assert links(memory) == {second: first}
-        assert memory.history()[-1].reason == "deduplicate"
-        assert memory.deduplicate() == 0
+        assert memory.history.list()[-1].reason == "deduplicate"
+        assert memory.duplicates.link() == 0
         assert recalled(memory) == {first: (second,)}
         memory.undo()
         assert links(memory) == {}
@@ -173,13 +173,13 @@ def test_groups_are_stars_of_equal_statements_after_any_changes(steps: list[tupl
             if step == "add" or not ids:
                 ids.append(said(memory, text, session_id=str(len(ids))))
             elif step == "sweep":
-                memory.deduplicate()
+                memory.duplicates.link()
             else:
                 chosen = ids[place % len(ids)]
                 if step == "delete":
                     ids.remove(memory.get(chosen).id)
                     memory.delete(chosen)
-                elif step == "separate" and memory.separate(chosen):
+                elif step == "separate" and memory.duplicates.separate(chosen):
                     separated.add(chosen)
                 elif step == "update":
                     memory.update(chosen, text)

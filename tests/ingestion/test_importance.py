@@ -94,9 +94,9 @@ def test_adding_a_document_again_keeps_its_importance(tmp_path: Path) -> None:
 def test_a_memory_about_the_present_task_starts_with_more_energy(tmp_path: Path) -> None:
     about, other = "Book the ferry to Malta for May.", "The heron eats a grey fish."
     with opened(tmp_path) as memory:
-        memory.focus("book the ferry to Malta", user_id="ana")
+        memory.energy.focus("book the ferry to Malta", user_id="ana")
         ids = [memory.add(text, user_id=user)[0] for user in ("ana", "bo") for text in (about, other)]
-        memory.focus(None, user_id="ana")
+        memory.energy.focus(None, user_id="ana")
         ids += memory.add(about + " Now.", user_id="ana")
         gains = [node.base_energy - node.importance for node in map(memory.get, ids)]
     assert gains[0] > 0.1 > gains[1]

@@ -167,4 +167,4 @@ def test_edges_whose_weight_stays_are_not_written_again() -> None:
             progress=False,
         )
         memory.add_document("Quiet lanes of another village.", title="Elsewhere")
-        assert "edges put" not in memory.history()[-1].changes
+        assert "edges put" not in memory.history.list()[-1].changes

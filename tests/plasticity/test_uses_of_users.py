@@ -33,13 +33,13 @@ def history(seed: int, *, ben: bool) -> list[object]:
             if chance.random() < 0.3:
                 memory.maintenance()
             # The log is also written when it is due, by any recall.
-            memory.flush()
+            memory.learning.flush()
             if user == "ana":
                 seen.append(scores(memory.recall(question, user_id=user)))
                 call(question, user_id=user)
             elif ben:
                 call(question, user_id=user)
-        memory.flush()
+        memory.learning.flush()
         seen += [(node.id, node.uses, node.charge, node.base_energy) for node in memory.list(user_id="ana")]
     return seen
 

@@ -46,7 +46,6 @@ def opened(config: MemoryConfig, clock: ManualClock) -> Iterator[Opened]:
 
     yield call
     for memory in memories:
-        memory._owns_parts = True
         memory.close()
 
 
@@ -57,31 +56,31 @@ def memory(opened: Opened) -> NeuroGraphMemory:
 
 def test_added_and_recalled_memories_are_on_the_canvas(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     (pump,) = memory.add("The pump is red.", importance=0.5)
-    assert [one.id for one in memory.canvas()] == [pump]
+    assert [one.id for one in memory.energy.canvas()] == [pump]
     clock.advance(timedelta(hours=5))
     memory.add([f"Text {number} about the harbour." for number in range(4)], importance=0.5)
-    assert pump not in [one.id for one in memory.canvas()]
+    assert pump not in [one.id for one in memory.energy.canvas()]
     clock.advance(timedelta(minutes=1))
     memory.recall("red pump", top_n=1)
-    assert memory.canvas()[0].id == pump
-    assert len(memory.canvas()) == 4
-    assert memory.canvas(top_k=1)[0].parts.keys() == {"energy", "relevance"}
+    assert memory.energy.canvas()[0].id == pump
+    assert len(memory.energy.canvas()) == 4
+    assert memory.energy.canvas(top_k=1)[0].parts.keys() == {"energy", "relevance"}
 
 
 def test_scores_follow_the_formula(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     ids = [memory.add(f"Text {number}.", importance=1.0)[0] for number in range(2)]
-    assert [one.score for one in memory.canvas()] == [1.0, 1.0]
+    assert [one.score for one in memory.energy.canvas()] == [1.0, 1.0]
     clock.advance(timedelta(minutes=30))
     recall = memory.recall("Text 1.", top_n=2)
     said = {one.id: one.score / recall[0].score for one in recall}
     clock.advance(timedelta(hours=3))
     days = memory.config.metabolism.half_life_days
-    for one in memory.canvas():
+    for one in memory.energy.canvas():
         energy = 2 ** -(0.5 / 24 / days)
-        assert one.parts["energy"] == pytest.approx(memory.energy(one.id), rel=1e-9)
+        assert one.parts["energy"] == pytest.approx(memory.energy.of(one.id), rel=1e-9)
         # When it was added, it was fully relevant, which was 30 minutes before the recall.
         assert one.score == pytest.approx(max(said[one.id] * energy, 2**-0.5) * 2**-3, rel=1e-6)
-    assert {one.id for one in memory.canvas()} == set(ids)
+    assert {one.id for one in memory.energy.canvas()} == set(ids)
 
 
 def test_users_and_sessions_never_mix(memory: NeuroGraphMemory) -> None:
@@ -94,7 +93,7 @@ def test_users_and_sessions_never_mix(memory: NeuroGraphMemory) -> None:
     memory.recall("secret cat gate", user_id=ANY_USER, top_n=4)
 
     def shown(**owner: str) -> set[str]:
-        return {one.content for one in memory.canvas(**owner)}  # type: ignore[arg-type]
+        return {one.content for one in memory.energy.canvas(**owner)}  # type: ignore[arg-type]
 
     shared = "The gate is green."
     assert shown(user_id="ana", session_id="s1") == {"Ana has a secret.", shared}
@@ -111,35 +110,35 @@ def test_a_lost_canvas_is_rebuilt(opened: Opened, clock: ManualClock) -> None:
         ids += memory.add(f"Text {number}.", importance=0.5)
         clock.advance(timedelta(minutes=30))
     memory.recall("Text 0.", top_n=1)
-    memory.flush()
-    before = memory.canvas()
+    memory.learning.flush()
+    before = memory.energy.canvas()
     assert {one.id for one in before} == {ids[0], *ids[3:]}
-    memory._parts.canvas.clear()
-    assert [one.id for one in memory.canvas()] == [one.id for one in before]
+    memory.session.parts.canvas.clear()
+    assert [one.id for one in memory.energy.canvas()] == [one.id for one in before]
     memory.close()
-    assert [one.id for one in opened().canvas()] == [one.id for one in before]
+    assert [one.id for one in opened().energy.canvas()] == [one.id for one in before]
 
 
 def test_removed_memories_leave_the_canvas(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     gone, expired, undone, kept = (
         memory.add(f"Text {number}.", ttl=60 if number == 1 else None)[0] for number in range(4)
     )
-    assert len(memory.canvas()) == 4
+    assert len(memory.energy.canvas()) == 4
     memory.delete(gone)
-    assert {one.id for one in memory.canvas()} == {expired, undone, kept}
+    assert {one.id for one in memory.energy.canvas()} == {expired, undone, kept}
     clock.advance(timedelta(hours=1))
-    assert {one.id for one in memory.canvas()} == {undone, kept}
+    assert {one.id for one in memory.energy.canvas()} == {undone, kept}
     memory.delete(undone)
     memory.undo()
-    assert {one.id for one in memory.canvas()} >= {kept}
+    assert {one.id for one in memory.energy.canvas()} >= {kept}
     memory.update(kept, "Other words.")
-    assert "Other words." in {one.content for one in memory.canvas()}
+    assert "Other words." in {one.content for one in memory.energy.canvas()}
 
 
 @pytest.mark.parametrize("arguments", [{"top_k": 0}, {"top_k": -1}, {"query": " "}, {"user_id": ""}, {"user_id": 5}])
 def test_arguments_are_checked(memory: NeuroGraphMemory, arguments: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        memory.canvas(**arguments)
+        memory.energy.canvas(**arguments)
 
 
 # With a server
@@ -157,24 +156,24 @@ def test_a_server_that_is_away_is_said_once(
 ) -> None:
     with NeuroGraphMemory(shared) as memory:
         (pump,) = memory.add("The pump is red.")
-        assert memory.canvas().note is None
+        assert memory.energy.canvas().note is None
         redis_server.stop()
         try:
             with caplog.at_level(logging.WARNING):
                 (gate,) = memory.add("The gate is green.")
                 memory.recall("pump")
-                canvas = memory.canvas()
+                canvas = memory.energy.canvas()
                 memory.delete(pump)
-                assert [one.id for one in memory.canvas()] == [gate]
+                assert [one.id for one in memory.energy.canvas()] == [gate]
             assert {one.id for one in canvas} == {pump, gate}
             assert canvas.note is not None
             assert "a canvas of its own" in canvas.note
             assert len([record for record in caplog.records if "canvas" in record.getMessage()]) == 1
         finally:
             redis_server.start()
-        canvas = memory.canvas()
+        canvas = memory.energy.canvas()
         assert [one.id for one in canvas] == [gate]
-        assert memory.canvas().note is None
+        assert memory.energy.canvas().note is None
 
 
 def test_erased_words_leave_the_server(shared: MemoryConfig, redis_server: "Redis") -> None:
@@ -188,7 +187,7 @@ def test_erased_words_leave_the_server(shared: MemoryConfig, redis_server: "Redi
     with NeuroGraphMemory(shared) as memory:
         memory.add("The quetzalcoatl is red.", id="axolotl", user_id="xochitl", session_id="tonatiuh")
         (pump,) = memory.add("The pump is red.", user_id="xochitl")
-        memory.canvas(user_id="xochitl", session_id="tonatiuh")
+        memory.energy.canvas(user_id="xochitl", session_id="tonatiuh")
         assert b"axolotl" in content()
         assert not any(word in content() for word in (b"quetzalcoatl", b"xochitl", b"tonatiuh"))
         memory.delete("axolotl")

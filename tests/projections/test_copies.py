@@ -33,13 +33,13 @@ def with_servers(config: MemoryConfig, **settings: object) -> MemoryConfig:
 def state(config: MemoryConfig) -> None:
     """State a secret of Ana, and something of nobody."""
     with NeuroGraphMemory(config) as memory:
-        memory.add_fact("Ana", "pet", WORD, user_id="ana")
-        memory.add_fact("Bob", "pet", "heron")
+        memory.facts.add("Ana", "pet", WORD, user_id="ana")
+        memory.facts.add("Bob", "pet", "heron")
 
 
 def erase(memory: NeuroGraphMemory, **options: Any) -> None:  # noqa: ANN401
     memory.delete(user_id="ana")
-    memory.compact(history=True, **options)
+    memory.admin.compact(history=True, **options)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_rows_are_erased_whatever_the_settings_of_the_process_are(
         erase(memory)
         assert files_with(tmp_path) == []
     with NeuroGraphMemory(with_servers(config, facts_url=first)) as memory:
-        memory.catch_up_facts()
+        memory.facts.catch_up()
     file = Path(config.save_dir) / "facts.db" if first is None else tmp_path / "elsewhere.db"
     with sqlite3.connect(file) as database:
         assert database.execute("SELECT value FROM facts").fetchall() == [("heron",)]
@@ -87,7 +87,7 @@ def test_rows_are_erased_by_a_process_without_the_package(
         with NeuroGraphMemory(bare) as memory, pytest.raises(StorageError, match=r"elsewhere\.db.*neurogated\[facts\]"):
             erase(memory)
     with NeuroGraphMemory(bare) as memory:
-        memory.compact(history=True)
+        memory.admin.compact(history=True)
     assert files_with(tmp_path) == []
 
 
@@ -104,16 +104,16 @@ def test_compaction_waits_for_a_database_that_is_away(config: MemoryConfig, post
             assert place in str(caught.value)
         finally:
             postgres.start()
-        memory.compact(history=True)
+        memory.admin.compact(history=True)
     assert WORD.encode() not in postgres.files() + postgres.dump(url)
     assert b"heron" in postgres.dump(url)
 
 
 def test_a_dropped_namespace_leaves_no_rows_elsewhere(config: MemoryConfig, tmp_path: Path) -> None:
     with NeuroGraphMemory(with_servers(config, facts_url=f"sqlite:///{tmp_path}/e.db")) as memory:
-        memory.in_namespace("inner").add_fact("Ana", "pet", WORD)
+        memory.in_namespace("inner").facts.add("Ana", "pet", WORD)
     with NeuroGraphMemory(config) as memory:
-        memory.drop_namespace("inner")
+        memory.admin.drop_namespace("inner")
         erase(memory)
     assert files_with(tmp_path) == []
 
@@ -122,7 +122,7 @@ def test_a_password_is_recorded_nowhere(config: MemoryConfig, silent: int) -> No
     url = f"postgresql://ana:tiger@127.0.0.1:{silent}/facts"
     settings = with_servers(config, facts_url=url, canvas_url=f"redis://:tiger@127.0.0.1:{silent}/3")
     with NeuroGraphMemory(settings) as memory:
-        memory.add_fact("Ana", "pet", WORD, user_id="ana")
+        memory.facts.add("Ana", "pet", WORD, user_id="ana")
         places = memory.store.copies()  # type: ignore[attr-defined]
         assert places == [f"postgresql://ana@127.0.0.1:{silent}/facts", f"redis://127.0.0.1:{silent}/3"]
         with pytest.raises(StorageError) as caught:
@@ -130,15 +130,15 @@ def test_a_password_is_recorded_nowhere(config: MemoryConfig, silent: int) -> No
         assert all(place in str(caught.value) for place in places)
         assert "tiger" not in str(caught.value)
         with pytest.raises(InputError, match="in use"):
-            memory.compact(forget=places)
+            memory.admin.compact(forget=places)
     assert files_with(Path(config.save_dir), "tiger") == []
     with NeuroGraphMemory(config) as memory:
         with pytest.raises(StorageError, match="redis"):
-            memory.compact(forget=places[:1])
-        memory.compact(forget=places[1:])
-        memory.compact()
+            memory.admin.compact(forget=places[:1])
+        memory.admin.compact(forget=places[1:])
+        memory.admin.compact()
         with pytest.raises(InputError, match="no places"):
-            memory.compact(forget=places)
+            memory.admin.compact(forget=places)
 
 
 # Canvases
@@ -159,7 +159,7 @@ def test_compaction_waits_for_a_canvas_that_hangs(config: MemoryConfig, redis_se
     # Another process, whose settings name no server, completes it. A full server has dropped the index of the keys.
     client.delete(min(client.keys("neurogated:canvas:*"), key=len))
     with NeuroGraphMemory(config) as memory:
-        memory.compact()
+        memory.admin.compact()
     assert client.keys("neurogated:canvas:*") == []
     client.close()
 
@@ -174,13 +174,13 @@ def test_a_late_recall_brings_no_erased_id_back(
     with NeuroGraphMemory(settings) as memory, NeuroGraphMemory(settings) as other:
         memory.add("Ana has a pet.", id=WORD, user_id="ana")
         memory.add("Bob has a pet.", user_id="bob")
-        enter = memory._parts.canvas.enter
+        enter = memory.session.parts.canvas.enter
 
         def late(*given: Any) -> None:  # noqa: ANN401
             erase(other)
             enter(*given)
 
-        monkeypatch.setattr(memory._parts.canvas, "enter", late)
+        monkeypatch.setattr(memory.session.parts.canvas, "enter", late)
         memory.recall("pet", user_id="ana")
         members = [
             member for key in client.keys("*") if client.type(key) == b"zset" for member in client.zrange(key, 0, -1)
@@ -199,7 +199,7 @@ def test_a_reader_puts_nothing_on_a_server_that_no_writer_has_recorded(
         memory.add("A heron.")
     for _ in range(2):
         with NeuroGraphMemory(settings.replace(read_only=True)) as reader:
-            assert reader.canvas()
+            assert reader.energy.canvas()
             assert bool(client.keys("*")) == bool(reader.store.copies())  # type: ignore[attr-defined]
         NeuroGraphMemory(settings).close()
     client.close()

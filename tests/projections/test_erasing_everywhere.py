@@ -18,23 +18,23 @@ USER, SESSION = "ana", "monday"
 
 def _live(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     """Use every part of a memory for texts with the word."""
-    memory.focus(f"Sell the {WORD}", user_id="ana")
+    memory.energy.focus(f"Sell the {WORD}", user_id="ana")
     for text in (f"I live in {WORD.title()}.", "I live in York.", f"The {WORD} is red.", f"The {WORD} is red!"):
         memory.add(
             {"role": "user", "content": text}, tags=[WORD], metadata={"place": WORD}, user_id=USER, session_id=SESSION
         )
-    memory.add_fact("Ana", "city", WORD.title(), user_id="ana")
-    memory.add_fact("Ana", "city", "Rome", user_id="ana")
+    memory.facts.add("Ana", "city", WORD.title(), user_id="ana")
+    memory.facts.add("Ana", "city", "Rome", user_id="ana")
     for _ in range(6):
         clock.advance(timedelta(hours=1))
         context = memory.get_context(f"Where does Ana live? What about the {WORD}?", user_id=USER, session_id=SESSION)
         memory.feedback(context, "success")
     memory.add({"role": "assistant", "content": f"“The {WORD} is red.”"}, user_id=USER, session_id=SESSION)
     memory.record_event(f"Sold the {WORD}.", outcome="success", used=context, user_id=USER, session_id=SESSION)
-    (conflict, *_) = memory.conflicts(user_id="ana")
-    memory.resolve(conflict.id, "both", because=f"She said so of the {WORD}.")
-    memory.consolidate()
-    memory.canvas(user_id=USER, session_id=SESSION)
+    (conflict, *_) = memory.conflicts.list(user_id="ana")
+    memory.conflicts.resolve(conflict.id, "both", because=f"She said so of the {WORD}.")
+    memory.learning.consolidate()
+    memory.energy.canvas(user_id=USER, session_id=SESSION)
 
 
 def _words_in(folder: Path, server: bytes) -> list[str]:
@@ -62,9 +62,9 @@ def test_erased_words_are_in_no_file_and_on_no_server(
         _live(memory, clock)
         assert {"server"} < set(_words_in(tmp_path, server()))
         memory.delete(user_id="ana")
-        memory.compact(history=True)
+        memory.admin.compact(history=True)
         assert _words_in(tmp_path, server()) == []
-        assert memory.conflicts(None, user_id="ana") == []
+        assert memory.conflicts.list(None, user_id="ana") == []
         assert memory.recall("tea", user_id="bob").ids == (kept,)
     client.close()
     assert _words_in(tmp_path, server=b"") == []

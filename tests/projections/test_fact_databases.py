@@ -92,9 +92,9 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 config = MemoryConfig(save_dir=sys.argv[1], embedding_name="hash", metabolism={"facts_url": sys.argv[2]})
 with NeuroGraphMemory(config) as memory:
     for number in range(100_000):
-        memory.add_fact("Ana", "number", number)
+        memory.facts.add("Ana", "number", number)
         if number % 3 == 2:
-            memory.delete(memory.facts()[0].id)
+            memory.delete(memory.facts.list()[0].id)
         print(number, flush=True)
 """
 
@@ -118,9 +118,9 @@ def test_a_killed_process_leaves_rows_that_are_caught_up(url: str, tmp_path: Pat
     with NeuroGraphMemory(
         MemoryConfig(save_dir=save_dir, embedding_name="hash", metabolism={"facts_url": url})  # type: ignore[arg-type]
     ) as memory:
-        memory.catch_up_facts()
-        assert {row["id"] for row in rows_in(url)} == {fact.id for fact in memory.facts()}
-        memory.catch_up_facts()
+        memory.facts.catch_up()
+        assert {row["id"] for row in rows_in(url)} == {fact.id for fact in memory.facts.list()}
+        memory.facts.catch_up()
         assert isinstance(memory.store, GraphStore)
         assert rows_in(url) == reference(memory.store)
 

@@ -28,19 +28,19 @@ def values(file: Path) -> list[str]:
 @pytest.mark.parametrize("hold", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
 def test_a_program_that_holds_the_file_delays_no_write(config: MemoryConfig, file: Path, hold: str) -> None:
     with NeuroGraphMemory(config) as memory:
-        ids = [memory.add_fact("Ana", "pet", name) for name in ("a heron", "a cat")]
+        ids = [memory.facts.add("Ana", "pet", name) for name in ("a heron", "a cat")]
         other = sqlite3.connect(file, isolation_level=None)
         other.execute(hold)
         begin = time.perf_counter()
         for number in range(5):
-            memory.add_fact("Ana", f"number {number}", number)
+            memory.facts.add("Ana", f"number {number}", number)
         memory.delete(ids[0])
         memory.update(ids[1], importance=0.9)
         assert time.perf_counter() - begin < 2.0
         other.execute("ROLLBACK")
         other.close()
-        memory.catch_up_facts()
-        assert values(file) == sorted(str(one.value) for one in memory.facts())
+        memory.facts.catch_up()
+        assert values(file) == sorted(str(one.value) for one in memory.facts.list())
 
 
 def _truncate(file: Path) -> None:
@@ -73,10 +73,10 @@ LOSSES = [
 def test_lost_rows_come_back(config: MemoryConfig, file: Path, lose: Callable[[Path], None], way: str) -> None:
     with NeuroGraphMemory(config) as memory:
         for name in ("a heron", "a cat", "a horse"):
-            memory.add_fact("Ana", "pet", name)
+            memory.facts.add("Ana", "pet", name)
         if way != "reopen":
             lose(file)
-            memory.catch_up_facts() if way == "catch up" else memory.compact()
+            memory.facts.catch_up() if way == "catch up" else memory.admin.compact()
     if way == "reopen":
         lose(file)
         NeuroGraphMemory(config).close()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory, export_memory, import_memory
+from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory, import_memory
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
 from neurogated.errors import InputError, MissingExtraError, StorageError
@@ -34,29 +34,29 @@ def rows_in(config: MemoryConfig, query: str = "SELECT id, value FROM facts") ->
 
 def test_a_fact_is_a_memory_with_three_parts(memory: NeuroGraphMemory) -> None:
     said = datetime(2026, 5, 4, tzinfo=UTC)
-    fact_id = memory.add_fact(" Ana ", "city", "Lyon", user_id="ana", timestamp=said, metadata={"by": "form"})
+    fact_id = memory.facts.add(" Ana ", "city", "Lyon", user_id="ana", timestamp=said, metadata={"by": "form"})
     node = memory.get(fact_id)
     assert (node.kind, node.content, node.scope.user_id) == ("fact", "Ana city: Lyon", "ana")
     assert node.found.statement == Statement("Ana", "city", "Lyon")
     assert (node.timestamp, dict(node.metadata)) == (said, {"by": "form"})
-    (fact,) = memory.facts(user_id="ana")
+    (fact,) = memory.facts.list(user_id="ana")
     assert isinstance(fact, Fact)
     assert (fact.id, fact.statement, fact.scope) == (fact_id, node.content, node.scope)
     assert (fact.subject, fact.attribute, fact.value, fact.confidence) == ("Ana", "city", "Lyon", 1.0)
 
 
 def test_the_same_fact_is_one_memory(memory: NeuroGraphMemory) -> None:
-    first = memory.add_fact("Ana", "city", "Lyon")
-    changes = len(memory.history())
-    assert memory.add_fact("Ana", "city", "Lyon") == first
-    assert len(memory.history()) == changes
-    assert memory.add_fact("Ana", "city", "Lyon", metadata={"sure": True}) == first
+    first = memory.facts.add("Ana", "city", "Lyon")
+    changes = len(memory.history.list())
+    assert memory.facts.add("Ana", "city", "Lyon") == first
+    assert len(memory.history.list()) == changes
+    assert memory.facts.add("Ana", "city", "Lyon", metadata={"sure": True}) == first
     assert dict(memory.get(first).metadata) == {"sure": True}
     others = [
-        memory.add_fact("Ana", "city", "Paris"),
-        memory.add_fact("Ana", "city", "Lyon", user_id="ana"),
-        memory.add_fact("Ana", "city", "Lyon", user_id="bob"),
-        memory.add_fact("Ana", "city", "Lyon", valid_from=YEAR[2020]),
+        memory.facts.add("Ana", "city", "Paris"),
+        memory.facts.add("Ana", "city", "Lyon", user_id="ana"),
+        memory.facts.add("Ana", "city", "Lyon", user_id="bob"),
+        memory.facts.add("Ana", "city", "Lyon", valid_from=YEAR[2020]),
     ]
     assert len({first, *others}) == 5
 
@@ -68,19 +68,19 @@ def test_the_same_fact_is_one_memory(memory: NeuroGraphMemory) -> None:
 )  # fmt: skip
 def test_a_fact_without_parts_is_refused(memory: NeuroGraphMemory, arguments: tuple[Any, ...]) -> None:
     with pytest.raises(InputError):
-        memory.add_fact(*arguments)
+        memory.facts.add(*arguments)
     assert memory.count() == 0
 
 
 def test_facts_are_found_by_name_and_time(memory: NeuroGraphMemory) -> None:
-    memory.add_fact("Ana", "city", "Paris", valid_from=YEAR[2018], valid_to=YEAR[2020])
-    memory.add_fact("Ana", "city", "Lyon", valid_from=YEAR[2020])
-    memory.add_fact("Ana", "age", 34)
-    memory.add_fact("Bob", "city", "Rome")
+    memory.facts.add("Ana", "city", "Paris", valid_from=YEAR[2018], valid_to=YEAR[2020])
+    memory.facts.add("Ana", "city", "Lyon", valid_from=YEAR[2020])
+    memory.facts.add("Ana", "age", 34)
+    memory.facts.add("Bob", "city", "Rome")
     memory.add("Ana likes the city of Lyon.")
 
     def values(*names: str, **options: Any) -> list[str | None]:  # noqa: ANN401
-        return [fact.value for fact in memory.facts(*names, **options)]
+        return [fact.value for fact in memory.facts.list(*names, **options)]
 
     assert values() == ["Paris", "Lyon", "34", "Rome"]
     assert values("ana") == ["Paris", "Lyon", "34"]
@@ -91,61 +91,61 @@ def test_facts_are_found_by_name_and_time(memory: NeuroGraphMemory) -> None:
 
 
 def test_facts_of_users_never_mix(memory: NeuroGraphMemory) -> None:
-    memory.add_fact("Ana", "code", "secret", user_id="ana")
-    memory.add_fact("Ana", "code", "public")
-    assert [fact.value for fact in memory.facts()] == ["public"]
-    assert [fact.value for fact in memory.facts(user_id="bob")] == ["public"]
-    assert [fact.value for fact in memory.facts(user_id="ana")] == ["secret", "public"]
-    assert len(memory.facts(user_id=ANY_USER)) == 2
+    memory.facts.add("Ana", "code", "secret", user_id="ana")
+    memory.facts.add("Ana", "code", "public")
+    assert [fact.value for fact in memory.facts.list()] == ["public"]
+    assert [fact.value for fact in memory.facts.list(user_id="bob")] == ["public"]
+    assert [fact.value for fact in memory.facts.list(user_id="ana")] == ["secret", "public"]
+    assert len(memory.facts.list(user_id=ANY_USER)) == 2
     assert "secret" not in str(memory.recall("What is the code of Ana?", user_id="bob"))
 
 
 def test_a_corrected_fact_keeps_its_subject_and_attribute(memory: NeuroGraphMemory) -> None:
-    fact_id = memory.add_fact("Ana", "city", "Lyon")
+    fact_id = memory.facts.add("Ana", "city", "Lyon")
     memory.update(fact_id, metadata={"seen": 1})
     memory.update(fact_id, "Ana city: York")
-    (fact,) = memory.facts()
+    (fact,) = memory.facts.list()
     assert (fact.statement, fact.subject, fact.attribute, fact.value) == ("Ana city: York", "Ana", "city", "York")
     assert memory.get(fact_id).found.names == ("Ana",)
     with pytest.raises(InputError):
         memory.update(fact_id, "Ana left Lyon.")
-    assert memory.facts() == [fact]
+    assert memory.facts.list() == [fact]
 
 
 def test_a_fact_stated_again_leaves_its_correction(memory: NeuroGraphMemory) -> None:
-    corrected = memory.add_fact("Ana", "city", "Leeds")
+    corrected = memory.facts.add("Ana", "city", "Leeds")
     memory.update(corrected, "Ana city: York")
-    again = memory.add_fact("Ana", "city", "Leeds")
-    assert {fact.id: fact.value for fact in memory.facts()} == {corrected: "York", again: "Leeds"}
-    (conflict,) = memory.conflicts(None)
+    again = memory.facts.add("Ana", "city", "Leeds")
+    assert {fact.id: fact.value for fact in memory.facts.list()} == {corrected: "York", again: "Leeds"}
+    (conflict,) = memory.conflicts.list(None)
     assert set(conflict.sides) == {corrected, again}
-    assert memory.add_fact("Ana", "city", "Leeds") == again
-    assert len(memory.facts()) == 2
+    assert memory.facts.add("Ana", "city", "Leeds") == again
+    assert len(memory.facts.list()) == 2
 
 
 def test_a_fact_stays_a_fact_and_a_text_becomes_none(memory: NeuroGraphMemory) -> None:
-    fact = memory.add_fact("Ana", "city", "Leeds")
+    fact = memory.facts.add("Ana", "city", "Leeds")
     (text,) = memory.add("Ana likes Leeds.")
     for node_id, kind in ((fact, "episode"), (text, "fact")):
         with pytest.raises(InputError):
             memory.update(node_id, kind=kind)
-    assert [one.id for one in memory.facts()] == [fact]
+    assert [one.id for one in memory.facts.list()] == [fact]
 
 
 def test_facts_survive_reopening_and_moving(tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path / "a"), embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
-        memory.add_fact("Ana", "city", "Lyon", user_id="ana", valid_from=YEAR[2020])
-        before = memory.facts(user_id="ana")
+        memory.facts.add("Ana", "city", "Lyon", user_id="ana", valid_from=YEAR[2020])
+        before = memory.facts.list(user_id="ana")
     with NeuroGraphMemory(config) as memory:
-        assert memory.facts(user_id="ana") == before
-        assert memory.check() == []
-        export_memory(memory, tmp_path / "export")
+        assert memory.facts.list(user_id="ana") == before
+        assert memory.admin.check() == []
+        memory.admin.export(tmp_path / "export")
     moved = config.replace(save_dir=str(tmp_path / "b"))
     import_memory(moved, tmp_path / "export")
     with NeuroGraphMemory(moved) as memory:
-        assert memory.facts(user_id="ana") == before
-        memory.catch_up_facts()
+        assert memory.facts.list(user_id="ana") == before
+        memory.facts.catch_up()
     assert rows_in(moved, "SELECT user_id, value FROM facts") == [("ana", "Lyon")]
 
 
@@ -160,8 +160,8 @@ def on_disk(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
 
 def test_rows_follow_every_write(on_disk: NeuroGraphMemory) -> None:
     config = on_disk.config
-    first = on_disk.add_fact("Ana", "city", "Lyon")
-    second = on_disk.add_fact("Ana", "city", "Paris")
+    first = on_disk.facts.add("Ana", "city", "Lyon")
+    second = on_disk.facts.add("Ana", "city", "Paris")
     assert rows_in(config) == [(first, "Lyon"), (second, "Paris")]
     on_disk.delete(first)
     assert rows_in(config) == [(second, "Paris")]
@@ -177,13 +177,13 @@ def test_rows_follow_every_write(on_disk: NeuroGraphMemory) -> None:
 
 def test_deleted_and_compacted_words_are_in_no_file(on_disk: NeuroGraphMemory) -> None:
     folder = Path(on_disk.config.save_dir)
-    on_disk.add_fact("Ana", "animal", "quetzalcoatl", user_id="xochitl")
-    kept = on_disk.add_fact("Ana", "city", "Lyon")
-    other = on_disk.add_fact("Ana", "animal", "axolotl")
+    on_disk.facts.add("Ana", "animal", "quetzalcoatl", user_id="xochitl")
+    kept = on_disk.facts.add("Ana", "city", "Lyon")
+    other = on_disk.facts.add("Ana", "animal", "axolotl")
     on_disk.update(other, "Ana animal: none")
     on_disk.delete(user_id="xochitl")
     assert b"quetzalcoatl" not in (folder / "facts.db").read_bytes()
-    on_disk.compact(history=True)
+    on_disk.admin.compact(history=True)
     words = (b"quetzalcoatl", b"xochitl", b"axolotl")
     contents = {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     assert [name for name, content in contents.items() if any(word in content for word in words)] == []
@@ -197,8 +197,8 @@ def test_without_the_extra_facts_are_in_the_graph_alone(config: MemoryConfig, mo
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     monkeypatch.setattr("neurogated.compose.find_spec", lambda _: None)
     with NeuroGraphMemory(config) as memory:
-        memory.add_fact("Ana", "city", "Lyon")
-        assert [fact.value for fact in memory.facts()] == ["Lyon"]
+        memory.facts.add("Ana", "city", "Lyon")
+        assert [fact.value for fact in memory.facts.list()] == ["Lyon"]
     with pytest.raises(MissingExtraError):
         NeuroGraphMemory(config.replace(save_dir=f"{config.save_dir}2", metabolism={"facts_url": "sqlite:///x.db"}))
 
@@ -209,23 +209,23 @@ def test_a_server_that_is_away_stops_no_write(
     url = postgres.database()
     settings = {"facts_url": url, "server_retry_seconds": 0.0, "server_seconds": 2.0}
     with NeuroGraphMemory(config.replace(metabolism=settings)) as memory:
-        memory.add_fact("Ana", "city", "Lyon")
+        memory.facts.add("Ana", "city", "Lyon")
         postgres.stop()
         try:
             with caplog.at_level(logging.WARNING):
-                memory.add_fact("Ana", "city", "Paris")
-                fact_id = memory.add_fact("Ana", "city", "Rome")
+                memory.facts.add("Ana", "city", "Paris")
+                fact_id = memory.facts.add("Ana", "city", "Rome")
                 memory.delete(fact_id)
             (warning,) = [record.getMessage() for record in caplog.records if "facts" in record.getMessage()]
             assert "the memory is complete without it" in warning
-            assert [fact.value for fact in memory.facts()] == ["Lyon", "Paris"]
+            assert [fact.value for fact in memory.facts.list()] == ["Lyon", "Paris"]
             with pytest.raises(StorageError):
-                memory.catch_up_facts()
+                memory.facts.catch_up()
         finally:
             postgres.start()
-        assert memory.catch_up_facts() == 1
-        assert memory.catch_up_facts() == 0
-        fact_id = memory.add_fact("Ana", "city", "Oslo")
+        assert memory.facts.catch_up() == 1
+        assert memory.facts.catch_up() == 0
+        fact_id = memory.facts.add("Ana", "city", "Oslo")
         assert fact_id.encode() in postgres.dump(url)
 
 
@@ -237,15 +237,15 @@ def test_every_way_to_make_a_fact_makes_its_row(on_disk: NeuroGraphMemory) -> No
     for _ in range(3):
         on_disk.feedback(ids)
         on_disk.recall("the pottery course")
-    on_disk.flush()
-    made = on_disk.consolidate()
+    on_disk.learning.flush()
+    made = on_disk.learning.consolidate()
     assert made
     assert {row[0] for row in rows_in(on_disk.config)} == {stated, *made}
 
 
 def test_ids_of_facts_cannot_be_taken_or_guessed(memory: NeuroGraphMemory) -> None:
-    known = memory.add_fact("Ana", "diagnosis", "flu", user_id="ana")
-    memory.delete(memory.add_fact("Ana", "diagnosis", "cold", user_id="ana"))
+    known = memory.facts.add("Ana", "diagnosis", "flu", user_id="ana")
+    memory.delete(memory.facts.add("Ana", "diagnosis", "cold", user_id="ana"))
     messages = set()
     for taken in (known, "fact-" + "0" * 32):
         with pytest.raises(InputError) as caught:
@@ -258,21 +258,21 @@ def test_ids_of_facts_cannot_be_taken_or_guessed(memory: NeuroGraphMemory) -> No
 
 def test_compaction_says_when_rows_of_erased_facts_may_remain(on_disk: NeuroGraphMemory) -> None:
     for number in range(300):
-        on_disk.add_fact("Ana", f"key {number}", "secret " + "x" * 200, user_id="ana")
+        on_disk.facts.add("Ana", f"key {number}", "secret " + "x" * 200, user_id="ana")
     reader = sqlite3.connect(Path(on_disk.config.save_dir) / "facts.db")
     cursor = reader.execute("SELECT statement FROM facts")
     cursor.fetchone()
     on_disk.delete(user_id="ana")
     with pytest.raises(StorageError):
-        on_disk.compact(history=True)
+        on_disk.admin.compact(history=True)
     cursor.close()
     reader.close()
-    on_disk.compact(history=True)
+    on_disk.admin.compact(history=True)
     assert rows_in(on_disk.config) == []
 
 
 def test_a_reader_of_the_rows_blocks_no_write(on_disk: NeuroGraphMemory) -> None:
-    on_disk.add_fact("Ana", "city", "Lyon", user_id="ana")
+    on_disk.facts.add("Ana", "city", "Lyon", user_id="ana")
     reader = sqlite3.connect(Path(on_disk.config.save_dir) / "facts.db", isolation_level=None)
     reader.execute("BEGIN")
     assert reader.execute("SELECT value FROM facts").fetchall() == [("Lyon",)]
@@ -285,10 +285,10 @@ def test_a_reader_of_the_rows_blocks_no_write(on_disk: NeuroGraphMemory) -> None
 def test_rows_that_lag_are_caught_up_when_the_memory_is_opened(config: MemoryConfig) -> None:
     config = config.replace(storage="sqlite", metabolism={"server_seconds": 0.1})
     with NeuroGraphMemory(config) as memory:
-        first = memory.add_fact("Ana", "city", "Lyon")
+        first = memory.facts.add("Ana", "city", "Lyon")
         writer = sqlite3.connect(Path(config.save_dir) / "facts.db", isolation_level=None)
         writer.execute("BEGIN IMMEDIATE")
-        second = memory.add_fact("Ana", "city", "Paris")
+        second = memory.facts.add("Ana", "city", "Paris")
     writer.close()
     assert rows_in(config) == [(first, "Lyon")]
     NeuroGraphMemory(config).close()
@@ -297,13 +297,13 @@ def test_rows_that_lag_are_caught_up_when_the_memory_is_opened(config: MemoryCon
 
 def test_a_table_that_is_turned_off_keeps_no_words(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
-        memory.add_fact("Ana", "city", "Lyon")
+        memory.facts.add("Ana", "city", "Lyon")
     NeuroGraphMemory(config.replace(metabolism={"facts_url": "off"})).close()
     assert not (Path(config.save_dir) / "facts.db").exists()
 
 
 def test_a_memory_made_from_scratch_keeps_no_rows(on_disk: NeuroGraphMemory) -> None:
-    on_disk.add_fact("Ana", "city", "Lyon")
+    on_disk.facts.add("Ana", "city", "Lyon")
     on_disk.close()
     with NeuroGraphMemory(on_disk.config.replace(force_index_from_scratch=True)) as memory:
         assert not (Path(memory.config.save_dir) / "facts.db").exists()

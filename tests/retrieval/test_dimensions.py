@@ -95,12 +95,12 @@ def test_neighbours_that_light_up_enter_the_canvas(clock: ManualClock) -> None:
         (pump,) = memory.add("The pump failed.")
         memory.add([f"Text {number} about the harbour." for number in range(9)])
         memory.store.apply(GraphDelta(edges=(MemoryEdge(rain, pump, EdgeType.SEQ, 1.0),)))
-        assert rain not in {one.id for one in memory.canvas()}
+        assert rain not in {one.id for one in memory.energy.canvas()}
         clock.advance(timedelta(hours=20))
         recall = memory.recall("The pump failed.", top_n=1)
         assert recall.ids == (pump,)
         assert recall.lit[rain] > 0.0
-        assert [one.id for one in memory.canvas()] == [pump, rain]
+        assert [one.id for one in memory.energy.canvas()] == [pump, rain]
 
 
 def test_a_recall_spreads_first_from_the_canvas_of_its_session() -> None:

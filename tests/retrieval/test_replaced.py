@@ -35,8 +35,8 @@ def test_a_question_quotes_no_memory_that_the_filters_hide(
 def test_a_memory_is_marked_as_wrong_even_if_the_filters_hide_the_right_one(
     memory: NeuroGraphMemory, cities: tuple[str, str]
 ) -> None:
-    (conflict,) = memory.conflicts(user_id="ana")
-    memory.resolve(conflict.id, cities[1], because="York is home.")
+    (conflict,) = memory.conflicts.list(user_id="ana")
+    memory.conflicts.resolve(conflict.id, cities[1], because="York is home.")
     hidden = memory.recall(QUESTION, user_id="ana", path=["private"])
     assert (hidden.conflicts, hidden.states) == ((), {cities[0]: "wrong"})
     assert memory.recall(QUESTION, user_id="ana", path=["work"]).states == {}
@@ -45,7 +45,7 @@ def test_a_memory_is_marked_as_wrong_even_if_the_filters_hide_the_right_one(
 
 
 def test_a_recall_of_the_past_asks_in_the_words_of_that_time(memory: NeuroGraphMemory, cities: tuple[str, str]) -> None:
-    before = memory.history()[-1].sequence
+    before = memory.history.list()[-1].sequence
     memory.update(cities[0], "My secret is fluff.")
     for asked in (
         memory.recall(QUESTION, user_id="ana", as_of=before),
@@ -60,9 +60,9 @@ def test_a_recall_of_the_past_asks_in_the_words_of_that_time(memory: NeuroGraphM
 def test_a_memory_that_says_the_same_as_a_wrong_one_is_marked(memory: NeuroGraphMemory, order: tuple[str, ...]) -> None:
     texts = {"Leeds.": "I live in Leeds.", "Leeds!": "I do live in Leeds!", "York.": "I live in York."}
     ids = {name: memory.add(texts[name], user_id="ana")[0] for name in order}
-    assert memory.same_as(ids["Leeds."]) == [ids["Leeds!"]]
-    (conflict,) = memory.conflicts(user_id="ana")
-    memory.resolve(conflict.id, ids["York."])
+    assert memory.duplicates.of(ids["Leeds."]) == [ids["Leeds!"]]
+    (conflict,) = memory.conflicts.list(user_id="ana")
+    memory.conflicts.resolve(conflict.id, ids["York."])
     recall = memory.recall(QUESTION, user_id="ana", valid_at=datetime.now(UTC))
     assert {ids["Leeds!"], ids["York."]} == set(recall.ids)
     assert recall.states[ids["Leeds!"]] == "wrong"

@@ -126,7 +126,7 @@ def test_undo_restores_weights_and_leaves_uses_alone(clock: ManualClock, tmp_pat
         entry = memory.undo()
         assert entry is not None
         assert memory.store.get_edge(*key).weight == faded.weight
-        assert memory.undo(to=memory.history()[-1].sequence) is None
+        assert memory.undo(to=memory.history.list()[-1].sequence) is None
 
 
 TERMS = [f"word{number}" for number in range(40)]
@@ -145,17 +145,17 @@ def test_compaction_with_history_leaves_the_content_of_a_new_memory(clock: Manua
             clock.advance(timedelta(days=1))
             memory.maintenance()
         memory.delete(ids[-5:])
-        edges, story = list(memory.store.all_edges()), len(memory.history())
-        memory.compact(history=True)
+        edges, story = list(memory.store.all_edges()), len(memory.history.list())
+        memory.admin.compact(history=True)
         assert list(memory.store.all_edges()) == edges
         assert counted(memory.store, "edges", "edge_weights", "edge_uses") == [len(edges), 0, 0]
-        assert len(memory.history()) == story
-        assert memory.check() == []
+        assert len(memory.history.list()) == story
+        assert memory.admin.check() == []
         clock.advance(timedelta(days=9))
         memory.maintenance()
         faded = list(memory.store.all_edges())
         assert faded != edges
     with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
         assert list(memory.store.all_edges()) == faded
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert json.dumps(memory.stats())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
-from neurogated.administration import export_memory, import_memory, restore_snapshot
+from neurogated.administration import import_memory, restore_snapshot
 from neurogated.errors import InputError
 
 TEXTS = ["Ana planted an oak near the river.", "The river near the oak floods.", "Ana repairs the bridge at the river."]
@@ -45,16 +45,16 @@ def test_a_change_before_the_erasure_is_not_undone(
     memory: NeuroGraphMemory, undo: Callable[[NeuroGraphMemory], object]
 ) -> None:
     before = _content(memory)
-    memory.compact(history=True)
+    memory.admin.compact(history=True)
     with pytest.raises(InputError):
         undo(memory)
     assert _content(memory) == before
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def test_changes_after_the_erasure_are_undone(memory: NeuroGraphMemory) -> None:
-    memory.compact(history=True)
-    before, last = _content(memory), memory.history()[-1].sequence
+    memory.admin.compact(history=True)
+    before, last = _content(memory), memory.history.list()[-1].sequence
     memory.add("A heron stands in the river near the oak.")
     memory.delete([next(iter(before[0]))])
     memory.undo()
@@ -66,13 +66,13 @@ def test_a_plain_compaction_leaves_the_history_of_live_memories(memory: NeuroGra
     before = _content(memory)
     (first, *_) = before[0]
     memory.update(first, "Ana felled the oak.")
-    memory.compact()
+    memory.admin.compact()
     memory.undo()
     assert _content(memory) == before
 
 
 def test_another_namespace_keeps_its_history(memory: NeuroGraphMemory) -> None:
-    memory.compact(history=True)
+    memory.admin.compact(history=True)
     other = memory.in_namespace("other")
     other.add("A heron.")
     other.undo()
@@ -86,10 +86,10 @@ def test_a_copy_knows_what_was_erased(tmp_path: Path, how: str) -> None:
     with NeuroGraphMemory(config) as memory:
         ids = [memory.add(text)[0] for text in TEXTS]
         memory.update(ids[0], "Ana felled the oak near the river.")
-        memory.compact(history=True)
+        memory.admin.compact(history=True)
         memory.add("A heron stands in the river near the oak.")
-        memory.snapshot(tmp_path / "taken")
-        export_memory(memory, tmp_path / "out", progress=False)
+        memory.admin.snapshot(tmp_path / "taken")
+        memory.admin.export(tmp_path / "out", progress=False)
     if how == "restored":
         restore_snapshot(target, tmp_path / "taken")
     elif how == "exported":

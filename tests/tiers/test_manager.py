@@ -96,26 +96,26 @@ def memory(clock: ManualClock) -> Iterator[Memory]:
 
 
 def _moves(memory: NeuroGraphMemory) -> Sequence[tuple[str, int]]:
-    return [(entry.reason, entry.changes.get("nodes changed", 0)) for entry in memory.history()[2:]]
+    return [(entry.reason, entry.changes.get("nodes changed", 0)) for entry in memory.history.list()[2:]]
 
 
 def test_the_journal_has_every_fall_into_dormancy_and_every_waking_once(memory: Memory, clock: ManualClock) -> None:
     asleep, awake = memory.put("The heron stood in the reeds.", 0.1), memory.put("The valve was repaired.", 0.9)
-    assert memory.tick() == 0
+    assert memory.energy.tick() == 0
     clock.advance(60 * DAY)
-    before = memory.energy(asleep), memory.tiers().counts
-    assert memory.tick() == 1
-    assert (memory.energy(asleep), memory.tiers().counts) == before
+    before = memory.energy.of(asleep), memory.energy.tiers().counts
+    assert memory.energy.tick() == 1
+    assert (memory.energy.of(asleep), memory.energy.tiers().counts) == before
     assert before[1] == {"canvas": 1, "web": 0, "crystal": 0, "dormant": 1}
     clock.advance(DAY)
-    assert memory.tick() == 0
+    assert memory.energy.tick() == 0
     assert asleep not in memory.recall("reeds valve repaired", min_score=0.0).ids
     assert memory.get(asleep).id == asleep
     assert asleep in memory.recall("heron in the reeds", include_dormant=True).ids
-    memory.flush()
-    assert memory.tiers().counts["dormant"] == 0
+    memory.learning.flush()
+    assert memory.energy.tiers().counts["dormant"] == 0
     clock.advance(200 * DAY)
-    assert memory.tick() == 1
+    assert memory.energy.tick() == 1
     fell = ("tick: 1 memories fell dormant", 1)
     assert _moves(memory) == [fell, ("1 dormant memories woke", 1), fell]
     assert memory.get(awake).importance == 0.9
@@ -126,10 +126,10 @@ def test_a_compaction_erases_the_energies_of_deleted_memories_from_the_file(tmp_
         gone, kept = memory.add("The heron stood in the reeds."), memory.add("The valve was repaired.")
         memory.recall("heron reeds valve repaired")
         memory.feedback(gone + kept)
-        memory.flush()
+        memory.learning.flush()
         memory.delete(gone)
-        memory.compact()
-        assert memory.energy(kept[0]) > 0.5
+        memory.admin.compact()
+        assert memory.energy.of(kept[0]) > 0.5
     with closing(connect(tmp_path / "memory" / "memory.db")) as file:
         accesses = file.execute("SELECT count(DISTINCT node) FROM accesses").get
         changes = file.execute("SELECT count(DISTINCT node) FROM node_changes").get

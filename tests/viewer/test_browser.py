@@ -207,7 +207,7 @@ def conflicts(memory: NeuroGraphMemory) -> str:
     hostile, long = HOSTILE.replace("\x00", ""), "a place with a name " * 80
     oppose(memory, f"{hostile} I live in {long}", f"I live in {'x' * 500}")
     one = oppose(memory, "I live in York.", f"I live in Leeds. {hostile}", ids=("c", "'-d\u202e"), name="conflict-2")
-    memory.resolve(one.id, "c", because=hostile)
+    memory.conflicts.resolve(one.id, "c", because=hostile)
     return explain_conflicts(memory, user_id="ana")
 
 

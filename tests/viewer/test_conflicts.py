@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def lives(memory: NeuroGraphMemory, city: str, year: int, user_id: str | None = "ana") -> str:
-    return memory.add_fact("Ana", "city", city, user_id=user_id, valid_from=datetime(year, 1, 1, tzinfo=UTC))
+    return memory.facts.add("Ana", "city", city, user_id=user_id, valid_from=datetime(year, 1, 1, tzinfo=UTC))
 
 
 def commands(page: PageReader) -> list[str]:
@@ -33,7 +33,7 @@ def commands(page: PageReader) -> list[str]:
 
 def test_the_page_shows_both_sides_and_the_effect_of_each_answer(memory: NeuroGraphMemory, read: Read) -> None:
     lyon, paris = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
-    (conflict,) = memory.conflicts("resolved", user_id="ana")
+    (conflict,) = memory.conflicts.list("resolved", user_id="ana")
     page = read(explain_conflicts(memory, user_id="ana"))
     for words in (
         "0 open, 1 resolved · memories of ana", conflict.question, conflict.reason, "supersession", "confidence 85 %",
@@ -71,7 +71,7 @@ def test_no_text_breaks_out_of_the_page_or_of_a_command(memory: NeuroGraphMemory
     hostile = HOSTILE.replace("\x00", "\x1b")
     names = (f"-x'; rm -rf ~ #{hostile}", "$(reboot) `reboot`\n")
     made = oppose(memory, hostile, f"{hostile} I have dogs.", user_id=hostile, ids=names)
-    memory.resolve(made.id, "both", because=hostile)
+    memory.conflicts.resolve(made.id, "both", because=hostile)
     source = explain_conflicts(memory, user_id=hostile)
     page = read(source)
     assert not page.tags("img")

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 import neurogated
-from neurogated.administration import export_memory, export_user, import_memory, restore_snapshot
+from neurogated.administration import import_memory, restore_snapshot
 from neurogated.administration import migrate as change_model
 from neurogated.archive.manifest import ExportManifest
 from neurogated.cli.flags import command, user
@@ -75,15 +75,15 @@ def settings(flags: Flags, word: str) -> None:
 def namespaces(flags: Flags, drop: str | None) -> None:
     with flags.open() as memory:
         if drop is not None:
-            memory.drop_namespace(drop)
-        names = memory.namespaces()
+            memory.admin.drop_namespace(drop)
+        names = memory.admin.namespaces()
     flags.emit({"namespaces": names}, "\n".join(names))
 
 
 @command("check")
 def check(flags: Flags) -> int:
     with flags.open() as memory:
-        problems = memory.check()
+        problems = memory.admin.check()
     flags.emit({"problems": problems}, "\n".join(problems) or "the memory is sound")
     return 1 if problems else 0
 
@@ -93,7 +93,7 @@ def check(flags: Flags) -> int:
 @click.option("--forget", metavar="PLACE", multiple=True, help="a server or file with copies that is gone")
 def compact(flags: Flags, forget: Sequence[str], *, history: bool) -> None:
     with flags.open() as memory:
-        erased = memory.compact(history=history, forget=forget)
+        erased = memory.admin.compact(history=history, forget=forget)
     flags.emit({"erased": erased}, counted(erased, "memories erased for good"))
 
 
@@ -101,7 +101,7 @@ def compact(flags: Flags, forget: Sequence[str], *, history: bool) -> None:
 @click.argument("file")
 def snapshot(flags: Flags, file: str) -> None:
     with flags.open() as memory:
-        memory.snapshot(file)
+        memory.admin.snapshot(file)
     flags.emit({"file": file}, f"wrote a snapshot of the memory to {file}")
 
 
@@ -121,10 +121,10 @@ def export(flags: Flags, folder: str) -> None:
     user_id = flags.owner["user_id"]
     with flags.open() as memory:
         if user_id is not None:
-            count = export_user(memory, user_id, folder)
+            count = memory.admin.export_user(user_id, folder)
             flags.emit({"memories": count}, f"exported to {folder}: {counted(count, 'memories')}")
         else:
-            manifest = export_memory(memory, folder)
+            manifest = memory.admin.export(folder)
             flags.emit(_manifest_json(manifest), f"exported to {folder}: {_manifest_line(manifest)}")
 
 

@@ -36,13 +36,13 @@ def facts(flags: Flags, stated: tuple[str, str, str] | None, *, catch_up: bool, 
     with flags.open(create=bool(stated)) as memory:
         if stated:
             held = {name: about[name] for name in ("valid_from", "valid_to")}
-            fact_id = memory.add_fact(*stated, user_id=owner, **held)
+            fact_id = memory.facts.add(*stated, user_id=owner, **held)
             flags.emit({"id": fact_id}, fact_id)
         elif catch_up:
-            count = memory.catch_up_facts()
+            count = memory.facts.catch_up()
             flags.emit({"rows": count}, counted(count, "rows written or removed"))
         else:
-            found = memory.facts(about["subject"], about["attribute"], valid_at=about["valid_at"], user_id=owner)
+            found = memory.facts.list(about["subject"], about["attribute"], valid_at=about["valid_at"], user_id=owner)
             lines = [*map(_fact_line, found), f"facts: {len(found)}"]
             flags.emit({"facts": [_fact_json(fact) for fact in found]}, "\n".join(lines))
 
@@ -67,7 +67,7 @@ def _fact_json(fact: Fact) -> dict[str, Any]:
 def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: int | None, page: str | None) -> None:
     owner = flags.owner["user_id"]
     with flags.open() as memory:
-        found = memory.conflicts(None if status == "all" else status, user_id=owner, limit=limit)
+        found = memory.conflicts.list(None if status == "all" else status, user_id=owner, limit=limit)
         texts = _texts(memory, (side for one in found for side in (*one.sides, *one.evidence)))
         shown: dict[str, Any] = {"conflicts": list(map(_conflict_json, found))}
         lines = [*(_conflict_text(one, texts) for one in found), f"conflicts: {len(found)}"]
@@ -85,8 +85,8 @@ def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: i
 @click.option("--because", metavar="TEXT", help="the reason")
 def resolve(flags: Flags, conflict: str, keep: str, because: str | None) -> None:
     with flags.open() as memory:
-        effects = {effect.keep: effect for effect in memory.effects(conflict)}
-        resolved = memory.resolve(conflict, keep, because=because)
+        effects = {effect.keep: effect for effect in memory.conflicts.effects(conflict)}
+        resolved = memory.conflicts.resolve(conflict, keep, because=because)
         effect = effects[keep]
         texts = _texts(memory, effect.times)
     valid = {name: effect.times[name] for name in effect.changed}
@@ -127,7 +127,7 @@ def _conflict_json(conflict: Conflict) -> dict[str, Any]:
 @click.argument("node_id", metavar="ID")
 def separate(flags: Flags, node_id: str) -> None:
     with flags.open() as memory:
-        others = memory.same_as(node_id)
-        was_linked = memory.separate(node_id)
+        others = memory.duplicates.of(node_id)
+        was_linked = memory.duplicates.separate(node_id)
     told = f"separated from {', '.join(others)}" if was_linked else "no other memory says the same; nothing changed"
     flags.emit({"id": node_id, "separated": was_linked, "from": others if was_linked else []}, told)

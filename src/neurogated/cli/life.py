@@ -27,11 +27,13 @@ _days = click.option("--days", type=_CENTURY, default=_DAYS, show_default=True, 
 @_days
 def tiers(flags: Flags, top: int, page: str | None, days: float) -> None:
     with flags.open() as memory:
-        found = memory.tiers(**flags.owner)
+        found = memory.energy.tiers(**flags.owner)
         most = found.most_energy[: max(0, top)]
         texts = {node.id: node.content for node in memory.store.get_nodes([name for name, _ in most], missing_ok=True)}
         if page:
-            course = memory.tiers_course(found.at, steps=_STEPS, step=timedelta(days=days / _STEPS), **flags.owner)
+            course = memory.energy.tiers_course(
+                found.at, steps=_STEPS, step=timedelta(days=days / _STEPS), **flags.owner
+            )
             page = str(write_page(render_tiers(course, found, texts), page))
     counts = [f"{name:<9}  {count}" for part in (found.counts, found.layers) for name, count in part.items()]
     lines = [*counts, "", *([] if any(found.counts.values()) else [NOTHING_FOUND, ""])]
@@ -50,7 +52,7 @@ def tiers(flags: Flags, top: int, page: str | None, days: float) -> None:
 @_days
 def energy(flags: Flags, node_id: str, days: float) -> None:
     with flags.open() as memory:
-        course = memory.energy_course(node_id, steps=_STEPS, step=timedelta(days=days / _STEPS))
+        course = memory.energy.course(node_id, steps=_STEPS, step=timedelta(days=days / _STEPS))
     # The forecast follows the present.
     present = course[-1 - _STEPS].at
     lines = [
@@ -71,7 +73,9 @@ def maintain(flags: Flags, now: datetime | None) -> None:
         for _, graph in flags.graphs_of(memory):
             last = graph.store.view().sequence
             removed += graph.maintenance(now)
-            expired += sum(entry.changes.get("nodes removed", 0) for entry in graph.history() if entry.sequence > last)
+            expired += sum(
+                entry.changes.get("nodes removed", 0) for entry in graph.history.list() if entry.sequence > last
+            )
     text = f"{counted(expired, 'expired memories')} removed; idle edges decayed, {removed} of them were removed"
     flags.emit({"expired": expired, "removed": removed}, text)
 
@@ -85,7 +89,7 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
     with flags.open() as memory:
         least = memory.config.metabolism.consolidation_uses
         for name, graph in flags.graphs_of(memory):
-            made = graph.consolidate(now, max_clusters=max_clusters)
+            made = graph.learning.consolidate(now, max_clusters=max_clusters)
             nodes = graph.store.get_nodes(made, missing_ok=True)
             facts += [{"id": node.id, "content": node.content, "namespace": name} for node in nodes]
     lines = [f"facts made: {len(facts)}", *(f"\n{fact['id']}\n{fact['content']}" for fact in facts)]
@@ -100,7 +104,7 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
 @click.option("--last", type=int, metavar="N", help="show only the last N changes")
 def history(flags: Flags, last: int | None) -> None:
     with flags.open() as memory:
-        entries = memory.history()
+        entries = memory.history.list()
     if last is not None:
         entries = entries[max(0, len(entries) - last) :]
     text = "\n".join(map(_history_line, entries)) or "nothing has happened yet"

@@ -78,7 +78,7 @@ def index(flags: Flags, *, resume: bool) -> None:
     with flags.open(create=not resume, from_scratch=not resume) as memory:
         say_how_it_judges(memory)
         memories = [memory] if data is None else index_dataset(data, memory)
-        judged = sum(done for one in memories for done, _ in [one.resume()]) if resume else 0
+        judged = sum(done for one in memories for done, _ in [one.learning.resume()]) if resume else 0
         stats = [one.stats() for one in memories]
     counts = {name: sum(int(one[name]) for one in stats) for name in ("nodes", "pending")}
     told = f"{counted(counts['nodes'], 'nodes')}, {judged} judged, {counts['pending']} pending"

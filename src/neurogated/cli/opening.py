@@ -78,7 +78,7 @@ class Flags:
 
     def graphs_of(self, memory: NeuroGraphMemory) -> Iterator[tuple[str, NeuroGraphMemory]]:
         """Yield the graph of the command with its name, or with `--all_namespaces` all graphs of the memory."""
-        for name in memory.namespaces() if self._values["all_namespaces"] else [memory.config.namespace]:
+        for name in memory.admin.namespaces() if self._values["all_namespaces"] else [memory.config.namespace]:
             yield name, memory if name == memory.config.namespace else memory.in_namespace(name)
 
     def emit(self, value: Any, text: str) -> None:  # noqa: ANN401 - JSON

@@ -131,7 +131,7 @@ def list_(flags: Flags, limit: int, cursor: str | None) -> None:
 def _same_as(memory: NeuroGraphMemory, node_id: str) -> Sequence[str]:
     # Another process may have deleted the memory since the page was read.
     with contextlib.suppress(UnknownIdError):
-        return memory.same_as(node_id)
+        return memory.duplicates.of(node_id)
     return ()
 
 

@@ -20,7 +20,8 @@ from neurogated.errors import DatasetError, LLMError, StorageError
 from neurogated.evaluation.metrics import PERCENT, RECALL_CUTOFFS, Table, latency_table, recall_table
 from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question
 from neurogated.evaluation.qa import exact_match, f1_score
-from neurogated.memory import NeuroGraphMemory, show_progress
+from neurogated.memory import NeuroGraphMemory
+from neurogated.progress import show_progress
 
 __all__ = ["RunReport", "config_for", "index", "measure", "rank", "run"]
 

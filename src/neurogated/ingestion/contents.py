@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict
 
 from neurogated.core.clock import Moment
 from neurogated.core.model import checked_metadata
-from neurogated.core.scope import Scope
 from neurogated.errors import InputError
-from neurogated.ingestion.document import Document, Facts, Passage, checked_text
+from neurogated.ingestion.document import Details, Document, Passage, checked_text, read_details
 from neurogated.ingestion.messages import KEPT_ASIDE, read_message
 
-__all__ = ["Content", "Details", "Message", "read_contents"]
+__all__ = ["Content", "Message", "read_contents"]
 
 
 class _Said(TypedDict):
@@ -38,27 +36,7 @@ Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[s
 """A text, a message, or a list of them."""
 
 
-class Details(Facts, total=False):
-    """Optional facts about a text, except its owner."""
-
-    id: str | None
-    """Your own id. Adding a text with this id again replaces the memory by a new version (upsert).
-
-    The id of a long text names its first memory, and all of them in `delete` and `update`.
-    """
-    title: str | None
-    """The subject of the text."""
-    metadata: Mapping[str, Any] | None
-    """Your own JSON values. The memory does not interpret them."""
-    ttl: timedelta | float | None
-    """Time to live from now, as a timedelta or in seconds; default: for ever."""
-    valid_from: Moment | None
-    """The time from which the content is true."""
-    valid_to: Moment | None
-    """The time until which the content is true."""
-
-
-def read_contents(content: Content, *, scope: Scope, **details: Unpack[Details]) -> list[Document]:
+def read_contents(content: Content, details: Details) -> list[Document]:
     """Return a document for each text and message. The details apply to all; values in a message have priority.
 
     A message without text, such as one that only calls tools, gives no document.
@@ -66,9 +44,7 @@ def read_contents(content: Content, *, scope: Scope, **details: Unpack[Details])
     Raises:
         InputError: an item is neither text nor message, or is blank; the error has its position.
     """
-    if unknown := sorted(details.keys() - Details.__annotations__.keys()):
-        raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Details.__annotations__)}")
-    given = {name: value for name, value in details.items() if value is not None}
+    scope, given = read_details(details)
     several = isinstance(content, Sequence) and not isinstance(content, str)
     items: list[object] = list(content) if several else [content]
     if "id" in given and len(items) != 1:

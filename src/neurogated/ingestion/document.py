@@ -18,7 +18,7 @@ from neurogated.core.text import checked_text as checked_encoding
 from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["About", "Document", "Facts", "Passage", "checked_text", "checked_ttl", "read_documents"]
+__all__ = ["Details", "Document", "Passage", "checked_text", "checked_ttl", "read_details", "read_documents"]
 
 _NUL = "\0"
 _TURN = "turn"
@@ -27,9 +27,26 @@ _CHUNK_ID = re.compile("#[0-9]+$")
 _SEPARATOR = _NUL
 
 
-class Facts(TypedDict, total=False):
-    """Optional facts about a text."""
+class Details(TypedDict, total=False):
+    """The owner of a text, and optional facts about it."""
 
+    user_id: str | None
+    """The user who owns the text. Without it, every user finds the text."""
+    agent_id: str | None
+    """The agent that it belongs to."""
+    session_id: str | None
+    """The conversation that it is a part of."""
+    path: Sequence[str]
+    """A position in your own tree of scopes."""
+    id: str | None
+    """Your own id. Adding a text with this id again replaces the memory by a new version (upsert).
+
+    The id of a long text names its first memory, and all of them in `delete` and `update`.
+    """
+    title: str | None
+    """The subject of the text; it is embedded with the text."""
+    metadata: Mapping[str, Any] | None
+    """Your own JSON values, stored with every chunk. The memory does not interpret them."""
     kind: str | None
     """One of `NODE_KINDS`; default: `turn` in a session and `episode` elsewhere."""
     importance: float | None
@@ -37,30 +54,29 @@ class Facts(TypedDict, total=False):
     timestamp: Moment | None
     """The time of the statement or event, as a datetime or a text in ISO format."""
     tags: Sequence[str]
+    ttl: timedelta | float | None
+    """Lifetime from now, as a timedelta or in seconds; default: no limit. No recall finds an expired memory."""
+    valid_from: Moment | None
+    """The time from which the content is true."""
+    valid_to: Moment | None
+    """The time until which the content is true."""
 
 
-class About(Facts, total=False):
-    """The owner of a text, and optional facts about the text."""
-
-    user_id: str | None
-    """The user who owns the text. Without it, every user finds the text."""
-    agent_id: str | None
-    session_id: str | None
-    path: Sequence[str]
-    """A position in your own tree of scopes."""
+_SCOPE = ("user_id", "agent_id", "session_id", "path")
+_KEYS = frozenset({"text", *Details.__annotations__})
 
 
-_KEYS = frozenset({"text", "id", "title", "metadata", "ttl", "valid_from", "valid_to", *About.__annotations__})
+def read_details(details: Details) -> tuple[Scope, dict[str, Any]]:
+    """Return the scope and the other fields of a document that are given.
 
-
-def _scope_of(about: About) -> tuple[Scope, dict[str, Any]]:
-    """Split the arguments into the scope and the other fields of a document."""
-    fields: dict[str, Any] = dict(about)
-    unknown = fields.keys() - About.__annotations__.keys()
-    if unknown:
-        raise InputError(f"unknown argument {', '.join(sorted(unknown))}; known are {', '.join(About.__annotations__)}")
-    names = {name: fields.pop(name) for name in ("user_id", "agent_id", "session_id", "path") if name in fields}
-    return Scope(**names), fields
+    Raises:
+        InputError: a name is unknown.
+    """
+    if unknown := sorted(details.keys() - Details.__annotations__.keys()):
+        raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Details.__annotations__)}")
+    given: dict[str, Any] = dict(details)
+    scope = Scope(**{name: given.pop(name) for name in _SCOPE if name in given})
+    return scope, {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,31 +170,10 @@ class Document:
         return fields | ({"tags": tuple(sorted(set(checked_names("tags", self.tags))))} if self.tags else {})
 
     @classmethod
-    def from_text(
-        cls,
-        text: str,
-        *,
-        id: str | None = None,  # noqa: A002 - the public name of this argument
-        title: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        ttl: timedelta | float | None = None,
-        valid_from: Moment | None = None,
-        valid_to: Moment | None = None,
-        **about: Unpack[About],
-    ) -> Self:
+    def from_text(cls, text: str, **details: Unpack[Details]) -> Self:
         """Return a document of one passage."""
-        scope, fields = _scope_of(about)
-        return cls(
-            (Passage(text),),
-            title,
-            {} if metadata is None else metadata,
-            ttl,
-            checked_moment("valid_from", valid_from),
-            checked_moment("valid_to", valid_to),
-            scope,
-            id=id,
-            **fields,
-        )
+        scope, given = read_details(details)
+        return cls((Passage(text),), scope=scope, **given)
 
     @property
     def document_id(self) -> str:

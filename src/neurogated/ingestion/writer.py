@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,13 +10,14 @@ from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
+from neurogated.core.commit import Committer
 from neurogated.core.conflicts import CONFLICT, orphaned_conflicts
-from neurogated.core.delta import GraphDelta, Owner, PendingTask
+from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
@@ -58,6 +58,7 @@ class Writer:
         clock: Clock,
         *,
         check: Check = unchecked,
+        committer: Committer | None = None,
     ) -> None:
         """Take the parts; `check` adds conflicts to each delta, given the memories whose texts or times are new."""
         self._store = store
@@ -69,8 +70,7 @@ class Writer:
         self.focus = Focus()
         self.found_conflicts: deque[str] = deque()
         """Ids of conflicts that no callback was told of yet."""
-        # For a store without a lock of its own; see `exclusively`.
-        self._lock = threading.RLock()
+        self._committer = Committer(store) if committer is None else committer
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
         self._chunker = chunker
         self._planner = Planner(store, chunker, config, clock)
@@ -188,29 +188,14 @@ class Writer:
                 node_id
             ]
 
-    def write(self, plan: Callable[[datetime], GraphDelta]) -> GraphDelta:
-        """Write the delta that `plan` computes under the write lock, if it changes anything; return it."""
-        with self.exclusively():
-            delta = plan(self._clock())
-            if delta:
-                self._commit(delta)
-            return delta
-
     def deduplicate(self) -> int:
         """Link the stored memories that say the same, in batches; return how many edges were added."""
-        return sum(len(self.write(batch).edges) for batch in self.duplicates.batches())
-
-    def writes_to(self, store: GraphStorePort) -> bool:
-        """Return whether this writer writes to `store`."""
-        return self._store is store
+        deltas = (self._committer.commit(partial(batch, self._clock())) for batch in self.duplicates.batches())
+        return sum(len(delta.edges) for delta in deltas)
 
     def exclusively(self) -> AbstractContextManager[object]:
-        """Lock the graph for a block that reads it and then writes; no other thread changes its texts meanwhile.
-
-        If the store has a write lock, this is the only lock. A second lock could deadlock with a thread that holds a
-        transaction of the store.
-        """
-        return self._store.exclusively() if isinstance(self._store, SupportsExclusion) else self._lock
+        """Lock the graph for a block that reads it and then writes."""
+        return self._committer.exclusively()
 
     def expire(self, now: datetime) -> int:
         """Remove the nodes that have expired by `now`; return their number."""
@@ -389,5 +374,5 @@ class Writer:
         """Check a delta for conflicts, and write it. No other method of this class writes."""
         checked = self._check(delta, fresh)
         found = [node.id for node in checked.nodes if node.kind == CONFLICT and not self._store.has_node(node.id)]
-        self._store.apply(replace(checked, owner=Owner.MEMORY))
+        self._committer.commit(lambda: checked)
         self.found_conflicts.extend(found)

@@ -103,10 +103,10 @@ def explain_conflicts(memory: NeuroGraphMemory, *, user_id: UserChoice = None, l
     admits = ScopeFilter(user_id).admits
     cards: dict[str, list[_Card]] = {"open": [], "resolved": []}
     for status, shown in cards.items():
-        for conflict in memory.conflicts(status, user_id=user_id, limit=limit):  # type: ignore[arg-type]
+        for conflict in memory.conflicts.list(status, user_id=user_id, limit=limit):  # type: ignore[arg-type]
             # A conflict or a side of it that was removed meanwhile is left out.
             with contextlib.suppress(UnknownIdError):
-                effects = memory.effects(conflict.id)
+                effects = memory.conflicts.effects(conflict.id)
                 ids = dict.fromkeys(name for one in effects for name in (*one.times, *one.removed))
                 nodes = {node.id: node for node in memory.store.get_nodes(list(ids))}
                 # Memories of two users are never joined; this holds the page to it.
@@ -240,7 +240,7 @@ def _placed(held: Validity, moments: Iterable[datetime]) -> _Period:
 def _command(config: MemoryConfig, conflict: Conflict, keep: str) -> tuple[str, ...]:
     """Return the words of the command that gives this answer; for a memory without files those of the call."""
     if config.storage == "memory":
-        return f"memory.resolve({conflict.id!r},", f"{keep!r})"
+        return f"memory.conflicts.resolve({conflict.id!r},", f"{keep!r})"
     usual = MemoryConfig()
     values = {"save_dir": str(Path(config.save_dir).resolve())}
     values |= {name: getattr(config, name) for name in _FLAGS if getattr(config, name) != getattr(usual, name)}

@@ -1,0 +1,28 @@
+"""The components of a memory: each holds the session and has the calls of one feature."""
+
+from neurogated.components.admin import Admin
+from neurogated.components.conflicts import Conflicts
+from neurogated.components.context import AgentContext
+from neurogated.components.duplicates import Duplicates
+from neurogated.components.energy import Energy
+from neurogated.components.facts import Facts
+from neurogated.components.history import History
+from neurogated.components.learning import Learning
+from neurogated.components.pages import Page, page_of
+from neurogated.components.recalls import Recalls
+from neurogated.components.texts import Texts
+
+__all__ = [
+    "Admin",
+    "AgentContext",
+    "Conflicts",
+    "Duplicates",
+    "Energy",
+    "Facts",
+    "History",
+    "Learning",
+    "Page",
+    "Recalls",
+    "Texts",
+    "page_of",
+]

@@ -1,0 +1,178 @@
+"""`Admin`: a memory as a whole: its figures, its soundness, its copies and its namespaces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from neurogated import administration
+from neurogated.archive.manifest import ExportManifest
+from neurogated.core.abilities import (
+    SupportsCheck,
+    SupportsCompaction,
+    SupportsNamespaces,
+    SupportsSnapshot,
+    SupportsStatistics,
+)
+from neurogated.core.filters import memories_among
+from neurogated.core.scope import ANY_USER
+from neurogated.erasure import erase_copies, forget_copies
+from neurogated.errors import ConfigError
+from neurogated.session import Session
+
+__all__ = ["Admin"]
+
+
+class Admin:
+    """The calls that maintain a memory, as `memory.admin`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def stats(self) -> dict[str, Any]:
+        """Return figures of the memory as JSON values.
+
+        Returns:
+            Counts of nodes, edges by type, deltas and pending judgements; whether it is frozen; `namespaces`, the names
+            of all graphs of the store, None if it holds a single one; and the figures of the parts: `storage` (bytes on
+            disk), `embedding` and `language model use` (calls, tokens; cache hits, cache misses and cache bytes), empty
+            if a part has none. Counters start when the memory is opened and cover all its namespaces.
+        """
+        store, parts = self._session.store, self._session.parts
+        view = store.view()
+        codes = view.edge_type[view.live_edges()]
+        return {
+            "namespace": self._session.config.namespace,
+            "namespaces": store.namespaces() if isinstance(store, SupportsNamespaces) else None,
+            "nodes": int(view.live_nodes().size),
+            "edges": {kind.name: int((codes == code).sum()) for code, kind in enumerate(view.edge_types)},
+            "deltas": view.sequence,
+            "pending": len(store.pending()),
+            "frozen": self._session.runtime.is_frozen(),
+            "embedder": parts.embedder.name,
+            "language model": None if parts.language_model is None else parts.language_model.name,
+            "storage": _figures(store),
+            "embedding": _figures(parts.embedder),
+            "language model use": _figures(parts.language_model),
+        }
+
+    def users(self) -> dict[str, int]:
+        """Return the ids of the users of this graph, sorted, and how many memories each owns."""
+        view = self._session.store.view(filters=memories_among({"user_id": ANY_USER}))
+        owners = Counter(view.scope_of(row).user_id for row in view.admitted_nodes().tolist())
+        return {user_id: owners[user_id] for user_id in sorted(filter(None, owners))}
+
+    def check(self) -> list[str]:
+        """Return the problems of the memory, one per line; none if it is sound or not on disk.
+
+        It checks the file with the checksums of its pages. It rebuilds the graph of every namespace from its journal
+        and compares it with the graph in use.
+        """
+        store = self._session.store
+        return store.check() if isinstance(store, SupportsCheck) else []
+
+    def compact(self, *, history: bool = False, forget: Collection[str] = ()) -> int:
+        """Erase deleted and expired memories with their history in every namespace and in every place that had them.
+
+        These places are the memory itself, its caches, and the servers of facts and canvases, also those that the
+        present settings do not name.
+
+        Args:
+            history: also erase the old texts of updated memories. Then `as_of` shows these memories in the past with
+                their present text, and `undo` restores no old text.
+            forget: places that no longer exist, by the names in the error.
+
+        Returns:
+            How many memories were erased; 0 if the store does not support it.
+
+        Raises:
+            StorageError: a place is away or in use, so erased words may remain there; the message names it. Compact
+                again to complete it.
+            InputError: a place in `forget` has received nothing or is in use.
+        """
+        session, erased = self._session, 0
+        forget_copies(session.store, session.parts, forget)
+        session.runtime.accesses.flush()
+        now = session.clock()
+        for graph in session.all_namespaces():
+            graph.writer.expire(now)
+        if isinstance(session.store, SupportsCompaction):
+            with session.runtime.work("compacting"):
+                erased = session.store.compact(history=True) if history else session.store.compact()
+        graphs = {graph.config.namespace: graph.store for graph in session.all_namespaces()}
+        erase_copies(graphs, session.parts, session.config)
+        return erased
+
+    def snapshot(self, path: str | Path) -> None:
+        """Write a consistent copy of all graphs to one file; the memory stays in use meanwhile.
+
+        Raises:
+            ConfigError: the store writes nothing to disk.
+            StorageError: the file cannot be written.
+        """
+        store = self._session.store
+        if not isinstance(store, SupportsSnapshot):
+            raise ConfigError(f"a {type(store).__name__} keeps nothing on disk; use another storage for snapshots")
+        self._session.runtime.accesses.flush()
+        store.snapshot(Path(path))
+
+    def export(self, folder: str | Path, *, progress: bool | None = None) -> ExportManifest:
+        """Write the memory, with all its namespaces and its history, to a new folder of plain files.
+
+        The export is consistent: it holds the memory at one moment. The memory may be in use, also by other processes.
+        A memory on disk is copied first, so the disk needs room for the copy. In another store, writers wait.
+
+        Args:
+            folder: must not exist; `archive.manifest` describes its files.
+            progress: show a progress bar; None shows it if the output is a terminal.
+
+        Raises:
+            StorageError: the folder exists or cannot be written.
+        """
+        self._session.runtime.accesses.flush()
+        return administration.export_memory(
+            self._session.store, self._session.config.namespace, Path(folder), progress=progress
+        )
+
+    def export_user(self, user_id: str, file: str | Path) -> int:
+        """Write all memories of one user, in all namespaces, to a new file of JSON lines.
+
+        A line holds one memory with all its versions. Deleted memories are included until `compact` erases them.
+
+        Args:
+            user_id: the user.
+            file: must not exist; it appears under its name when it is complete.
+
+        Returns:
+            How many memories were written.
+
+        Raises:
+            StorageError: the file exists or cannot be written.
+            InputError: the user id is not a valid name.
+        """
+        self._session.runtime.accesses.flush()
+        return administration.export_user(self._session.store, self._session.config.namespace, user_id, Path(file))
+
+    def namespaces(self) -> list[str]:
+        """Return the names of all graphs of this memory; raises ConfigError if the store has a single one only."""
+        return self._session.several_graphs().namespaces()
+
+    def drop_namespace(self, name: str) -> None:
+        """Remove another graph of this memory with its history.
+
+        Raises:
+            ConfigError: the store has a single graph only.
+            UnknownIdError: no graph has this name.
+            InputError: it is the graph of this memory.
+        """
+        store, facts = self._session.several_graphs(), self._session.parts.facts
+        if facts is not None and name in store.namespaces() and name != self._session.config.namespace:
+            facts.forget(store.in_namespace(name), name)
+        store.drop_namespace(name)
+        self._session.parts.canvas.clear()
+
+
+def _figures(part: object) -> dict[str, int | float]:
+    return dict(part.statistics()) if isinstance(part, SupportsStatistics) else {}

@@ -1,0 +1,126 @@
+"""`AgentContext`: how an agent reads its memory for a task and records the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Unpack
+from uuid import uuid4
+
+from neurogated.components.recalls import Recalls
+from neurogated.components.texts import Texts
+from neurogated.context.builder import ContextBuilder, token_counter
+from neurogated.context.events import joined, links
+from neurogated.context.model import CONTEXT_TOKENS, Context
+from neurogated.core.delta import GraphDelta
+from neurogated.core.model import MemoryNode, checked_count
+from neurogated.core.node_kind import EVENT
+from neurogated.core.quoting import OUTCOME, TokenCounter
+from neurogated.core.references import MemoryRef, id_of, listed
+from neurogated.core.rendering import render
+from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.errors import InputError
+from neurogated.ingestion.contents import Message, read_contents
+from neurogated.ingestion.document import Details
+from neurogated.plasticity.plasticity_engine import Outcome, strength_of
+from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.retrieval.neuro_retriever import RecallOptions
+from neurogated.session import Notice, Session
+
+__all__ = ["AgentContext"]
+
+# Tokens of the budget for each memory that is recalled for a context.
+_CONTEXT_DEPTH = 8
+# Memories from which a language model answers a question.
+_QA_PASSAGES = 5
+
+
+class AgentContext:
+    """The calls of an agent at work, as `memory.context`."""
+
+    def __init__(self, session: Session, texts: Texts, recalls: Recalls) -> None:
+        self._session = session
+        self._texts = texts
+        self._recalls = recalls
+
+    def build(
+        self,
+        task: str,
+        token_budget: int = CONTEXT_TOKENS,
+        *,
+        explain: bool = False,
+        count_tokens: TokenCounter | None = None,
+        **options: Unpack[RecallOptions],
+    ) -> Context:
+        """Return the memories that help with a task as text for a prompt; see `NeuroGraphMemory.get_context`."""
+        if not checked_count("token_budget", token_budget):
+            raise InputError(f"token_budget is {token_budget}, but must be at least 1")
+        session, settings, embedder = self._session, self._session.config.metabolism, self._session.parts.embedder
+        if options.get("top_n") is None:
+            options["top_n"] = max(session.config.retrieval.candidates, token_budget // _CONTEXT_DEPTH)
+        with session.runtime.work("recalling"):
+            (recall,) = self._recalls.read([task], options)
+            builder = ContextBuilder(settings, embedder, count_tokens or token_counter(embedder))
+            context = builder.build(recall, session.store.view(), token_budget, explain=explain)
+        self._recalls.hand_out(replace(recall, memories=context.memories), options)
+        return context
+
+    def answer(self, recall: Recall) -> str | None:
+        """Return the language model's short answer to the question of a recall; see `NeuroGraphMemory.answer`."""
+        model = self._session.parts.language_model
+        if model is None:
+            return None
+        prompts = PromptTemplateManager()
+        nodes = [memory.node for memory in recall.memories[:_QA_PASSAGES]]
+        texts = [render(node) for node in nodes]
+        messages = prompts.render("qa", question=recall.query, passages="\n\n".join(texts))
+        with self._session.runtime.reading():
+            present = self._session.store.get_nodes([node.id for node in nodes], missing_ok=True)
+            with self._session.runtime.reading(stale=not {render(node) for node in present}.issuperset(texts)):
+                return str(model.infer_json(messages, prompts.schema("qa"))["answer"])
+
+    def record(
+        self,
+        event: str | Message,
+        details: Details,
+        *,
+        outcome: Outcome | None,
+        used: MemoryRef | Iterable[MemoryRef],
+    ) -> list[str]:
+        """Store a decision or an action with its outcome; see `NeuroGraphMemory.record_event`."""
+        session = self._session
+        if isinstance(event, Sequence) and not isinstance(event, str):
+            raise InputError("an event is one text or message; record each event by a call of its own")
+        strength = None if outcome is None else strength_of(outcome)
+        details.setdefault("id", f"{EVENT}-{uuid4().hex}")
+        details.setdefault("kind", EVENT)
+        if strength is not None:
+            details["metadata"] = {**(details.get("metadata") or {}), OUTCOME: strength}
+        given = list(listed(used))
+        ids = list(dict.fromkeys(map(id_of, given)))
+        recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
+        there = session.store.get_nodes(session.store.view().present(ids, recalled), missing_ok=True)
+        ids = [node.id for node in there if node.scope.user_id in {details.get("user_id"), None}]
+        learned = 0.0 if strength is None or session.runtime.is_frozen() else strength
+
+        def join(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
+            first = [node for node in fresh if node.id == details["id"]]
+            return self._with_outcome(delta, first[0], ids, recalled, learned) if first else delta
+
+        (added,) = self._texts.store(read_contents(event, details), join=join)
+        if learned and ids:
+            session.notify(Notice("learned", (ids, learned)))
+        return added
+
+    def _with_outcome(
+        self, delta: GraphDelta, event: MemoryNode, used: Sequence[str], recalled: Collection[str], outcome: float
+    ) -> GraphDelta:
+        """Return the delta that writes an event, with its links and the changes by its outcome."""
+        store = self._session.store
+        view = store.view()
+        present = [one for one in view.present(used, recalled) if one not in delta.removed_nodes]
+        changes = GraphDelta()
+        if outcome:
+            changes = self._session.plasticity.learned(view, present, outcome, associate=True, rated=True).delta
+        edges = links(event, store.get_nodes(present), self._session.config.learning.assoc_weight)
+        return joined(delta, changes, edges)

@@ -1,0 +1,142 @@
+"""`Energy`: how memories gain and lose energy, move between tiers, and stand on the working canvas."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Unpack
+from uuid import UUID
+
+from neurogated.core.clock import times_around
+from neurogated.core.filters import FilterOptions, memories_among
+from neurogated.core.model import checked_count
+from neurogated.core.text import checked_text
+from neurogated.errors import InputError
+from neurogated.plasticity.energy import EnergyController, EnergyPoint
+from neurogated.session import Session
+from neurogated.tiers.canvas import Canvas, Owner
+from neurogated.tiers.manager import TierManager, Tiers
+
+__all__ = ["Energy"]
+
+
+class Energy:
+    """The calls about energy, as `memory.energy`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._controller = EnergyController(session.config.metabolism)
+        self._tiers = TierManager(session.config.metabolism)
+
+    def of(self, node_id: str | UUID, now: datetime | None = None) -> float:
+        """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.
+
+        Args:
+            node_id: the memory.
+            now: the time; the clock's when left out.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        return self._controller.energy(self._session.store.view(), str(node_id), self._session.moment(now))
+
+    def course(
+        self, node_id: str | UUID, now: datetime | None = None, *, steps: int, step: timedelta
+    ) -> list[EnergyPoint]:
+        """Return the energy of a memory at `steps` times before `now`, at `now`, and at `steps` times after it.
+
+        The forecast assumes no further use. The past has the changes of the journal. The journal has no uses, so the
+        energy that uses have added counts from the time of the last use.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        now = self._session.moment(now)
+        return self._controller.course(self._session.store, str(node_id), now, steps=steps, step=step)
+
+    def tiers(self, now: datetime | None = None, **filters: Unpack[FilterOptions]) -> Tiers:
+        """Return how many memories are on the canvas, in the web, in the crystal and dormant, and the canvas itself.
+
+        Args:
+            now: the time; the clock's when left out.
+            **filters: which memories; see `FilterOptions`.
+        """
+        store = self._session.store
+        return self._tiers.tiers(store, store.view(filters=memories_among(filters)), self._session.moment(now))
+
+    def tiers_course(
+        self, now: datetime | None = None, *, steps: int, step: timedelta, **filters: Unpack[FilterOptions]
+    ) -> list[Tiers]:
+        """Return the tiers at `steps` times before `now`, at `now`, and at `steps` times after it.
+
+        The forecast assumes no further use. The past has the memories of that time with their present uses, because
+        uses are not journaled.
+        """
+        wanted, course = memories_among(filters), []
+        for number, at in enumerate(times_around(self._session.moment(now), steps, step)):
+            store = self._session.store.as_of(at) if number < steps else self._session.store
+            course.append(self._tiers.tiers(store, store.view(filters=wanted), at))
+        return course
+
+    def tick(self, now: datetime | None = None) -> int:
+        """Journal the memories that fell dormant since the last tick; return their number.
+
+        A tick is optional: energies and tiers are computed when they are read, so a tick changes none of them. A frozen
+        memory journals nothing.
+        """
+        session, moment = self._session, self._session.moment(now)
+        session.runtime.accesses.flush()
+        return len(session.commit(lambda: self._tiers.tick(session.store, moment), learns=True).node_changes)
+
+    def canvas(
+        self,
+        query: str | None = None,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        top_k: int | None = None,
+    ) -> Canvas:
+        """Return the memories that matter to a session now: those with the most energy and relevance.
+
+        Memories enter the canvas when a recall with this user and session returns them, and when they are added to
+        the session. Reading it does not search the graph and does not count as an access.
+
+        Args:
+            query: rank the memories of the canvas by their similarity to this text, multiplied by their energy.
+            user_id: the user; without one, only memories without an owner are on the canvas.
+            session_id: the session; without one, all sessions of the user count.
+            top_k: at most this many; `metabolism.canvas_size` when left out.
+
+        Returns:
+            The memories with the parts `energy` and `relevance` of their scores, best first. `note` says if the server
+            of the canvas is away.
+
+        Raises:
+            InputError: the query is blank, or `top_k` is less than 1.
+        """
+        if top_k is not None and not checked_count("top_k", top_k):
+            raise InputError(f"top_k is {top_k}, but must be at least 1")
+        if query is not None and not checked_text("the query", query).strip():
+            raise InputError("the query is blank; leave it out to see the whole canvas")
+        session, owner = self._session, Owner(user_id, session_id)
+        vector = None if query is None else session.parts.embedder.embed_queries([query])[0]
+        return session.parts.canvas.read(
+            session.store, session.config.namespace, owner, top_k=top_k, now=session.now(), vector=vector
+        )
+
+    def focus(self, task: str | None, *, session_id: str | None = None, user_id: str | None = None) -> None:
+        """Set the present task of the agent: new memories that are about it start with more energy.
+
+        The task is not stored. It applies to the memories of the session, or else of the user, or else to all.
+
+        Args:
+            task: the present work of the agent, in words; None clears the task.
+            session_id: the session of the task; all sessions of the user when left out.
+            user_id: the user of the task; all users when left out.
+
+        Raises:
+            InputError: the task is blank or not a text.
+        """
+        if task is not None and not checked_text("the task", task).strip():
+            raise InputError(f"the task is {task!r}, but must be words, or None to clear it")
+        vector = None if task is None else self._session.parts.embedder.embed_queries([task])[0]
+        self._session.writer.focus.set(vector, user_id, session_id)

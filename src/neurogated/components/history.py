@@ -1,0 +1,55 @@
+"""`History`: the changes of a memory, and how to take them back."""
+
+from __future__ import annotations
+
+import builtins
+from uuid import UUID
+
+from neurogated.conflict.settlement import returned
+from neurogated.core.abilities import SupportsNodeJournal
+from neurogated.core.delta import HistoryEntry, NodeVersion
+from neurogated.core.text import checked_text
+from neurogated.errors import InputError, UnknownIdError
+from neurogated.plasticity.undo import undo
+from neurogated.session import Notice, Session
+
+__all__ = ["History"]
+
+
+class History:
+    """The calls about the past, as `memory.history`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def list(self) -> builtins.list[HistoryEntry]:
+        """Return the changes with their times and reasons, oldest first; accesses are left out."""
+        return self._session.store.history()
+
+    def of(self, node_id: str | UUID) -> builtins.list[NodeVersion]:
+        """Return the versions of a memory, oldest first.
+
+        Raises:
+            UnknownIdError: no memory ever had this id.
+            InputError: the id cannot be an id.
+        """
+        versions, wanted = builtins.list[NodeVersion](), checked_text("the id of a memory", str(node_id))
+        store = self._session.store
+        entries = store.journal_of(wanted) if isinstance(store, SupportsNodeJournal) else store.journal()
+        for sequence, delta in ((entry.sequence, entry.delta) for entry in entries):
+            put = (node for node in delta.nodes if node.id == wanted)
+            versions += [NodeVersion(sequence, delta.at, delta.reason, node) for node in put]
+            if wanted in delta.removed_nodes:
+                versions.append(NodeVersion(sequence, delta.at, delta.reason, None))
+        if not versions:
+            raise UnknownIdError(f"no node {wanted!r} in the memory, now or in its past")
+        return versions
+
+    def undo(self, to: int | None = None) -> HistoryEntry | None:
+        """Take back every change after the delta number `to`; see `NeuroGraphMemory.undo`."""
+        if to is not None and (isinstance(to, bool) or not isinstance(to, int)):
+            raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history.list()")
+        with self._session.exclusively():
+            made = undo(self._session.store, to, self._session.clock, returned)
+        self._session.notify(Notice("undone"))
+        return made

@@ -1,0 +1,147 @@
+"""`Learning`: feedback, decay, consolidation and freezing."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from datetime import datetime
+from functools import cached_property
+from itertools import takewhile
+
+from neurogated import compose
+from neurogated.consolidation.consolidator import Consolidator
+from neurogated.core.model import checked_count
+from neurogated.core.references import MemoryRef, id_of, listed
+from neurogated.core.trace import Feedback, RecalledMemory
+from neurogated.errors import InputError
+from neurogated.plasticity.plasticity_engine import Outcome, strength_of
+from neurogated.progress import show_progress
+from neurogated.session import Notice, Session
+from neurogated.subscribers import judge_conflicts
+
+__all__ = ["Learning"]
+
+
+class Learning:
+    """The calls about learning, as `memory.learning`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def consolidate(
+        self, now: datetime | None = None, *, max_clusters: int | None = None, progress: bool | None = None
+    ) -> list[str]:
+        """Link duplicates, judge waiting conflicts, and make a fact of each cluster of memories that are used together.
+
+        The settings `metabolism.consolidation_…` say which clusters become facts; `duplicates.link` links duplicates
+        alone. A fact has DERIVED_FROM edges to its memories, which stay and lose energy. One delta stores all facts, so
+        `undo` takes them back. A second call makes no further fact of the same memories. If a memory is deleted or its
+        text changes, its facts are removed. A frozen memory makes no facts.
+
+        Args:
+            now: the present time; the clock's when left out.
+            max_clusters: the most facts to make; the most used clusters come first. No limit when left out.
+            progress: show a progress bar; None shows it if the output is a terminal.
+
+        Returns:
+            The ids of the facts.
+
+        Raises:
+            InputError: `now` is not a time, or `max_clusters` is less than 1.
+        """
+        session, at = self._session, self._session.moment(now)
+        if max_clusters is not None and not checked_count("max_clusters", max_clusters):
+            raise InputError(f"max_clusters is {max_clusters}, but must be at least 1")
+        if session.runtime.is_frozen():
+            return []
+        self.flush()
+        with session.runtime.work("consolidating"):
+            session.writer.deduplicate()
+            judge_conflicts(session, session.config.metabolism.consolidation_calls)
+            # When the memory is closed, the background work ends early and stores the facts that it has.
+            facts = takewhile(lambda _: not session.runtime.closing, self._consolidator.prepare(at, max_clusters))
+            prepared = list(show_progress(facts, "consolidating", "fact", progress=progress))
+            made = self._consolidator.commit(prepared, session.exclusively, at)
+        if made:
+            session.notify(Notice("added", (made,)))
+        return made
+
+    def feedback(self, relevant: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
+        """Learn from an outcome; see `NeuroGraphMemory.feedback`."""
+        session, strength = self._session, strength_of(outcome)
+        given = list(listed(relevant))
+        ids = list(dict.fromkeys(map(id_of, given)))
+        recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
+        with session.exclusively():
+            if session.runtime.is_frozen():
+                return Feedback(0)
+            learned = session.plasticity.reinforce_recalled(ids, recalled, strength)
+        session.notify(Notice("learned", (ids, strength)))
+        return learned
+
+    def maintain(self, now: datetime | None = None) -> int:
+        """Remove expired memories, and decay idle edges; see `NeuroGraphMemory.maintenance`."""
+        session, now = self._session, self._session.moment(now)
+        session.writer.sweep(now)
+        session.notify(Notice("changed"))
+        self.flush()
+        with session.exclusively():
+            if session.runtime.is_frozen():
+                return 0
+            before = session.store.view().live_edges().size
+            session.plasticity.decay_unused(now)
+            return before - session.store.view().live_edges().size
+
+    def flush(self) -> None:
+        """Write the accesses of all namespaces now.
+
+        Otherwise they are written every `learning.access_flush_seconds`, when many namespaces were accessed, and on
+        close.
+        """
+        self._session.runtime.accesses.flush()
+
+    def freeze(self, *, lasting: bool = True) -> None:
+        """Stop learning until `unfreeze`: accesses, feedback and time do not change the graph.
+
+        Args:
+            lasting: freeze for all processes and beyond `close`; otherwise freeze this object only. A read-only memory
+                freezes itself only.
+        """
+        self.flush()
+        self._session.runtime.freeze(frozen=True, lasting=lasting)
+
+    def unfreeze(self) -> None:
+        """Learn again, in all processes."""
+        self._session.runtime.freeze(frozen=False, lasting=True)
+
+    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
+        """Retry the judgements that a failing language model left pending, and judge the conflicts that wait.
+
+        Returns:
+            How many were judged, and how many are still pending.
+        """
+        session = self._session
+        waiting = len(session.store.pending())
+        with session.runtime.work("resuming"):
+            made = sum(show_progress(session.writer.resume(), "resuming", "batch", progress=progress))
+            made += judge_conflicts(session, None)
+        return made, waiting - made
+
+    def consolidate_in_background(self) -> None:
+        """Consolidate all namespaces every `metabolism.consolidate_seconds`, in a thread, until `close`."""
+        seconds = self._session.config.metabolism.consolidate_seconds
+        if not seconds or self._session.config.read_only:
+            return
+        # A memory that is not closed must not live on because of its thread.
+        weak = weakref.ref(self._session)
+
+        def work() -> None:
+            session = weak()
+            for graph in () if session is None else session.all_namespaces():
+                Learning(graph).consolidate(progress=False)
+
+        self._session.runtime.repeat("consolidation", seconds, work)
+
+    @cached_property
+    def _consolidator(self) -> Consolidator:
+        return compose.build_consolidator(self._session.config, self._session.parts)

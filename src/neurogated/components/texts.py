@@ -1,0 +1,151 @@
+"""`Texts`: how texts enter a memory, change and leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+from uuid import UUID
+
+from neurogated.context.blocks import without_blocks
+from neurogated.context.echo import EchoFinder, EchoLinks
+from neurogated.core.delta import Access
+from neurogated.core.filters import FilterOptions, owned
+from neurogated.core.model import MemoryNode
+from neurogated.core.quoting import OPENING
+from neurogated.core.references import id_of, listed
+from neurogated.core.text_caches import forget_texts
+from neurogated.errors import InputError
+from neurogated.ingestion.checks import Check
+from neurogated.ingestion.document import Document, Passage
+from neurogated.ingestion.duplicates import DUPLICATE_WORDS
+from neurogated.ingestion.revision import Revision
+from neurogated.ingestion.spelling import same_spelling
+from neurogated.progress import show_progress
+from neurogated.session import Notice, Session
+
+__all__ = ["Texts"]
+
+
+class _Heard(NamedTuple):
+    """A document that may quote memories in blocks, as `get_context` writes them."""
+
+    document: Document | None
+    """The part to store; None if all of it is left out."""
+    left_out: Sequence[str] = ()
+    """The ids of the memories in the blocks that are left out."""
+    quoted: Sequence[str] = ()
+    """The ids of the memories in the blocks of a document that has nothing else."""
+
+
+class Texts:
+    """Writes texts and notifies the subscribers."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def store(
+        self,
+        documents: Iterable[Document],
+        *,
+        total: int | None = None,
+        progress: bool | None = False,
+        join: Check | None = None,
+    ) -> list[list[str]]:
+        """Store documents, and return the node ids of each.
+
+        Args:
+            documents: read one after another.
+            total: their number, for the progress bar.
+            progress: show a progress bar; None shows it if the output is a terminal.
+            join: a further check, which adds to each delta.
+        """
+        writer = self._session.writer if join is None else self._session.writer.joining(join)
+        with self._session.runtime.work("indexing"):
+            stored = writer.add(documents)
+            added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
+        if added:
+            self._session.notify(Notice("added", ([node_id for ids in added for node_id in ids],)))
+        return added
+
+    def add(self, documents: Sequence[Document]) -> list[str]:
+        """Store documents, and link the echoes among them; return the ids of all.
+
+        With `skip_echoes`, blocks of memories are left out. A document of blocks only has the ids of these memories.
+        """
+        session = self._session
+        heard = [self._heard(document) for document in documents]
+        links = self._echo_links(heard)
+        join = links.added_to if session.config.metabolism.find_echoes else None
+        in_order = iter(self.store([one.document for one in heard if one.document is not None], join=join))
+        added = [name for one in heard for name in (one.left_out if one.document is None else next(in_order))]
+        echoed = [(given.passages[0].text, one.left_out) for given, one in zip(documents, heard, strict=True)]
+        user_id = next(iter(sorted({one.scope.user_id for one in documents if one.scope.user_id})), None)
+        for text, repeated in (*(one for one in echoed if one[1]), *links.found):
+            session.notify(Notice("echoed", (text, repeated), access=Access.of(repeated), user_id=user_id))
+        return added
+
+    def update(self, node_id: str | UUID, change: Revision) -> MemoryNode:
+        """Write a new version of a memory."""
+        with self._session.runtime.work("updating"):
+            node = self._session.writer.update(str(node_id), change)
+        self._session.notify(Notice("updated", (node,)))
+        return node
+
+    def delete(self, ids: str | UUID | Iterable[str | UUID] | None, filters: FilterOptions) -> int:
+        """Delete the memories that ids or filters name; return their number."""
+        if (ids is None) == (not filters):
+            raise InputError("give either the ids of memories or filters such as user_id='ana'")
+        if ids is not None:
+            return self._deleted(self._session.writer.delete(map(id_of, listed(ids))))
+        if all(value is None or value in ((), [], frozenset(), set()) for value in filters.values()):
+            raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
+        count = self._deleted(self._session.writer.delete_all(owned(filters)))
+        for cache in self._session.parts.caches:
+            cache.clear()
+        forget_texts()
+        return count
+
+    def delete_document(self, document_id: str) -> int:
+        """Delete all memories of a document; return their number."""
+        return self._deleted(self._session.writer.delete_document(document_id))
+
+    def _deleted(self, names: list[str]) -> int:
+        self._session.notify(Notice("deleted", (names,)))
+        return len(names)
+
+    def _echo_links(self, heard: Sequence[_Heard]) -> EchoLinks:
+        return EchoLinks(
+            self._session.store,
+            EchoFinder(self._session.parts.statement_judge, same_spelling, DUPLICATE_WORDS),
+            self._handed_out(),
+            [(one.scope, one.passages[0], ids) for one, _, ids in heard if one is not None and ids],
+        )
+
+    def _handed_out(self) -> Callable[[str | None], list[str]]:
+        """Return a function that returns the memories that recalls handed out to a user lately."""
+        session, now = self._session, self._session.clock()
+        return lambda user_id: session.runtime.handed_out.ids(session.config.namespace, user_id, now)
+
+    def _heard(self, document: Document) -> _Heard:
+        """Return the part of a document that is stored, and the ids of the memories that its blocks quote."""
+        passage, scope, config = document.passages[0], document.scope, self._session.config
+        if OPENING not in passage.text:
+            return _Heard(document)
+        nodes = self._session.store.get_nodes(self._handed_out()(scope.user_id), missing_ok=True)
+        if not config.metabolism.skip_echoes:
+            own = [one for one in nodes if one.scope.user_id == scope.user_id]
+            text, quoted = without_blocks(passage.text, own)
+            return _Heard(document, quoted=() if text else quoted)
+        if config.read_only or document.id is not None:
+            return _Heard(document)
+        # A lost block could not be found in another session or after the memories have expired.
+        owners = {scope, replace(scope, session_id=None)}
+        text, quoted = without_blocks(
+            passage.text, [one for one in nodes if one.scope in owners and one.expires_at is None]
+        )
+        if text and quoted:
+            return _Heard(replace(document, passages=(replace(passage, text=text),)), quoted)
+        # A message with details of its own is stored, for they would be lost.
+        bare = Document((Passage(passage.text, role=passage.role),), scope=scope)
+        return _Heard(None, quoted) if quoted and document == bare else _Heard(document)

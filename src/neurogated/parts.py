@@ -1,0 +1,48 @@
+"""`Parts`: the parts of a memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.conflict.judge import PairJudge
+from neurogated.core.abilities import SupportsClear
+from neurogated.core.clock import Clock, utc_now
+from neurogated.core.communities import CommunityFinder
+from neurogated.core.judgements import StatementJudge
+from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
+from neurogated.ingestion.causality import OfflineCausalJudge
+from neurogated.ingestion.encoder import Encoder
+from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.tiers.canvas import WorkingCanvas
+from neurogated.tiers.facts import FactFollower
+
+__all__ = ["Parts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a memory; you can supply your own for any of them."""
+
+    store: GraphStorePort
+    embedder: Embedder
+    kernel_source: KernelSource
+    causal_judge: CausalJudge = field(default_factory=OfflineCausalJudge)
+    entity_finder: EntityFinder = field(default_factory=OfflineEntityFinder)
+    language_model: LanguageModel | None = None
+    """Answers questions from recalled memories; None means offline judges only."""
+    clock: Clock = utc_now
+    caches: tuple[SupportsClear, ...] = ()
+    """Caches on disk of values derived from texts; erasing a text empties them."""
+    encoder: Encoder = field(default_factory=Encoder)
+    """Sets the importance and the energy of new memories."""
+    facts: FactFollower | None = None
+    """Shows the facts as rows of an SQL table."""
+    canvas: WorkingCanvas = field(default_factory=lambda: WorkingCanvas(MetabolismSettings()))
+    """Holds the memories that matter to a session now."""
+    community_finder: CommunityFinder | None = None
+    """Finds clusters of memories; None for the Leiden algorithm."""
+    statement_judge: StatementJudge = field(default_factory=PairJudge)
+    """Finds duplicates and conflicts under the write lock, so it has no embedder: an embedder may be a remote model."""
+    pair_judge: PairJudge = field(default_factory=PairJudge)
+    """Compares two statements without a lock, with the embedder."""

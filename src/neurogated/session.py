@@ -1,0 +1,230 @@
+"""`Session`: one open graph of a memory, and the one way to change it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal
+from weakref import WeakValueDictionary
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.conflict.backlog import ConflictBacklog
+from neurogated.conflict.checker import ConflictChecker
+from neurogated.conflict.model_judge import ModelJudge
+from neurogated.conflict.questions import asked
+from neurogated.core.abilities import SupportsNamespaces
+from neurogated.core.clock import checked_moment, to_micros
+from neurogated.core.commit import Committer, Plan
+from neurogated.core.conflicts import Conflict
+from neurogated.core.delta import Access, GraphDelta
+from neurogated.core.forking import bind_to_process
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.scope import UserChoice
+from neurogated.errors import ConfigError
+from neurogated.ingestion.analysers import Analysis
+from neurogated.ingestion.writer import Writer
+from neurogated.parts import Parts
+from neurogated.plasticity.plasticity_engine import PlasticityEngine
+from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.retrieval.neuro_retriever import NeuroRetriever
+from neurogated.runtime import Event, Runtime
+from neurogated.tiers.canvas import Owner
+
+__all__ = ["Notice", "Ownership", "Session", "Sessions", "Subscriber"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A change of a graph, or a recall."""
+
+    event: Event | Literal["changed", "undone"]
+    """An event of `on`; or another change, or an undo, which no callback hears of."""
+    about: tuple[Any, ...] = ()
+    """The arguments of the callbacks."""
+    owner: Owner | None = None
+    """The user and session of a recall of the present; None for all users and for recalls of the past."""
+    access: Access | None = None
+    """The use of memories that the event is, by `user_id`."""
+    user_id: UserChoice = None
+
+
+Subscriber = Callable[["Session", Notice], None]
+"""Runs after a change or a recall, without the write lock."""
+
+
+class Ownership:
+    """Whether a memory closes its parts. In a forked child, they belong to the parent process."""
+
+    def __init__(self, *, owns: bool) -> None:
+        self.owns = owns
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts are told separately
+        """Leave the parts to the parent process."""
+        self.owns = False
+
+
+class Sessions:
+    """The open sessions of a memory, by namespace. Handles of one graph share its session, and with it its lock."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.by_name: WeakValueDictionary[str, Session] = WeakValueDictionary()
+
+
+class Session:
+    """Holds the parts that the components of a memory share.
+
+    Attributes:
+        config: the settings.
+        parts: the built parts.
+        store: the graph.
+        runtime: the threads, logs and callbacks of all namespaces.
+        clock: returns the time.
+        committer: writes to the graph.
+        writer: adds, changes and deletes texts.
+        retriever: recalls without counting accesses.
+        plasticity: learns from accesses and feedback.
+    """
+
+    def __init__(
+        self,
+        config: MemoryConfig,
+        parts: Parts,
+        runtime: Runtime,
+        subscribers: tuple[Subscriber, ...],
+        sessions: Sessions | None = None,
+    ) -> None:
+        """Wire up the parts. `subscribers` are notified in order; `sessions` are those of the other namespaces."""
+        self.config, self.parts, self.runtime = config, parts, runtime
+        self.store, self.clock = parts.store, parts.clock
+        self._subscribers = subscribers
+        self._sessions = Sessions() if sessions is None else sessions
+        self._sessions.by_name[config.namespace] = self
+        self.committer = Committer(self.store, runtime.is_frozen)
+        self.retriever = NeuroRetriever(
+            self.store,
+            config,
+            embedder=parts.embedder,
+            kernel_source=parts.kernel_source,
+            clock=parts.clock,
+            on_canvas=self._on_canvas,
+        )
+        self.plasticity = PlasticityEngine(self.store, config, parts.clock)
+        self.writer = self._writer()
+
+    def _writer(self) -> Writer:
+        parts, has_model = self.parts, self.parts.language_model is not None
+        # Only calls of a language model wait; threads would slow the other analysers down.
+        workers = self.config.llm.concurrency if has_model else 1
+        judges = parts.causal_judge, parts.entity_finder
+        analysis = Analysis(*judges, workers, parts.encoder, parts.statement_judge)
+        check = ConflictChecker(self.store, parts.statement_judge, self.config.metabolism, queues=has_model).checked
+        return Writer(
+            self.store, parts.embedder, analysis, self.config, parts.clock, check=check, committer=self.committer
+        )
+
+    @cached_property
+    def backlog(self) -> ConflictBacklog | None:
+        """The memories whose conflicts the language model judges; None without a model, or if it is read-only."""
+        parts, settings = self.parts, self.config.metabolism
+        if parts.language_model is None or self.config.read_only:
+            return None
+        judge = ModelJudge(parts.language_model, PromptTemplateManager(), self.config)
+        checker = ConflictChecker(self.store, parts.statement_judge, settings)
+        return ConflictBacklog(self.store, checker, judge, settings, self.exclusively)
+
+    def exclusively(self) -> AbstractContextManager[object]:
+        """Lock the graph for a block that reads it and then writes."""
+        return self.committer.exclusively()
+
+    def commit(
+        self, plan: Plan, event: Callable[[GraphDelta], Notice] | None = None, *, learns: bool = False
+    ) -> GraphDelta:
+        """Write the delta that `plan` computes under the write lock, and then notify the subscribers; return it.
+
+        Args:
+            plan: computes the delta.
+            event: the notice of the delta; without one, nobody is notified.
+            learns: whether a frozen graph refuses the delta, because it comes from use.
+        """
+        delta = self.committer.commit(plan, learns=learns)
+        if delta and event is not None:
+            self.notify(event(delta))
+        return delta
+
+    def notify(self, notice: Notice) -> None:
+        """Call the subscribers in order."""
+        for subscriber in self._subscribers:
+            subscriber(self, notice)
+
+    def moment(self, now: datetime | None) -> datetime:
+        """Return the time that counts as present."""
+        return checked_moment("now", now) or self.clock()
+
+    def explained(self, conflicts: Iterable[Conflict], store: GraphStorePort | None = None) -> list[Conflict]:
+        """Return those of the conflicts whose sides are in the graph, with their reasons and questions.
+
+        Args:
+            conflicts: as they are stored.
+            store: the graph of another time, in whose words they are explained.
+        """
+        wanted = list(conflicts)
+        ids = dict.fromkeys(side for one in wanted for side in one.sides)
+        nodes = {node.id: node for node in (store or self.store).get_nodes(list(ids), missing_ok=True)}
+        there = [one for one in wanted if nodes.keys() >= set(one.sides)]
+        return [asked(one, nodes[one.first], nodes[one.second], self.parts.statement_judge) for one in there]
+
+    def several_graphs(self) -> SupportsNamespaces:
+        """Return the store if it has namespaces; raises ConfigError."""
+        if not isinstance(self.store, SupportsNamespaces):
+            raise ConfigError(f"a {type(self.store).__name__} holds a single graph; use another storage for namespaces")
+        return self.store
+
+    def in_namespace(self, namespace: str) -> Session:
+        """Return the session of another graph of the same memory."""
+        store, sessions = self.several_graphs().in_namespace(namespace), self._sessions
+        with sessions.lock:
+            known = sessions.by_name.get(namespace)
+            if known is not None and known.store is store:
+                return known
+            config, parts = self.config.replace(namespace=namespace), replace(self.parts, store=store)
+            return Session(config, parts, self.runtime, self._subscribers, sessions)
+
+    def all_namespaces(self) -> Iterator[Session]:
+        """Yield this session and those of all other namespaces."""
+        yield self
+        if isinstance(self.store, SupportsNamespaces):
+            for name in self.store.namespaces():
+                if name != self.config.namespace:
+                    yield self.in_namespace(name)
+
+    def close(self, *, owns_parts: bool) -> None:
+        """Write the accesses of all namespaces; also close the parts if they belong to the caller."""
+        if self.store.closed:
+            return
+        try:
+            if owns_parts:
+                self.runtime.stop_repeating()
+            self.runtime.accesses.flush_if_possible()
+        finally:
+            if owns_parts:
+                self.store.close()
+                for part in (self.parts.embedder, self.parts.canvas, self.parts.language_model):
+                    if part is not None:
+                        part.close()
+                self.runtime.close()
+
+    def _on_canvas(self, user_id: str | None, session_id: str | None, now: int) -> dict[str, float]:
+        """Return the scores of the memories on a canvas, for the first phase of a recall."""
+        owner = Owner(user_id, session_id)
+        found = self.parts.canvas.read(self.store, self.config.namespace, owner, top_k=None, now=now)
+        return {one.id: one.score for one in found}
+
+    def now(self) -> int:
+        """Return the time of the clock in microseconds."""
+        return to_micros(self.clock())

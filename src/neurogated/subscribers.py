@@ -1,0 +1,132 @@
+"""The subscribers of a memory: the projections, logs and callbacks that follow each change and each recall."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogated.core.conflicts import conflicts_in
+from neurogated.core.facts import FACT
+from neurogated.core.view import GraphView
+from neurogated.errors import MemoryClosedError, StorageError
+from neurogated.session import Notice, Session
+from neurogated.tiers.canvas import Owner
+
+__all__ = [
+    "announce_conflicts",
+    "call_back",
+    "find_conflicts",
+    "follow_facts",
+    "judge_conflicts",
+    "log_access",
+    "note_handed_out",
+    "update_canvas",
+]
+
+_log = logging.getLogger(__name__)
+
+_READS = {"recalled", "learned", "echoed"}
+
+
+def update_canvas(session: Session, notice: Notice) -> None:
+    """Put added and recalled memories on the canvases of their sessions, and remove deleted ones."""
+    canvas, namespace = session.parts.canvas, session.config.namespace
+    if notice.event == "added":
+        view, (ids,) = session.store.view(), notice.about
+        added = defaultdict[Owner, dict[str, float]](dict)
+        for row in view.known_rows(ids[-session.config.metabolism.canvas_size :]).tolist():
+            scope = view.scope_of(row)
+            added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
+        for owner, relevance in added.items():
+            _enter(session, owner, relevance, view)
+    elif notice.event == "deleted":
+        canvas.remove(namespace, notice.about[0])
+    elif notice.event == "undone":
+        # Memories that return belong on the canvases again, so these are rebuilt.
+        canvas.clear()
+    elif notice.event == "recalled" and notice.owner is not None and notice.about[0]:
+        (recall,) = notice.about
+        best = max(memory.score for memory in recall)
+        # The neighbours that the recall activated are relevant too.
+        scores = {**recall.lit, **{memory.id: memory.score for memory in recall}}
+        relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
+        _enter(session, notice.owner, relevance, session.store.view())
+
+
+def _enter(session: Session, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
+    canvas, namespace = session.parts.canvas, session.config.namespace
+    canvas.enter(view, namespace, owner, relevance, session.now())
+    if canvas.place is not None:
+        # Another process may have erased memories and emptied the server since the view was taken.
+        present = session.store.view()
+        if gone := relevance.keys() - {present.ids[row] for row in present.known_rows(relevance).tolist()}:
+            canvas.remove(namespace, gone)
+
+
+def follow_facts(session: Session, notice: Notice) -> None:
+    """Write the changed facts as rows of the SQL table."""
+    if session.parts.facts is None or session.config.read_only or notice.event in _READS:
+        return
+    if notice.event == "added":
+        view = session.store.view()
+        kinds = np.unique(view.kind.take(view.known_rows(notice.about[0])))
+        if FACT not in [view.kinds[kind] for kind in kinds.tolist()]:
+            return
+    erasing = notice.event == "deleted"
+    session.parts.facts.follow(session.store, session.config.namespace, erasing=erasing)
+
+
+def note_handed_out(session: Session, notice: Notice) -> None:
+    """Note the memories that a recall hands out, to which echoes are compared."""
+    if notice.event == "recalled" and notice.owner is not None and notice.about[0]:
+        ids = notice.about[0].ids
+        session.runtime.handed_out.add(session.config.namespace, notice.owner.user_id, ids, session.clock())
+
+
+def call_back(session: Session, notice: Notice) -> None:
+    """Call the callbacks of the event."""
+    session.runtime.call_back(notice.event, *notice.about)
+
+
+def log_access(session: Session, notice: Notice) -> None:
+    """Count the uses of memories, unless the memory is frozen or read-only."""
+    if notice.access is not None and not (session.config.read_only or session.runtime.is_frozen()):
+        session.runtime.accesses.add(session.store, notice.access, notice.user_id)
+
+
+def find_conflicts(session: Session, notice: Notice) -> None:
+    """Announce new conflicts, and ask the language model about some memories that wait for its judgement."""
+    if notice.event not in {"added", "updated", "deleted"}:
+        return
+    announce_conflicts(session)
+    if notice.event != "deleted":
+        try:
+            judge_conflicts(session, session.config.metabolism.conflict_calls, patient=False)
+        except (StorageError, MemoryClosedError) as error:
+            # The write is complete, so it raises nothing; its memories stay in the queue.
+            _log.warning("the conflicts of new memories wait for the language model: %s", error)
+
+
+def judge_conflicts(session: Session, calls: int | None, *, patient: bool = True) -> int:
+    """Ask the language model about the memories that wait, by at most `calls` calls; return how many it settled."""
+    if session.backlog is None:
+        return 0
+    with session.runtime.reading():
+        settled, made = session.backlog.work(
+            session.clock, calls, patient=patient, stopped=lambda: session.runtime.closing
+        )
+    session.writer.found_conflicts.extend(made)
+    announce_conflicts(session)
+    return settled
+
+
+def announce_conflicts(session: Session) -> None:
+    """Notify the subscribers of the conflicts that were found since the last time."""
+    waiting = session.writer.found_conflicts
+    new = [waiting.popleft() for _ in range(len(waiting))]
+    nodes = session.store.get_nodes(new, missing_ok=True) if new else []
+    for conflict in session.explained(conflicts_in(session.store.view(), nodes)):
+        session.notify(Notice("conflict", (conflict,)))
