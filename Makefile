@@ -74,7 +74,7 @@ else
 	@echo "no Python 3.13 found; its tests are skipped; set PYTHON_313"
 endif
 
-bench: $(STAMP) ## measure the speed at NODES nodes, and write docs/performance.md
+bench: $(STAMP) ## measure the speed at NODES nodes, and write docs/measurements/speed.md
 	mkdir -p $(BENCH_CACHE)/results
 	$(BIN)/python -m pytest benchmarks --benchmark-only --nodes $(NODES) --cache $(BENCH_CACHE) $(BENCH) \
 		--benchmark-json $(BENCH_CACHE)/results/$(NODES).json

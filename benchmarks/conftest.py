@@ -1,4 +1,4 @@
-"""Options and fixtures of the benchmarks; see docs/performance.md."""
+"""Options and fixtures of the benchmarks; see docs/measurements/speed.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/performance.md: `python -m benchmarks.report RESULT.json …`, one file per size."""
+"""Writes the tables of docs/measurements/speed.md: `python -m benchmarks.report RESULT.json …`, one file per size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.targets import FIGURES, TARGETS, Figure, Run, Target
 
 __all__ = ["report"]
 
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+PAGE = Path(__file__).parents[1] / "docs" / "measurements" / "speed.md"
 BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->"
 VERDICTS = {True: "✓", False: "✗", None: ""}
 
@@ -67,7 +67,7 @@ def main() -> None:
     """Read the results and replace the part of the page between the markers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", type=Path, help="files that pytest-benchmark wrote with --benchmark-json")
-    parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into (default: docs/performance.md)")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into (default: docs/measurements/speed.md)")
     arguments = parser.parse_args()
     runs = [Run(json.loads(path.read_text(encoding="utf-8"))) for path in arguments.results]
     before, _, rest = arguments.page.read_text(encoding="utf-8").partition(BEGIN)

@@ -16,7 +16,7 @@ from neurogated.cli import main
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs").glob("[hm]*/*.md"))]
 TEXTS = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
 
 
@@ -108,9 +108,11 @@ def test_every_part_of_a_score_is_explained(mode: str) -> None:
 
 def test_every_page_is_in_the_navigation() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for_models = (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8")
     for name in TEXTS:
         if name.startswith("docs/"):
             assert f": {name.removeprefix('docs/')}\n" in navigation, name
+            assert f"({name.removeprefix('docs/')})" in for_models, name
 
 
 @pytest.mark.parametrize("name", TEXTS)
