@@ -67,7 +67,9 @@ def main() -> None:
     """Read the results and replace the part of the page between the markers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", type=Path, help="files that pytest-benchmark wrote with --benchmark-json")
-    parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into (default: docs/measurements/speed.md)")
+    parser.add_argument(
+        "--page", type=Path, default=PAGE, help="the page to write into (default: docs/measurements/speed.md)"
+    )
     arguments = parser.parse_args()
     runs = [Run(json.loads(path.read_text(encoding="utf-8"))) for path in arguments.results]
     before, _, rest = arguments.page.read_text(encoding="utf-8").partition(BEGIN)

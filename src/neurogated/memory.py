@@ -10,12 +10,12 @@ from uuid import UUID
 
 from neurogated import components, compose
 from neurogated.aio import awaitable, in_thread
-from neurogated.components import Page, page_of
+from neurogated.components import Page, listed_by, page_of
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.arguments import names_arguments
 from neurogated.core.delta import HistoryEntry
-from neurogated.core.filters import FilterOptions, filter_of, memories_among
+from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import TokenCounter
 from neurogated.core.references import MemoryRef
@@ -161,7 +161,7 @@ class NeuroGraphMemory:
 
     def list(self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterOptions]) -> Page:
         """Return at most `limit` memories in the order they were added, after the `cursor` of the page before."""
-        return page_of(self.store, limit, cursor, filters)
+        return page_of(self.session, limit, cursor, filters)
 
     def find(
         self,
@@ -179,11 +179,11 @@ class NeuroGraphMemory:
             offset: skip this many first.
             **filters: see `FilterOptions`.
         """
-        return self.store.find(memories_among(filters), order_by=order_by, limit=limit, offset=offset)
+        return self.store.find(listed_by(self.session, filters), order_by=order_by, limit=limit, offset=offset)
 
     def count(self, **filters: Unpack[FilterOptions]) -> int:
         """Return the number of memories that `list` returns with these filters."""
-        return int(self.store.view(filters=memories_among(filters)).admitted_nodes().size)
+        return int(self.store.view(filters=listed_by(self.session, filters)).admitted_nodes().size)
 
     def view(self, **filters: Unpack[FilterOptions]) -> GraphView:
         """Return a snapshot of the graph in columns, in which searches find only the memories that filters admit."""
@@ -308,7 +308,7 @@ class NeuroGraphMemory:
         """
         return self.learning.maintain(now)
 
-    def undo(self, to: int | None = None) -> HistoryEntry | None:
+    def undo(self, to: int | None = None, *, user_id: str | None = None) -> HistoryEntry | None:
         """Take back every change after the delta number `to`; weights return to the last bit.
 
         An undo is a change too, which another undo takes back. Judgements that were pending before a change do not
@@ -316,13 +316,14 @@ class NeuroGraphMemory:
 
         Args:
             to: a `sequence` of `history.list`, or 0 for the empty memory; only the last change when left out.
+            user_id: take back the last change of this user's memories only, and nothing of other users.
 
         Returns the change that the undo made; None if there was nothing to change.
 
         Raises:
             InputError: the delta does not exist, or `admin.compact(history=True)` erased history that the undo needs.
         """
-        return self.history.undo(to)
+        return self.history.undo(to, user_id=user_id)
 
     def stats(self) -> dict[str, Any]:
         """Return figures of the memory; see `admin.stats`."""

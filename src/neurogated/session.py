@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from weakref import WeakValueDictionary
 
 from neurogated.config.memory_config import MemoryConfig
@@ -24,7 +24,7 @@ from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.forking import bind_to_process
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import UserChoice
-from neurogated.errors import ConfigError
+from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
 from neurogated.parts import Parts
@@ -35,6 +35,8 @@ from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Owner
 
 __all__ = ["Notice", "Ownership", "Session", "Sessions", "Subscriber"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +226,18 @@ class Session:
         owner = Owner(user_id, session_id)
         found = self.parts.canvas.read(self.store, self.config.namespace, owner, top_k=None, now=now)
         return {one.id: one.score for one in found}
+
+    def of_user(self, user_id: T) -> T:
+        """Return the user of a call.
+
+        Raises:
+            InputError: there is none, and the setting `require_user` asks for one.
+        """
+        if user_id is None and self.config.require_user:
+            raise InputError(
+                "this memory requires a user for each call; give user_id=…, or user_id=ANY_USER to read all users"
+            )
+        return user_id
 
     def now(self) -> int:
         """Return the time of the clock in microseconds."""

@@ -8,7 +8,7 @@ from neurogated.components.energy import Energy
 from neurogated.components.facts import Facts
 from neurogated.components.history import History
 from neurogated.components.learning import Learning
-from neurogated.components.pages import Page, page_of
+from neurogated.components.pages import Page, listed_by, page_of
 from neurogated.components.recalls import Recalls
 from neurogated.components.texts import Texts
 
@@ -24,5 +24,6 @@ __all__ = [
     "Page",
     "Recalls",
     "Texts",
+    "listed_by",
     "page_of",
 ]

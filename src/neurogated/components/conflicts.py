@@ -70,7 +70,7 @@ class Conflicts:
             raise InputError(f"the status is {status!r}, but must be 'open', 'resolved' or None for both")
         checked_count("limit", 0 if limit is None else limit)
         store, most = self._session.store, self._session.config.metabolism.conflict_answers
-        nodes = store.find(Filter(kinds=(CONFLICT,), scope=ScopeFilter(user_id)))
+        nodes = store.find(Filter(kinds=(CONFLICT,), scope=ScopeFilter(self._session.of_user(user_id))))
         found = [one for one in conflicts_in(store.view(), nodes) if status in {None, one.status}]
         explained = self._session.explained(found[::-1][:limit])
         return [replace(one, evidence=answers_to(store, one, most)) for one in explained]

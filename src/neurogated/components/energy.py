@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import Unpack
 from uuid import UUID
 
+from neurogated.components.pages import listed_by
 from neurogated.core.clock import times_around
-from neurogated.core.filters import FilterOptions, memories_among
+from neurogated.core.filters import FilterOptions
 from neurogated.core.model import checked_count
 from neurogated.core.text import checked_text
 from neurogated.errors import InputError
@@ -61,7 +62,9 @@ class Energy:
             **filters: which memories; see `FilterOptions`.
         """
         store = self._session.store
-        return self._tiers.tiers(store, store.view(filters=memories_among(filters)), self._session.moment(now))
+        return self._tiers.tiers(
+            store, store.view(filters=listed_by(self._session, filters)), self._session.moment(now)
+        )
 
     def tiers_course(
         self, now: datetime | None = None, *, steps: int, step: timedelta, **filters: Unpack[FilterOptions]
@@ -71,7 +74,7 @@ class Energy:
         The forecast assumes no further use. The past has the memories of that time with their present uses, because
         uses are not journaled.
         """
-        wanted, course = memories_among(filters), []
+        wanted, course = listed_by(self._session, filters), []
         for number, at in enumerate(times_around(self._session.moment(now), steps, step)):
             store = self._session.store.as_of(at) if number < steps else self._session.store
             course.append(self._tiers.tiers(store, store.view(filters=wanted), at))
@@ -117,7 +120,7 @@ class Energy:
             raise InputError(f"top_k is {top_k}, but must be at least 1")
         if query is not None and not checked_text("the query", query).strip():
             raise InputError("the query is blank; leave it out to see the whole canvas")
-        session, owner = self._session, Owner(user_id, session_id)
+        session, owner = self._session, Owner(self._session.of_user(user_id), session_id)
         vector = None if query is None else session.parts.embedder.embed_queries([query])[0]
         return session.parts.canvas.read(
             session.store, session.config.namespace, owner, top_k=top_k, now=session.now(), vector=vector

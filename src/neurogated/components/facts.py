@@ -92,6 +92,7 @@ class Facts:
         Raises:
             InputError: a filter or a time is invalid.
         """
+        self._session.of_user(filters.get("user_id"))
         return read_facts(self._session.store, subject, attribute, checked_moment("valid_at", valid_at), filters)
 
     def catch_up(self) -> int:

@@ -10,7 +10,7 @@ from neurogated.core.abilities import SupportsNodeJournal
 from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.text import checked_text
 from neurogated.errors import InputError, UnknownIdError
-from neurogated.plasticity.undo import undo
+from neurogated.plasticity.undo import undo, undo_of_user
 from neurogated.session import Notice, Session
 
 __all__ = ["History"]
@@ -45,11 +45,28 @@ class History:
             raise UnknownIdError(f"no node {wanted!r} in the memory, now or in its past")
         return versions
 
-    def undo(self, to: int | None = None) -> HistoryEntry | None:
-        """Take back every change after the delta number `to`; see `NeuroGraphMemory.undo`."""
+    def of_user(self, user_id: str) -> builtins.list[NodeVersion]:
+        """Return the versions of all memories of a user with their texts, in the order they were written."""
+        versions, own = builtins.list[NodeVersion](), set[str]()
+        for sequence, delta in ((entry.sequence, entry.delta) for entry in self._session.store.journal()):
+            put = [node for node in delta.nodes if node.scope.user_id == user_id]
+            own.update(node.id for node in put)
+            versions += [NodeVersion(sequence, delta.at, delta.reason, node) for node in put]
+            gone = (one for one in delta.removed_nodes if one in own)
+            versions += [NodeVersion(sequence, delta.at, delta.reason, None) for _ in gone]
+        return versions
+
+    def undo(self, to: int | None = None, *, user_id: str | None = None) -> HistoryEntry | None:
+        """Take back changes; see `NeuroGraphMemory.undo`."""
+        if to is not None and user_id is not None:
+            raise InputError("give either the change to go back to, or a user_id")
         if to is not None and (isinstance(to, bool) or not isinstance(to, int)):
             raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history.list()")
         with self._session.exclusively():
-            made = undo(self._session.store, to, self._session.clock, returned)
+            store, clock = self._session.store, self._session.clock
+            if user_id is None:
+                made = undo(store, to, clock, returned)
+            else:
+                made = undo_of_user(store, checked_text("the user_id", user_id), clock, returned)
         self._session.notify(Notice("undone"))
         return made

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogated.core.filters import FilterOptions, memories_among
+from neurogated.core.filters import Filter, FilterOptions, memories_among
 from neurogated.core.model import MemoryNode, checked_count
-from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
+from neurogated.session import Session
 
-__all__ = ["Page", "page_of"]
+__all__ = ["Page", "listed_by", "page_of"]
 
 
 class Page(list[MemoryNode]):
@@ -22,10 +22,16 @@ class Page(list[MemoryNode]):
     cursor: str | None = None
 
 
-def page_of(store: GraphStorePort, limit: int | None, cursor: str | None, filters: FilterOptions) -> Page:
+def listed_by(session: Session, filters: FilterOptions) -> Filter:
+    """Return the filter of the memories that a list with these keyword arguments has."""
+    session.of_user(filters.get("user_id"))
+    return memories_among(filters)
+
+
+def page_of(session: Session, limit: int | None, cursor: str | None, filters: FilterOptions) -> Page:
     """Return the page after `cursor` of the memories that the filters admit; see `NeuroGraphMemory.list`."""
     checked_count("limit", 0 if limit is None else limit)
-    view = store.view(filters=memories_among(filters))
+    view = session.store.view(filters=listed_by(session, filters))
     rows = view.admitted_nodes()
     if cursor is not None:
         after = view.find(cursor)
@@ -34,6 +40,6 @@ def page_of(store: GraphStorePort, limit: int | None, cursor: str | None, filter
             raise InputError(f"the cursor {cursor!r} belongs to no page of this memory; list from the beginning")
         rows = rows[np.searchsorted(rows, after, side="right") :]
     shown = rows if limit is None else rows[:limit]
-    page = Page(store.get_nodes([view.ids[row] for row in shown.tolist()], missing_ok=True))
+    page = Page(session.store.get_nodes([view.ids[row] for row in shown.tolist()], missing_ok=True))
     page.cursor = view.ids[int(shown[-1])] if 0 < shown.size < rows.size else None
     return page

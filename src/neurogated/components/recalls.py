@@ -32,6 +32,7 @@ class Recalls:
 
     def read(self, queries: Sequence[str], options: RecallOptions) -> list[Recall]:
         """Return the recall of each query with the questions of its conflicts; notify nobody."""
+        self._session.of_user(options.get("user_id"))
         then, store = checked_version(options.get("as_of")), self._session.store
         recalls = []
         for recall in self._session.retriever.recall_batch(queries, **options):

@@ -62,7 +62,7 @@ class Texts:
         """
         writer = self._session.writer if join is None else self._session.writer.joining(join)
         with self._session.runtime.work("indexing"):
-            stored = writer.add(documents)
+            stored = writer.add(map(self._with_user, documents))
             added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
         if added:
             self._session.notify(Notice("added", ([node_id for ids in added for node_id in ids],)))
@@ -109,6 +109,10 @@ class Texts:
     def delete_document(self, document_id: str) -> int:
         """Delete all memories of a document; return their number."""
         return self._deleted(self._session.writer.delete_document(document_id))
+
+    def _with_user(self, document: Document) -> Document:
+        self._session.of_user(document.scope.user_id)
+        return document
 
     def _deleted(self, names: list[str]) -> int:
         self._session.notify(Notice("deleted", (names,)))

@@ -85,6 +85,7 @@ class MemoryConfig:
     )
     namespace: str = setting("default", "tenant: the name of a separate graph in the memory")
     read_only: bool = setting(False, "open the memory for reading only; every write fails")
+    require_user: bool = setting(False, "refuse to add, search or list memories without a user_id")
     force_index_from_scratch: bool = setting(
         False, "delete the whole memory with all its namespaces and index again; the cache of embeddings remains"
     )

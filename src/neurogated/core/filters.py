@@ -286,8 +286,13 @@ def filter_of(options: FilterOptions) -> Filter:
 
 
 def memories_among(options: FilterOptions) -> Filter:
-    """Return the filter for these keyword arguments that admits conflicts only if `kinds` names them."""
+    """Return the filter of a list for these keyword arguments.
+
+    It admits conflicts only if `kinds` names them. With a `session_id`, it admits this session only.
+    """
     found = filter_of(options)
+    if found.scope is not None and found.scope.session_id is not None:
+        found = replace(found, scope=replace(found.scope, own_session=True))
     return found if found.kinds else replace(found, except_kinds=NO_MEMORIES)
 
 

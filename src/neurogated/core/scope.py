@@ -66,6 +66,8 @@ class ScopeFilter:
     path: Sequence[str] = ()
     alone: bool = False
     """Whether to exclude memories without a user, agent or session when the filter names one."""
+    own_session: bool = False
+    """Whether to exclude memories without a session when the filter names one."""
 
     def __post_init__(self) -> None:
         for name in ("user_id", "agent_id", "session_id"):
@@ -78,13 +80,14 @@ class ScopeFilter:
         """Return whether the search covers memories of `scope`."""
         return (
             self._admits_user(scope.user_id)
-            and self._admits(self.agent_id, scope.agent_id)
-            and self._admits(self.session_id, scope.session_id)
+            and self._admits(self.agent_id, scope.agent_id, alone=self.alone)
+            and self._admits(self.session_id, scope.session_id, alone=self.alone or self.own_session)
             and scope.path[: len(self.path)] == self.path
         )
 
-    def _admits(self, wanted: str | None, found: str | None) -> bool:
-        return wanted is None or found == wanted or (found is None and not self.alone)
+    @staticmethod
+    def _admits(wanted: str | None, found: str | None, *, alone: bool) -> bool:
+        return wanted is None or found == wanted or (found is None and not alone)
 
     def _admits_user(self, user_id: str | None) -> bool:
         if self.user_id is ANY_USER or user_id == self.user_id:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -13,11 +14,11 @@ from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
 from neurogated.core.delta import GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
 from neurogated.core.edge_columns import EdgeColumns, Names
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
 
-__all__ = ["Mend", "delta_back_to", "undo"]
+__all__ = ["Mend", "delta_back_to", "undo", "undo_of_user"]
 
 _AT_ONCE = 1000
 
@@ -52,7 +53,32 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, mend: Mend | None 
     return None
 
 
-def _undo_to(store: GraphStorePort, target: int, clock: Clock, mend: Mend | None) -> HistoryEntry | None:
+def undo_of_user(store: GraphStorePort, user_id: str, clock: Clock, mend: Mend | None = None) -> HistoryEntry | None:
+    """Undo the last change that wrote or removed memories of a user, for these memories and their edges only.
+
+    Later changes of other memories stay.
+
+    Returns:
+        The history entry of the undo, None if no memory of the user ever changed.
+
+    Raises:
+        InputError: a compaction erased the history that the undo needs.
+    """
+    for entry in reversed(store.history()):
+        delta = next(store.journal(entry.sequence - 1)).delta
+        ids = {node.id for node in delta.nodes if node.scope.user_id == user_id}
+        if delta.removed_nodes:
+            before = store.as_of(entry.sequence - 1).get_nodes(list(delta.removed_nodes), missing_ok=True)
+            ids |= {node.id for node in before if node.scope.user_id == user_id}
+        if ids:
+            return _undo_to(store, entry.sequence - 1, clock, mend, ids)
+    return None
+
+
+def _undo_to(
+    store: GraphStorePort, target: int, clock: Clock, mend: Mend | None, ids: AbstractSet[str] | None = None
+) -> HistoryEntry | None:
+    """Undo the changes after the delta number `target`; with `ids`, those of these nodes and their edges only."""
     if isinstance(store, SupportsErasedHistory) and target < (erased := store.erased_up_to()):
         raise InputError(
             f"the changes up to number {erased} cannot be undone, because compact(history=True) erased the history "
@@ -60,6 +86,8 @@ def _undo_to(store: GraphStorePort, target: int, clock: Clock, mend: Mend | None
         )
     past = store.as_of(target)
     delta = delta_back_to(past, store, reason=f"undo to {target}", at=clock())
+    if ids is not None:
+        delta = _of_nodes(delta, ids)
     if mend is not None:
         delta = mend(past, store, delta)
     if not delta:
@@ -94,6 +122,23 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
         reason=reason,
         at=at,
         owner=Owner.LOG,
+    )
+
+
+def _of_nodes(delta: GraphDelta, ids: AbstractSet[str]) -> GraphDelta:
+    """Return the part of a delta that changes these nodes and their edges."""
+
+    def has_end(key: EdgeKey) -> bool:
+        return key.source_id in ids or key.target_id in ids
+
+    return replace(
+        delta,
+        removed_edges=tuple(filter(has_end, delta.removed_edges)),
+        removed_nodes=tuple(one for one in delta.removed_nodes if one in ids),
+        nodes=tuple(node for node in delta.nodes if node.id in ids),
+        edges=tuple(edge for edge in delta.edges if has_end(edge.key)),
+        node_changes=tuple(change for change in delta.node_changes if change.node in ids),
+        weights=tuple(change for change in delta.weights if has_end(change.edge)),
     )
 
 

@@ -1,0 +1,108 @@
+"""What concerns one user: her history, her undo, calls that must name her, and lists of one session."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
+from neurogated.errors import InputError
+
+
+def _texts(memory: NeuroGraphMemory, user_id: str) -> list[str]:
+    return sorted(node.content for node in memory.list(user_id=user_id))
+
+
+def test_the_history_of_a_user_has_the_texts_of_her_memories_and_of_nobody_else(memory: NeuroGraphMemory) -> None:
+    (name,) = memory.add("Ana's first words.", user_id="ana")
+    memory.add("Bob's words.", user_id="bob")
+    memory.add("Everybody's words.")
+    memory.update(name, "Ana's second words.")
+    memory.delete(name)
+    versions = memory.history.of_user("ana")
+    assert [one.node and one.node.content for one in versions] == ["Ana's first words.", "Ana's second words.", None]
+
+
+@pytest.mark.parametrize("change", ["add", "update", "delete"])
+def test_an_undo_of_a_user_takes_back_her_last_change_and_leaves_all_others(
+    memory: NeuroGraphMemory, change: str
+) -> None:
+    kept, other = memory.add(["Ana keeps this heron.", "Ana changes this swan."], user_id="ana")
+    before = _texts(memory, "ana")
+    if change == "add":
+        memory.add("Ana adds a duck to the herons.", user_id="ana")
+    elif change == "update":
+        memory.update(other, "Ana changed this swan.")
+    else:
+        memory.delete(other)
+    memory.add("Bob has a heron.", user_id="bob")
+    memory.feedback([kept])
+    memory.add("A heron of everybody.")
+    theirs = _texts(memory, "bob")
+    assert memory.undo(user_id="ana") is not None
+    assert _texts(memory, "ana") == sorted([*before, "A heron of everybody."])
+    assert _texts(memory, "bob") == theirs
+    assert memory.admin.check() == []
+
+
+def test_an_undo_of_a_user_without_memories_changes_nothing(memory: NeuroGraphMemory) -> None:
+    memory.add("Bob's words.", user_id="bob")
+    assert memory.undo(user_id="ana") is None
+    assert memory.count(user_id="bob") == 1
+    with pytest.raises(InputError):
+        memory.undo(1, user_id="bob")
+
+
+@given(st.lists(st.tuples(st.sampled_from(["ana", "bob"]), st.sampled_from("abcd")), min_size=1, max_size=6))
+def test_two_undos_of_a_user_change_nothing_and_never_touch_the_other(said: list[tuple[str, str]]) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        for user, letter in said:
+            memory.add({"role": "user", "content": f"The {letter} heron."}, user_id=user, session_id="s")
+        hers, theirs = _texts(memory, "ana"), _texts(memory, "bob")
+        memory.undo(user_id="ana")
+        assert len(_texts(memory, "ana")) == max(0, len(hers) - 1)
+        memory.undo(user_id="ana")
+        assert (_texts(memory, "ana"), _texts(memory, "bob")) == (hers, theirs)
+
+
+CALLS: dict[str, Callable[[NeuroGraphMemory], object]] = {
+    "add": lambda memory: memory.add("A heron."),
+    "add_document": lambda memory: memory.add_document("A heron."),
+    "add_documents": lambda memory: memory.add_documents(["A heron."]),
+    "record_event": lambda memory: memory.record_event("Saw a heron."),
+    "recall": lambda memory: memory.recall("heron"),
+    "retrieve": lambda memory: memory.retrieve("heron"),
+    "get_context": lambda memory: memory.get_context("heron"),
+    "list": lambda memory: memory.list(),
+    "find": lambda memory: memory.find(),
+    "count": lambda memory: memory.count(),
+    "facts.add": lambda memory: memory.facts.add("Ana", "city", "Lyon"),
+    "facts.list": lambda memory: memory.facts.list(),
+    "conflicts.list": lambda memory: memory.conflicts.list(),
+    "energy.canvas": lambda memory: memory.energy.canvas(),
+    "energy.tiers": lambda memory: memory.energy.tiers(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_memory_that_requires_a_user_refuses_a_call_without_one(config: MemoryConfig, name: str) -> None:
+    with NeuroGraphMemory(config.replace(require_user=True)) as memory:
+        memory.add("A heron.", user_id="ana")
+        with pytest.raises(InputError, match="user_id="):
+            CALLS[name](memory)
+        assert memory.count(user_id=ANY_USER) == 1
+        assert memory.retrieve("heron", user_id="ana") == ["A heron."]
+
+
+def test_a_list_of_a_session_has_this_session_only(memory: NeuroGraphMemory) -> None:
+    memory.add("In no session.", user_id="ana")
+    memory.add("In another session.", user_id="ana", session_id="tuesday")
+    memory.add("In this session.", user_id="ana", session_id="monday")
+    for found in (
+        memory.list(user_id="ana", session_id="monday"),
+        memory.find(user_id="ana", session_id="monday"),
+    ):
+        assert [node.content for node in found] == ["In this session."]
+    assert memory.count(user_id="ana", session_id="monday") == 1
+    assert "In no session." in memory.retrieve("session", user_id="ana", session_id="monday")
