@@ -23,17 +23,16 @@ __all__ = [
     "begun",
     "checked_file",
     "connect",
-    "connect_plainly",
     "connect_reader",
     "fetch",
     "fetch_columns",
     "os_errors",
     "plain_file",
     "read_beginning",
-    "read_unchecked",
     "read_whole_file",
     "reserve_checksums",
     "translated",
+    "unchecked",
 ]
 
 RESERVED_BYTES = 8
@@ -98,18 +97,11 @@ def plain_file(path: Path) -> Iterator[apsw.VFSFile]:
         yield file
 
 
-def connect_plainly(path: Path) -> apsw.Connection:
-    """Return a connection, without checksums, to a file that is open elsewhere; it must not write pages."""
-    connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE, vfs=_plain_layer())
+def unchecked(connection: apsw.Connection) -> apsw.Connection:
+    """Return a connection that now ignores the checksums of pages, and keeps the log when it is closed."""
+    connection.execute("PRAGMA checksum_verification = OFF")
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    connection.set_busy_timeout(_BUSY_MILLISECONDS)
     return connection
-
-
-def read_unchecked(path: Path) -> apsw.Connection:
-    """Return a connection, without checksums, to a file that nothing writes to."""
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    return apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags, vfs=_plain_layer())
 
 
 def _plain_layer() -> str:

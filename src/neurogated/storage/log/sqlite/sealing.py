@@ -20,10 +20,11 @@ from neurogated.storage.files.process_lock import ProcessLock
 from neurogated.storage.log.sqlite.connection import (
     begun,
     checked_file,
-    connect_plainly,
+    connect,
     plain_file,
-    read_unchecked,
+    read_whole_file,
     translated,
+    unchecked,
 )
 
 __all__ = ["CheckpointWatch", "refuse_unsealed", "seal_pages"]
@@ -53,7 +54,7 @@ def seal_pages(path: Path) -> bool:
             return False
         unsealed = list(_unsealed(path))
         if unsealed:
-            with contextlib.closing(read_unchecked(path)) as connection:
+            with contextlib.closing(unchecked(read_whole_file(path))) as connection:
                 _require_sound(path, connection)
             _seal(path, unsealed)
         return bool(unsealed)
@@ -103,7 +104,7 @@ class CheckpointWatch:
             return
         with (
             translated(self._path),
-            contextlib.closing(connect_plainly(self._path)) as plain,
+            contextlib.closing(unchecked(connect(self._path))) as plain,
             begun(plain, "IMMEDIATE"),
         ):
             # Nobody can add to the log now. Once all of it is in the file, no checkpoint writes pages meanwhile.
