@@ -8,8 +8,6 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory, field
 from neurogated.config.groups import IndexingSettings
-from neurogated.core.found import Found
-from neurogated.errors import InputError
 
 TEXT = "# The Lyon pump\n\nOn Monday Zoë Moor broke the pump of Lyon. " + "It was a long day for all. " * 30
 GIVEN: dict[str, Any] = {
@@ -48,23 +46,3 @@ def test_metadata_is_the_callers_own(tmp_path: Any, given: dict[str, Any], about
         if given:
             assert memory.list(where=field("location") == "Lyon")
         assert not memory.list(where=field("entities").exists() & ~(field("sentiment") == 0.5))
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"entities": "Ann"},
-        {"times": [5]},
-        {"names": [""]},
-        {"document_id": 5},
-        {"part": (1,)},
-        {"part": (-1, 5)},
-        {"part": (True, 5)},
-        {"sentiment": 1.5},
-        {"sentiment": "happy"},
-        {"place": ""},
-    ],
-)
-def test_invalid_findings_are_refused(values: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        Found(**values)

@@ -16,7 +16,6 @@ ASKED = [
     {"role": "assistant", "content": "Hi."},
     {"role": "user", "content": "How are you?"},
 ]
-SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
 
 def test_the_answer_comes_without_the_thinking_and_with_its_tokens(server: Server) -> None:
@@ -78,12 +77,3 @@ def test_garbage_is_an_error_that_names_the_model(server: Server, payload: bytes
 
     with pytest.raises(LLMError):
         server.claude().infer(ASKED)
-
-
-def test_a_model_that_takes_neither_schema_nor_temperature_is_asked_without_them(server: Server) -> None:
-    server.refuses(400, "temperature is deprecated for this model")
-    server.refuses(400, "output_config: extra inputs are not permitted")
-    server.says('{"a": "b"}')
-
-    assert server.claude().infer(ASKED, schema=SCHEMA)[0] == '{"a": "b"}'
-    assert not {"temperature", "output_config"} & set(server.requests[-1])

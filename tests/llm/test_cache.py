@@ -7,7 +7,6 @@ import pytest
 
 from neurogated.core.abilities import SupportsClear, SupportsStatistics
 from neurogated.errors import LLMError
-from neurogated.llm.base import BaseLLM
 from neurogated.llm.cache import CachedLLM
 from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
@@ -65,19 +64,6 @@ def test_failures_and_empty_answers_are_not_kept(server: Server, path: Path) -> 
     llm.close()
 
 
-def test_a_forgotten_answer_is_asked_again(server: Server, path: Path) -> None:
-    for text in ("one", "two", "three"):
-        server.says(text)
-    llm = CachedLLM(server.llm(), path)
-    llm.infer(ASKED)
-    llm.infer(ASKED, schema=SCHEMA)
-    llm.forget(ASKED)
-
-    assert llm.infer(ASKED, schema=SCHEMA)[0] == "two"
-    assert llm.infer(ASKED)[0] == "three"
-    llm.close()
-
-
 def test_a_cleared_cache_asks_again_and_has_no_answer_on_disk(server: Server, path: Path) -> None:
     server.says("A telling answer.")
     llm = CachedLLM(server.llm(), path)
@@ -106,20 +92,3 @@ def test_calls_tokens_hits_and_misses_are_counted_through_all_wrappers(server: S
         "cache hits": 1, "cache misses": 2, "cache hit rate": 1 / 3,
     }  # fmt: skip
     llm.close()
-
-
-def test_closing_closes_the_model_too(path: Path) -> None:
-    class Model(BaseLLM):
-        closed = False
-        name = "model"
-
-        def infer(self, messages: object, *, schema: object = None) -> tuple[str, dict[str, Any]]:
-            raise AssertionError(f"nothing is asked here, but was {messages}, {schema}")
-
-        def close(self) -> None:
-            self.closed = True
-
-    model = Model()
-    CachedLLM(model, path).close()
-
-    assert model.closed

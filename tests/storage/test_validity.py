@@ -12,8 +12,6 @@ import numpy as np
 from hypothesis import given
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
-from neurogated.config.groups import RuntimeSettings
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.view import GraphView
 from neurogated.storage.index.graph import validity
 from neurogated.storage.index.graph.validity import Validity
@@ -46,53 +44,6 @@ def test_a_view_without_expired_nodes_is_built_once(store: GraphStore, clock: Ma
     store.add_node(MemoryNode("d", "d"))
     assert store.view() is not view
     assert _names(view) == {"a", "c"}, "later writes do not show in a view"
-
-
-@st.composite
-def _graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int, int, int]], set[int], set[int]]:
-    nodes = draw(st.integers(1, 7))
-    ends = st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1), st.integers(0, 2), st.integers(0, 4))
-    edges = draw(st.lists(ends, max_size=15, unique_by=lambda edge: edge[:3]))
-    edges = [edge for edge in edges if edge[0] != edge[1]]
-    hidden = draw(st.sets(st.integers(0, nodes - 1)))
-    return nodes, edges, hidden, draw(st.sets(st.integers(0, max(len(edges) - 1, 0)))) if edges else set()
-
-
-@given(_graphs(), st.booleans())
-def test_a_view_without_rows_is_the_graph_without_them(
-    graph: tuple[int, list[tuple[int, int, int, int]], set[int], set[int]],
-    twice: bool,  # noqa: FBT001 - drawn
-) -> None:
-    count, ends, hidden, cut = graph
-    kinds = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
-    store = GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=3)))
-    store.apply(GraphDelta(nodes=tuple(MemoryNode(str(row), str(row)) for row in range(count))))
-    for source, target, kind, weight in ends:
-        store.add_edge(str(source), str(target), kinds[kind], weight / 4)
-    whole = store.view()
-    nodes, edges = (np.array(sorted(rows), dtype=np.int64) for rows in (hidden, cut))
-    nothing = np.empty(0, dtype=np.int64)
-    view = whole.without(nodes, nothing).without(nodes, edges) if twice else whole.without(nodes, edges)
-    left = [
-        (source, target, kinds[kind], weight / 4)
-        for row, (source, target, kind, weight) in enumerate(ends)
-        if row not in cut and not {source, target} & hidden
-    ]
-    assert view.live_nodes().tolist() == [row for row in range(count) if row not in hidden]
-    assert view.hidden.tolist() == sorted(hidden)
-    assert [(*view.edge_key(row), view.weight.take(np.array([row]))[0]) for row in view.live_edges()] == [
-        (str(source), str(target), kind, weight) for source, target, kind, weight in left
-    ]
-    for row in range(count):
-        assert (view.find(str(row)) is None) == (row in hidden)
-        for wanted in (None, *kinds):
-            walked = view.arcs(np.array([row]), wanted)
-            expected = [(t, w) for s, t, k, w in left if s == row and wanted in (None, k)]
-            assert list(zip(walked.target.tolist(), walked.weight.tolist(), strict=True)) == expected
-            back = view.arcs(np.array([row]), wanted, inwards=True)
-            assert back.target.tolist() == [s for s, t, k, _ in left if t == row and wanted in (None, k)]
-    assert whole.live_nodes().size == count, "the view it was made of is as it was"
-    assert whole.live_edges().size == len(ends)
 
 
 def test_ten_thousand_lifetimes_are_looked_through_once() -> None:
