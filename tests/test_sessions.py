@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ import pytest
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.errors import InputError
-from neurogated.ingestion import sessions
 from neurogated.testing.clock import ManualClock
 from tests.sessions import NOON, TALK, following_of, message_of, order_of
 
@@ -78,33 +76,6 @@ def test_sessions_are_told_apart_by_name_and_user(memory: NeuroGraphMemory) -> N
     for name in ("One", "Two", "Three", "Four"):
         assert order_of(memory, name.lower()) == [f"{name} {place}." for place in range(3)]
     assert len(following_of(memory)) == 8
-
-
-def _in(session: sessions.Session, hour: float) -> None:
-    session.add(f"{hour}", NOON + timedelta(hours=hour))
-
-
-@pytest.mark.parametrize(
-    ("hour_of", "most"),
-    [
-        (lambda number: 100.0 + number, 0.0),
-        (lambda number: -number, 0.0),
-        # Each just before the last one, and all of them between two turns.
-        (lambda number: 1 - number / 1000, math.log2(1000)),
-        (lambda number: number / 1000, math.log2(1000)),
-        (lambda number: number * 7919 % 1000 / 1000, 1.0),
-    ],
-    ids=["forwards", "backwards", "backwards in a gap", "forwards in a gap", "anyhow"],
-)
-def test_few_turns_move_for_each_that_comes_late(hour_of: Callable[[int], float], most: float) -> None:
-    session, moves = sessions.Session([], iter(())), 0
-    for hour in range(50):
-        _in(session, hour)
-    for number in range(1, 1001):
-        before = {turn.id: turn.position for turn in session.turns}
-        session.add(f"late {number}", NOON + timedelta(hours=hour_of(number)))
-        moves += sum(before.get(turn.id, turn.position) != turn.position for turn in session.turns)
-    assert moves <= most * 1000
 
 
 # Several writers

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import Parts, build
+from neurogated.compose import Parts
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.ports import Message
 from neurogated.embedding.cache import CachedEmbedder
@@ -86,25 +86,3 @@ def test_counts_sizes_hit_rates_and_tokens_are_all_there(parts: Parts, config: M
             "cache hits": 2, "cache misses": 2, "cache hit rate": 0.5,
         },
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("address", [None, "http://127.0.0.1:1/v1"])
-def test_the_caches_of_a_memory_on_disk_are_handed_out(tmp_path: Path, address: str | None) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash", llm_base_url=address)
-    parts = build(config)
-    text = " ".join(f"word{number}" for number in range(500))
-    # SQLite splits a long value in two. This part stays in one piece.
-    vector = parts.embedder.embed_documents([text]).tobytes()[500:900]
-    caches = [path for path in sorted(tmp_path.iterdir()) if path.is_file()]
-    assert any(vector in path.read_bytes() for path in caches)
-    # That of the language model too, with or without a model now, because an earlier run may have used one.
-    # The third is the working canvas.
-    assert len(parts.caches) == 3
-
-    for cache in parts.caches:
-        cache.clear()
-    assert not any(vector in path.read_bytes() for path in caches)
-    parts.store.close()
-    parts.embedder.close()
-    if parts.language_model is not None:
-        parts.language_model.close()

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import ANY_USER, Effect, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
-from neurogated.conflict.effects import period
 from neurogated.core.conflicts import CONFLICT, Validity
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
@@ -92,17 +91,3 @@ def test_a_memory_that_is_right_opens_the_conflicts_that_call_it_wrong(memory: N
     effects = {effect.keep: effect for effect in memory.conflicts.effects(conflicts[frozenset({paris, rome})])}
     assert effects[paris].opened == (conflicts[frozenset({lyon, paris})],)
     assert effects[rome].opened == effects["both"].opened == ()
-
-
-@pytest.mark.parametrize(
-    ("held", "words"),
-    [
-        ((None, None), "without limit"),
-        ((START, None), "from 2020-01-01"),
-        ((None, START + timedelta(hours=9.5)), "until 2020-01-01 09:30 UTC"),
-        ((START, START + 366 * timedelta(days=1)), "from 2020-01-01 until 2021-01-01"),
-        ((START, START), "at no time"),
-    ],
-)
-def test_a_period_in_words(held: Validity, words: str) -> None:
-    assert period(held) == words

@@ -198,27 +198,6 @@ def test_bad_corpus_row_is_named_with_file_and_position(tmp_path: Path, row: dic
     assert problem in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"session_1": "talk"}, ", conversation: field 'session_1' is text"),
-        ({"session_1": [TURN, "talk"]}, ", conversation, session_1[1] is text, but must be an object"),
-        ({"session_1": [{"dia_id": "D1:1", "text": "x"}]}, ", conversation, session_1[0] lacks the field 'speaker'"),
-        ({"session_1": [{"speaker": "A", "text": "x"}]}, ", conversation, session_1[0] lacks the field 'dia_id'"),
-        ({"session_1": [{**TURN, "text": 7}]}, ", conversation, session_1[0]: field 'text' is a number"),
-        ({"session_1": [{**TURN, "text": "a\0"}]}, ", conversation, session_1[0]: a passage has a NUL"),
-        ({"session_1_date_time": "yesterday"}, ", conversation: session_1_date_time 'yesterday' is no time"),
-        ({"session_1_date_time": 8}, ", conversation: session_1_date_time 8 is no time"),
-    ],
-)
-def test_bad_conversation_is_named_with_file_and_position(
-    tmp_path: Path, changes: dict[str, Any], problem: str
-) -> None:
-    with pytest.raises(DatasetError) as caught:
-        _locomo(tmp_path, {"session_1": [TURN], **changes})
-    assert f"{tmp_path / 'd.json'}, entry 0{problem}" in str(caught.value)
-
-
 # The bundled sample
 
 

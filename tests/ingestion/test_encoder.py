@@ -15,7 +15,6 @@ from neurogated.core.places import named_place
 from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import LLMError
-from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
 from neurogated.ingestion.llm_analysers import LLMImportanceJudge
 from neurogated.prompts.prompt_manager import PromptTemplateManager
@@ -61,16 +60,6 @@ def test_a_language_model_judges_many_texts_in_a_call() -> None:
 @pytest.mark.parametrize("answer", [LLMError("away"), ["strong"], ["strong"] * 4])
 def test_where_the_model_fails_the_rules_judge(answer: Sequence[str] | LLMError) -> None:
     assert judge_of(Model(answer), 3).judge(REMARKS) == OfflineImportanceJudge().judge(REMARKS)
-
-
-def test_a_model_is_asked_for_no_text_whose_importance_the_caller_gives() -> None:
-    model = Model(["weak"])
-    parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), encoder=Encoder(judge_of(model)))
-    with NeuroGraphMemory(MemoryConfig(), parts=parts) as memory:
-        (given,) = memory.add("I moved to Lyon.", importance=0.9)
-        (judged,) = memory.add("Bees make honey.")
-        assert (memory.get(given).importance, memory.get(judged).importance) == (0.9, 0.4)
-    assert len(model.asked) == 1
 
 
 def test_sentiment_is_1_at_the_happy_mean_and_minus_1_at_the_unhappy_mean() -> None:

@@ -85,25 +85,6 @@ def test_strengthening_alone_cannot_blow_up(uses: list[list[str]]) -> None:
             assert total <= 2.0 + 1e-9
 
 
-def test_two_hundred_rounds_leave_sim_alone_and_follow_the_power_of_the_factor(clock: ManualClock) -> None:
-    sim = {_key("a", name, EdgeType.SIM): 0.05 + 0.1 * place for place, name in enumerate("bcd")}
-    seq = {_key("a", "b"): 1.0, _key("b", "c"): 0.5, _key("c", "d", EdgeType.CAUSE): 0.11}
-    store = _store({**sim, **seq}, clock)
-    engine = PlasticityEngine(store, MemoryConfig(), clock)
-    clock.advance(timedelta(days=1))
-    for round_ in range(1, 201):
-        clock.advance(timedelta(days=1))
-        engine.decay_unused()
-        weights = _weights(store)
-        assert {key: weights[key] for key in sim} == sim
-        for key, start in seq.items():
-            expected = start * 0.99**round_
-            if abs(expected - 0.1) > 1e-9:
-                assert (key in weights) == (expected >= 0.1)
-            if key in weights:
-                assert weights[key] == pytest.approx(expected, rel=1e-12)
-
-
 def test_recently_used_edges_do_not_fade(clock: ManualClock) -> None:
     store = _store({_key("a", "b"): 0.5, _key("c", "d"): 0.5}, clock)
     engine = PlasticityEngine(store, MemoryConfig(learning=LearningSettings(idle_days=10.0)), clock)

@@ -13,7 +13,6 @@ from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, M
 from neurogated.core.found import Found
 from neurogated.core.keywords import fold
 from neurogated.core.turns import asks, length_level
-from neurogated.retrieval.long_answers import asks_for_answer
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import is_first_person, neighbours
 
@@ -154,29 +153,6 @@ def test_who_asks_of_herself_is_told_her_own_words_first(query: str, *, first: b
     )
     got = asked(store, query, retrieval={"own_words_weight": 0.05}).of(store.view().live_nodes())
     assert got.message.tolist() == pytest.approx([0.05 * first, 0.0])
-
-
-@pytest.mark.parametrize(
-    ("query", "asks_for"),
-    [
-        ("How did you recommend structuring the work?", True),
-        ("What was the book you mentioned?", True),
-        ("Welches Buch hast du empfohlen?", True),
-        ("Quel livre m'as-tu conseillé ?", True),
-        ("¿Qué libro me recomendaste?", True),
-        ("你之前推荐了哪本书?", True),
-        ("What would you recommend?", False),
-        ("Can you list what I bought?", False),
-        ("Did I meet Ann?", False),
-        ("你能推荐几本书吗?", False),
-        ("Was empfiehlst du?", False),
-    ],
-)
-def test_replies_of_the_assistant_are_found_at_any_length(query: str, *, asks_for: bool) -> None:
-    assert asks_for_answer(fold(query)) is asks_for
-    answer = MemoryNode("long", "a heron", role="assistant", position=0, found=Found(part=(0, 400)))
-    (cost,) = asked(chained([answer]), query, retrieval={"length_cost": 0.05}).of(np.array([0])).message
-    assert cost == pytest.approx(0.0 if asks_for else -0.15)
 
 
 @given(st.lists(turns, min_size=1, max_size=3))

@@ -122,24 +122,6 @@ def test_damage_to_a_checkpoint_is_noticed_and_harms_nothing(
         assert {one: one.read_bytes() for one in files} == contents
 
 
-def test_the_indexes_of_another_history_are_not_used(path: Path, clock: ManualClock) -> None:
-    with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
-        fill(store, clock, nodes=8)
-    copy = path.parent / "copy.db"
-    shutil.copyfile(path, copy)
-    with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
-        store.add_node(MemoryNode(id="one", content="one history"))
-    clock.advance(timedelta(hours=1))
-    shutil.copytree(_index(path), _index(copy))
-    with SqliteStore.open(copy, clock=clock, config=NEVER) as store:
-        store.add_node(MemoryNode(id="other", content="another history"))
-        store.add_node(MemoryNode(id="more", content="another history"))
-    with SqliteStore.open(copy, clock=clock, config=NEVER) as store:
-        assert store.has_node("other")
-        assert not store.has_node("one")
-        assert store.check() == []
-
-
 def test_compaction_leaves_no_removed_content_in_the_indexes(path: Path, clock: ManualClock) -> None:
     with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
         fill(store, clock, nodes=8)
