@@ -30,7 +30,6 @@ hypothesis.settings.load_profile("ci")  # `make test-nightly` names the other
 ROOT = Path(__file__).parents[1]
 # Models are exported once for all runs, and not into the user's cache.
 os.environ["XDG_CACHE_HOME"] = str(ROOT / ".pytest_cache" / "home")
-SHARED = ROOT.parent / "shared"
 
 
 @pytest.fixture(autouse=True)

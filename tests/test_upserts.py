@@ -197,23 +197,6 @@ def test_an_id_updates_its_whole_text(small: NeuroGraphMemory, session: str | No
 # Adding a text without an id again
 
 
-@pytest.mark.parametrize("user_id", [None, "ana"])
-def test_a_text_added_again_is_there_beside_its_update(memory: NeuroGraphMemory, user_id: str | None) -> None:
-    (first,) = memory.add("The pump is red.", user_id=user_id)
-    memory.update(first, "The pump is blue.")
-    (second,) = memory.add("The pump is red.", user_id=user_id)
-    contents = {node.id: node.content for node in memory.list(user_id=user_id)}
-    assert contents == {first: "The pump is blue.", second: "The pump is red."}
-    assert memory.add("The pump is red.", user_id=user_id) == [second]
-    memory.update(second, "The pump is green.")
-    (third,) = memory.add("The pump is red.", user_id=user_id)
-    assert memory.get(third).content == "The pump is red."
-    memory.delete(first)
-    assert memory.add(["The pump is red.", "The pump is red."], user_id=user_id) == [third, third]
-    memory.update(second, "The pump is red.")
-    assert memory.count(user_id=user_id) == 2
-
-
 # The ids of texts without one
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neurogated.core.abilities import SupportsClear, SupportsStatistics
+from neurogated.core.abilities import SupportsClear
 from neurogated.embedding.cache import CachedEmbedder
 
 TEXTS = ["a cat", "a dog", "我愛你", ""]
@@ -120,18 +120,3 @@ def test_a_cleared_cache_computes_again_and_has_no_vector_on_disk(
     assert not any(vector in file.read_bytes() for file in path.parent.iterdir())
     cached.embed_documents(TEXTS)
     assert counting.documents == Counter([*TEXTS, *TEXTS])
-
-
-def test_hits_and_misses_of_passages_are_counted_and_the_embedders_own_figures_kept(path: Path) -> None:
-    class Talkative(CountingEmbedder):
-        def statistics(self) -> dict[str, int | float]:
-            return {"texts": self.documents.total()}
-
-    with closing(CachedEmbedder(Talkative(), path)) as cached:
-        assert isinstance(cached, SupportsStatistics)
-        cached.embed_documents(["a", "b", "a"])
-        cached.embed_documents(["a", "c"])
-        cached.embed_queries(["a"])
-        figures = cached.statistics()
-    assert figures.pop("cache bytes") > 0
-    assert figures == {"texts": 3, "cache hits": 1, "cache misses": 3, "cache hit rate": 0.25}

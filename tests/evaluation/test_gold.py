@@ -67,18 +67,6 @@ def test_gold_passage_that_stands_twice_is_the_first_of_its_rows_or_the_numbered
     assert _gold(tmp_path, corpus, {**TAR, "idx": 0}, {**TAR, "idx": 2}) == {0, 2}
 
 
-def test_copy_counts_as_found_in_any_document(tmp_path: Path, config: MemoryConfig) -> None:
-    # As a part of another document, and with other white space, it is a memory of its own.
-    corpus = [TAR, MOON, {"title": "Tar", "text": "Tar is  black."}, {"title": "Tar", "text": "Tar seals hulls."}]
-    report = run(_load(tmp_path, corpus, {"question": "Is tar black?", "paragraphs": [TAR]}), config)
-    assert report.nodes == 4
-    (line,) = (report.folder / "rankings.jsonl").read_text(encoding="utf-8").splitlines()
-    ranked = json.loads(line)["ranked"]
-    assert sorted(ranked) == [0, 1, 2, 3]
-    assert ranked[:2] == [0, 2]
-    assert report.recall["all"]["R@1"] == 100
-
-
 # Refusals
 
 

@@ -19,6 +19,7 @@ from neurogated.evaluation.runner import RunReport, run
 
 ROOT = Path(__file__).parents[2]
 SCORE = ROOT.parent / "shared" / "bench" / "score.py"
+scored = pytest.mark.skipif(not SCORE.exists(), reason=f"there is no scoring program at {SCORE}")
 SAMPLE = ROOT / "dataset" / "sample.json"
 
 
@@ -107,6 +108,7 @@ def test_many_chunks_of_a_passage_count_once_and_do_not_shorten_the_ranking(
         assert len(set(ranked)) == len(ranked)
 
 
+@scored
 def test_recall_of_the_sample_agrees_with_the_scoring_program(sample: Dataset, config: MemoryConfig) -> None:
     report = run(sample, config)
     first, groups = _score(SAMPLE, report)
@@ -174,6 +176,7 @@ def test_locomo_question_searches_its_own_conversation_only(tmp_path: Path, conf
     assert report.nodes == 7
 
 
+@scored
 def test_recall_of_locomo_agrees_with_the_scoring_program(tmp_path: Path, config: MemoryConfig) -> None:
     path = _locomo_file(tmp_path)
     report = run(load_dataset("talk", tmp_path, "locomo"), config)

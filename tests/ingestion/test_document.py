@@ -2,7 +2,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import Document, Passage, compute_mdhash_id
@@ -65,21 +65,6 @@ def test_the_id_does_not_depend_on_metadata(title: str | None, texts: list[str],
     noted = Document(tuple(Passage(text, {"note": note}) for text in texts), title, {"note": note})
 
     assert plain.document_id == noted.document_id
-
-
-@given(
-    st.tuples(titles, st.lists(st.text("ab我 ", min_size=1, max_size=3).filter(str.strip), min_size=1, max_size=3)),
-    st.tuples(titles, st.lists(st.text("ab我 ", min_size=1, max_size=3).filter(str.strip), min_size=1, max_size=3)),
-)
-def test_other_titles_or_texts_or_cuts_have_another_id(
-    first: tuple[str | None, list[str]], second: tuple[str | None, list[str]]
-) -> None:
-    assume(first != second)
-    # A blank title counts as none.
-    assume(all(title is None or title.strip() for title, _ in (first, second)))
-    one, other = (Document(tuple(map(Passage, texts)), title) for title, texts in (first, second))
-
-    assert one.document_id != other.document_id
 
 
 def test_the_id_is_written_down_and_must_not_change() -> None:

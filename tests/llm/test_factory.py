@@ -1,23 +1,20 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from neurogated import MemoryConfig
 from neurogated.config.groups import LLMSettings
-from neurogated.errors import BudgetExceededError, ConfigError
+from neurogated.errors import ConfigError
 from neurogated.llm.anthropic_llm import AnthropicLLM
 from neurogated.llm.base import BaseLLM
-from neurogated.llm.cache import CachedLLM
-from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
+from neurogated.llm.factory import get_llm, llm_is_configured
 from neurogated.llm.local_llm import LocalLLM
 from neurogated.llm.openai_llm import OpenAILLM
-from neurogated.llm.structured import StructuredLLM
 
 if TYPE_CHECKING:
-    from tests.llm.conftest import Server
+    pass
 
 SERVER = "http://127.0.0.1:1/v1"
 
@@ -54,20 +51,6 @@ def test_a_missing_key_is_named(name: str, variable: str, monkeypatch: pytest.Mo
     monkeypatch.setenv(variable, "")
     with pytest.raises(ConfigError):
         get_llm(MemoryConfig(llm_name=name))
-
-
-def test_kept_answers_cost_nothing_of_the_budget(server: Server, tmp_path: Path) -> None:
-    server.says('{"a": 1}', usage=(1, 1))
-    config = MemoryConfig(llm_base_url=server.url, llm=LLMSettings(max_calls=1))
-    llm = with_limits(get_llm(config), config, tmp_path / "answers.db")
-    structured = StructuredLLM(llm)
-    asked = [{"role": "user", "content": "a?"}]
-
-    assert isinstance(llm, CachedLLM)
-    assert [structured.infer_json(asked, {"type": "object"}) for _ in range(3)] == [{"a": 1}] * 3
-    with pytest.raises(BudgetExceededError):
-        structured.infer_json([{"role": "user", "content": "b?"}], {"type": "object"})
-    structured.close()
 
 
 @pytest.mark.parametrize(

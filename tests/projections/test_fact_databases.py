@@ -1,7 +1,6 @@
 """The table of facts shares databases, is rebuilt after losses, and leaves nothing half done."""
 
 import itertools
-import sqlite3
 import subprocess
 import sys
 import time
@@ -142,18 +141,3 @@ def test_removed_words_leave_the_database(
     assert b"quetzalcoatl" not in content()
     assert b"xochitl" not in content()
     assert b"Lyon" in content()
-
-
-def test_a_locked_database_is_an_error_in_time(tmp_path: Path, store: GraphStore) -> None:
-    url = f"sqlite:///{tmp_path}/facts.db"
-    table = FactTable(url, seconds=0.2)
-    store.apply(put(fact("f")))
-    table.catch_up(store, "default")
-    other = sqlite3.connect(tmp_path / "facts.db", isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    store.apply(put(fact("g")))
-    with pytest.raises(StorageError, match="locked"):
-        table.catch_up(store, "default")
-    other.execute("ROLLBACK")
-    other.close()
-    assert table.catch_up(store, "default") == 1

@@ -50,18 +50,6 @@ def test_activation_lifts_nothing_above_the_best_matches(memories: list[tuple[fl
     assert [score[place] for place in ranked] == sorted(score, reverse=True)
 
 
-def test_the_first_of_a_recall_is_the_same_with_and_without_activation() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", ACTIVATION_WEIGHT=50.0)
-    with NeuroGraphMemory(config) as memory:
-        texts = {f"Keeper {n}": f"Keeper {n} met keeper {n - 1} and keeper {n // 2} at the light." for n in range(30)}
-        memory.add_documents([{"title": title, "text": text} for title, text in texts.items()], progress=False)
-        for n in range(30):
-            question = f"Whom did keeper {n} meet?"
-            likest = max(memory.recall(question, top_n=30), key=lambda one: (one.parts["similarity"], one.id))
-            first = memory.recall(question, top_n=5)[0]
-            assert first.parts["similarity"] == pytest.approx(likest.parts["similarity"])
-
-
 def test_an_exact_repeat_scores_about_1_beside_any_other_memory() -> None:
     config = MemoryConfig(storage="memory", embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
