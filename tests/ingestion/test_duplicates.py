@@ -125,6 +125,17 @@ def test_separated_memories_stay_separate(memory: NeuroGraphMemory) -> None:
         memory.duplicates.separate("nobody")
 
 
+def test_a_group_survives_the_deletion_and_the_change_of_its_front(memory: NeuroGraphMemory) -> None:
+    front, *others = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(4))
+    assert set(links(memory).values()) == {front}
+    memory.delete(front)
+    assert set(links(memory).values()) == {others[0]}
+    memory.update(others[0], "I live in York.")
+    assert links(memory) == {others[2]: others[1]}
+    memory.update(others[0], "I live in Leeds!")
+    assert len(links(memory)) == 2
+
+
 def test_older_memories_are_linked_in_the_background_and_a_setting_switches_all_off(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config.replace(metabolism={"find_duplicates": False})) as memory:
         first, second = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(2))
