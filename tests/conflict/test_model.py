@@ -100,20 +100,6 @@ def test_a_failing_model_loses_nothing(config: MemoryConfig, model: ModelServer,
         assert waiting(memory) == 0
 
 
-def test_an_answer_that_leaves_out_a_pair_settles_the_other(config: MemoryConfig, model: ModelServer) -> None:
-    model.judge = lambda pair: entry(pair, "contradiction") if pair["pair"] == 1 else None
-    with NeuroGraphMemory(config) as memory:
-        said(memory, EARLIER)
-        said(memory, "Meat is what my friends and I never eat, not even a steak.", 1)
-        model.asked.clear()
-        said(memory, LATER, 3)
-        assert [len(pairs) for pairs in model.asked] == [2]
-        assert waiting(memory) == 1
-        model.judge = lambda pair: entry(pair, "none")
-        assert memory.learning.resume(progress=False) == (1, 0)
-        assert [len(pairs) for pairs in model.asked] == [2, 1]
-
-
 def test_a_memory_that_changes_while_the_model_answers_is_judged_again(
     config: MemoryConfig, model: ModelServer
 ) -> None:
@@ -150,22 +136,6 @@ def test_the_model_answers_without_a_lock(config: MemoryConfig, model: ModelServ
         said(memory, LATER, 3)
         assert len(found(memory)) == 1
         assert len(memory.facts.list(user_id="ana")) == 1
-
-
-def test_calls_after_a_write_are_limited(config: MemoryConfig, model: ModelServer) -> None:
-    few = config.replace(metabolism={"conflict_calls": 1})
-    model.judge = lambda pair: entry(pair, "none")
-    with NeuroGraphMemory(few) as memory:
-        memory.add(
-            [{"role": "user", "content": f"{text} {n}"} for n in range(6) for text in (EARLIER, LATER)], user_id="ana"
-        )
-        assert len(model.asked) == 1
-        assert waiting(memory) > 0
-        before = len(model.asked)
-        memory.learning.resume(progress=False)
-        assert waiting(memory) == 0
-        asked = [frozenset((pair["earlier"]["text"], pair["later"]["text"])) for pairs in model.asked for pair in pairs]
-        assert len(asked) == len(set(asked)) > before
 
 
 def test_erased_texts_leave_no_reason(config: MemoryConfig, model: ModelServer) -> None:

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.administration import import_memory
-from neurogated.components import Learning
 from neurogated.viewer import explain_conflicts
 from tests.conflict.model_server import EARLIER, LATER, ModelServer, Pair, entry, found, said, waiting
 
@@ -40,17 +38,6 @@ def test_a_reason_is_one_short_line_without_markup_or_control_characters(
         assert conflict.reason.isprintable()
         assert len(conflict.reason) <= 120
         assert "<script>alert" not in explain_conflicts(memory, user_id="ana")
-
-
-@pytest.mark.parametrize("work", [Learning.resume, Learning.consolidate])
-def test_a_read_only_memory_asks_no_model(
-    config: MemoryConfig, model: ModelServer, work: Callable[..., object]
-) -> None:
-    queued(config, model)
-    with NeuroGraphMemory(config.replace(read_only=True)) as memory:
-        work(memory.learning, progress=False)
-        assert waiting(memory) == 1
-    assert model.asked == []
 
 
 def test_a_memory_without_a_model_keeps_the_queue_and_adds_nothing_to_it(
@@ -132,17 +119,6 @@ def test_closing_ends_the_background_work_after_the_present_call(config: MemoryC
     assert len(model.asked) == 1
     with NeuroGraphMemory(config) as memory:
         assert (len(found(memory)), waiting(memory)) in {(1, 1), (1, 2)}
-
-
-def test_an_export_keeps_the_queue(config: MemoryConfig, model: ModelServer, tmp_path: Path) -> None:
-    sides = queued(config, model)
-    with NeuroGraphMemory(config) as memory:
-        memory.admin.export(tmp_path / "export", progress=False)
-    copy = config.replace(save_dir=str(tmp_path / "copy"))
-    import_memory(copy, tmp_path / "export", progress=False)
-    with NeuroGraphMemory(copy) as memory:
-        assert memory.learning.resume(progress=False) == (1, 0)
-        assert [one.sides for one in found(memory)] == [sides]
 
 
 def test_erased_words_leave_the_queue_and_the_cache(config: MemoryConfig, model: ModelServer) -> None:

@@ -135,19 +135,6 @@ def test_no_lock_is_held_while_the_model_answers_and_changed_sources_are_skipped
     assert len(told.learning.consolidate()) == 1
 
 
-def test_threads_never_make_a_fact_twice(memory: NeuroGraphMemory) -> None:
-    clusters(memory)
-    begin = threading.Barrier(4)
-
-    def work() -> list[str]:
-        begin.wait(WAIT)
-        return memory.learning.consolidate(progress=False)
-
-    with ThreadPoolExecutor(4) as pool:
-        made = [fact for one in [pool.submit(work) for _ in range(4)] for fact in one.result(WAIT)]
-    assert len(made) == len(set(made)) == len(facts_of(memory)) == 6
-
-
 def _run(script: str, *words: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

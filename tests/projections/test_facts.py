@@ -12,7 +12,7 @@ import pytest
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory, import_memory
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
-from neurogated.errors import InputError, StorageError
+from neurogated.errors import InputError, MissingExtraError, StorageError
 
 if TYPE_CHECKING:
     from tests.projections.conftest import Postgres

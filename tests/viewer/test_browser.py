@@ -20,11 +20,12 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
-from neurogated import EdgeType, Kernel, MemoryNode, Recall
+from neurogated import EdgeType, Kernel, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.core.trace import RecalledMemory
-from neurogated.viewer import render_recall, write_page
+from neurogated.viewer import explain, explain_conflicts, render_recall, write_page
 from neurogated.viewer.subgraph import subgraph_of
 from tests.viewer.browser import open_browser, set_screen
+from tests.viewer.conftest import HOSTILE, oppose
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 HOW = "no browser: apt-get install -y chromium chromium-driver"
@@ -77,6 +78,17 @@ def _belonging(chrome: webdriver.Chrome, name: str) -> set[str]:
     return set(str(_all(chrome, f"#{name}")[0].get_dom_attribute("data-lit")).split())
 
 
+def _number(element: WebElement) -> float:
+    """Return the number in an element. Less than a thousandth counts as none."""
+    text = str(element.get_property("textContent"))
+    return 0.0 if text.startswith("<") else float(text)
+
+
+def _number_of_label(label: WebElement) -> float:
+    text = str(label.get_property("textContent")).split()[-1]
+    return 0.0 if text.startswith("<") else float(text)
+
+
 def _messages(chrome: webdriver.Chrome) -> list[Any]:
     return list(chrome.get_log("browser"))  # type: ignore[no-untyped-call]
 
@@ -101,6 +113,11 @@ def _pixels(png: bytes) -> set[bytes]:
     return {raw[i : i + size] for i in range(1, len(raw) - size, size)}
 
 
+def _luminance(colour: str) -> float:
+    numbers = [float(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    return sum(numbers) / 3
+
+
 def test_it_opens_without_error_or_request_and_draws_all_of_the_recall(
     show: Open, recall: Recall, nodes: Nodes
 ) -> None:
@@ -116,6 +133,29 @@ def test_it_opens_without_error_or_request_and_draws_all_of_the_recall(
     for path in _all(chrome, ".arc .line"):
         assert path.size["width"] > 0
     assert len(_pixels(base64.b64decode(chrome.get_screenshot_as_base64()))) > 100
+
+
+def test_shown_numbers_add_up_on_the_page_of_a_real_recall(show: Open, memory: NeuroGraphMemory) -> None:
+    for number in range(12):
+        text = f"The pump {number} failed because the valve of pump {number - 1} leaked into the lower field."
+        memory.add_document(text, title=f"Log {number // 3}")
+    recall = memory.recall("Why did the pump in the lower field fail?", top_n=8)
+    chrome = show(explain(memory, recall))
+    assert any(one.flows and one.contributions["held_back"] for one in recall)
+    for rank, found in enumerate(recall):
+        (item,) = _all(chrome, f"#n{rank}")
+        total = _number(item.find_element(By.CSS_SELECTOR, ".total"))
+        terms = {
+            str(term.get_dom_attribute("data-term")): _number(term)
+            for term in item.find_elements(By.CSS_SELECTOR, "[data-term]")
+        }
+        assert total == pytest.approx(found.score, abs=0.0005 + 1e-9)
+        assert total == pytest.approx(sum(terms.values()) - 2 * terms.get("held back", 0.0), abs=1e-9)
+        flows = [_number(flow) for flow in item.find_elements(By.CSS_SELECTOR, "[data-flow]")]
+        assert len(flows) == len(found.flows)
+        assert sum(flows) == pytest.approx(terms.get("activation", 0.0), abs=1e-9)
+        labels = [_number_of_label(arc) for arc in _all(chrome, f".arc[data-node='{rank}']:not(.relayed) text")]
+        assert sorted(labels) == sorted(flows)
 
 
 def test_the_keyboard_alone_reaches_every_box_and_flow(show: Open, recall: Recall, nodes: Nodes) -> None:
