@@ -26,7 +26,7 @@ from neurogated.compose import build_text_embedder, load_config
 from neurogated.conflict import specificity
 from neurogated.conflict.judge import Content, PairJudge
 from neurogated.conflict.meanings import Meanings
-from neurogated.core.judgements import Relation, RelationKind
+from neurogated.core.judgements import Relation
 from tools.fit_specificity import fit, rows
 
 OWN = Path(__file__).parent / "data"
@@ -137,18 +137,6 @@ def _told(text: str) -> Content:
     return {"content": said, "timestamp": moment}
 
 
-def duplicates(path: Path, judge: PairJudge, half: int) -> str:
-    counts: Counter[tuple[bool, bool]] = Counter()
-    for line in path.read_text(encoding="utf-8").splitlines()[1 + half :: 2]:
-        _, same, first, second = line.split("\t")
-        counts[same == "1", judge.compare(first, second).kind is RelationKind.DUPLICATE] += 1
-    said = counts[True, True] + counts[False, True]
-    return (
-        f"precision {_share(counts[True, True], said)},"
-        f" recall {_share(counts[True, True], counts[True, True] + counts[True, False])}"
-    )
-
-
 def outcomes(path: Path, judge: PairJudge, language: str) -> str:
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
     found = Counter(
@@ -201,9 +189,6 @@ def main() -> None:
             print(f"{name}: {tally.conflicts()}; {1e3 * took:.2f} ms a pair, vectors of words included")
             if name not in {"SICK", "CDConv"}:
                 print(f"  {tally.kinds()}")
-    if arguments.only in "duplicates":
-        for half, name in enumerate(("tuned", "unseen")):
-            print(f"duplicates, {name} half: {duplicates(OWN / 'duplicates.tsv', judge, half)}")
     if arguments.only in "outcomes":
         for language in ("en", "de", "es", "zh"):
             print(f"outcomes, {language}: {outcomes(OWN / 'outcomes.tsv', judge, language)}")

@@ -1,9 +1,9 @@
 """Echoes: how many repetitions of recalled memories are recognised, and how many other statements are taken for echoes.
 
 The user says the first text of each pair. Recalls hand these memories out, fifty pairs at a time. Then the assistant
-says the second text, or the first one again. The pairs of `benchmarks/data` are paraphrases, or other facts that differ
-by a word or two. Those of `echoes.tsv` are messages of an assistant; rules were tuned on its first half,
-every other line. The turns of a data set are said likewise. Turns that were not handed out are other facts.
+says the second text, or the first one again. The pairs of `benchmarks/data/echoes.tsv` are messages of an assistant;
+rules were tuned on its first half, every other line. The turns of a data set are said likewise. Turns that were not
+handed out are other facts.
 
 python -m benchmarks.echoes --turns locomo_conv0-4.json
 """
@@ -83,14 +83,10 @@ def main() -> None:
     parser.add_argument("--turns", type=Path, help="a file of LoCoMo")
     parser.add_argument("--show", action="store_true", help="print the other facts that are taken for echoes")
     arguments = parser.parse_args()
-    files = ("duplicates", "near_duplicates")
-    known = [line for name in files for line in lines_of(name)]
     said = lines_of("echoes")
-    report_repeated("statements", [first for first, _ in (*pairs_of(known, "1"), *pairs_of(said, "1"))])
-    report("paraphrases, pairs of statements", pairs_of(known, "1"))
+    report_repeated("statements", [first for first, _ in pairs_of(said, "1")])
     report("paraphrases by an assistant, tuned half", pairs_of(said[::2], "1"))
     report("paraphrases by an assistant, unseen half", pairs_of(said[1::2], "1"))
-    report("other facts, pairs of statements", pairs_of(known, "0"), shows=arguments.show)
     report("other facts by an assistant, tuned half", pairs_of(said[::2], "0"), shows=arguments.show)
     report("other facts by an assistant, unseen half", pairs_of(said[1::2], "0"))
     if arguments.turns:

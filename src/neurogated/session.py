@@ -124,7 +124,7 @@ class Session:
         # Only calls of a language model wait; threads would slow the other analysers down.
         workers = self.config.llm.concurrency if has_model else 1
         judges = parts.causal_judge, parts.entity_finder
-        analysis = Analysis(*judges, workers, parts.encoder, parts.statement_judge)
+        analysis = Analysis(*judges, workers, parts.encoder)
         check = ConflictChecker(self.store, parts.statement_judge, self.config.metabolism, queues=has_model).checked
         return Writer(
             self.store, parts.embedder, analysis, self.config, parts.clock, check=check, committer=self.committer

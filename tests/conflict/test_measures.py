@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
-from neurogated import RelationKind
 from neurogated.conflict.certainty import ends
 from neurogated.conflict.claims import claims_in, contradicted
 from neurogated.conflict.judge import Content, PairJudge
@@ -41,40 +38,8 @@ def test_conflicts_are_found_in_four_languages_and_few_other_pairs_are_flagged(j
         side = "conflict" if kind in {"contradiction", "supersession"} else "other"
         counts[side] += 1
         counts[f"{side} flagged"] += relation.is_conflict
-        counts["right"] += relation.kind.value == kind
     assert counts["conflict flagged"] >= 0.85 * counts["conflict"]
     assert counts["other flagged"] <= 0.05 * counts["other"]
-    assert counts["right"] >= 0.85 * (counts["conflict"] + counts["other"])
-
-
-@pytest.mark.parametrize("name", ["duplicates.tsv", "near_duplicates.tsv"])
-def test_duplicates_are_told_from_near_misses(judge: PairJudge, name: str) -> None:
-    counts: Counter[tuple[bool, bool]] = Counter()
-    for _, same, first, second in _some(name):
-        counts[same == "1", judge.compare(first, second).kind is RelationKind.DUPLICATE] += 1
-    assert counts[True, True] >= 0.98 * (counts[True, True] + counts[False, True])
-    assert counts[True, True] >= 0.85 * (counts[True, True] + counts[True, False])
-
-
-def test_the_judge_of_writes_joins_no_near_misses() -> None:
-    judge, found = PairJudge(), 0
-    rows = _rows("near_misses.tsv")
-    for _, same, first, second in rows:
-        pairs = (first, second), (second, first)
-        is_joined = any(judge.compare(*pair).kind is RelationKind.DUPLICATE for pair in pairs)
-        assert same == "1" or not is_joined, (first, second)
-        found += is_joined
-    assert found >= 0.85 * sum(same == "1" for _, same, *_ in rows)
-
-
-def test_few_attacks_on_the_judge_of_writes_succeed() -> None:
-    judge = PairJudge()
-    counts: Counter[tuple[bool, bool]] = Counter()
-    for _, same, first, second in _rows("attacks.tsv"):
-        pairs = (first, second), (second, first)
-        counts[same == "1", any(judge.compare(*pair).kind is RelationKind.DUPLICATE for pair in pairs)] += 1
-    assert counts[False, True] <= 0.16 * (counts[False, True] + counts[False, False])
-    assert counts[True, True] >= 0.6 * (counts[True, True] + counts[True, False])
 
 
 def test_hardly_a_statement_ends_another_without_a_question() -> None:

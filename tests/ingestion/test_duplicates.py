@@ -10,7 +10,6 @@ from hypothesis import given
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.errors import UnknownIdError
-from neurogated.ingestion.spelling import same_spelling
 
 QUESTION = "Where do I live?"
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
@@ -31,17 +30,16 @@ def said(memory: NeuroGraphMemory, text: str, **about: object) -> str:
     return memory.add(text, **{"user_id": "ana", **about})[0]  # type: ignore[arg-type]
 
 
-def test_a_recall_shows_the_clearest_of_a_group_and_names_the_others(memory: NeuroGraphMemory) -> None:
-    longer = said(memory, "I do live in Leeds!")
-    short = said(memory, "I live in Leeds.", session_id="s")
+def test_a_recall_shows_the_first_of_a_group_and_names_the_others(memory: NeuroGraphMemory) -> None:
+    first = said(memory, "I live in Leeds.")
+    later = said(memory, "I live in Leeds.", session_id="s")
     other = said(memory, "I live in York.")
-    assert links(memory) == {longer: short}
-    assert recalled(memory) == {short: (longer,), other: ()}
-    assert recalled(memory, include_duplicates=True) == {short: (longer,), longer: (short,), other: ()}
-    assert recalled(memory, as_of=1).keys() == {longer}
-    assert memory.duplicates.of(longer) == [short]
-    assert memory.get(longer).content == "I do live in Leeds!"
-    assert {node.id for node in memory.list(user_id="ana")} >= {longer, short}
+    assert links(memory) == {later: first}
+    assert recalled(memory) == {first: (later,), other: ()}
+    assert recalled(memory, include_duplicates=True) == {first: (later,), later: (first,), other: ()}
+    assert recalled(memory, as_of=1).keys() == {first}
+    assert memory.duplicates.of(later) == [first]
+    assert {node.id for node in memory.list(user_id="ana")} >= {first, later}
 
 
 @pytest.mark.parametrize(
@@ -64,6 +62,15 @@ def test_statements_that_differ_stay_apart(memory: NeuroGraphMemory, other: str)
         ("My PIN is 0042.", "My PIN is 42."),
         ("Version 1.10 works.", "Version 1.1 works."),
         ("I am 5' tall.", 'I am 5" tall.'),
+        ("The discount is 10%.", "The discount is 10."),
+        ("It costs $10.", "It costs 10."),
+        ("The shop has x = 5.", "The shop has x ≠ 5."),
+        ("It weighs 1,5 kg.", "It weighs 1.5 kg."),
+        ("I work until nine.", "I work at nine."),
+        ("He ate and then slept.", "He slept and then ate."),
+        ("Rust is spreading.", "rust is spreading."),
+        ("My list:\n- one\n- two", "My list: - one - two"),
+        ("if x:\n    go()\nstop()", "if x:\n    go()\n    stop()"),
     ],
 )
 def test_a_sign_a_zero_or_a_capital_letter_can_change_what_is_said(
@@ -74,11 +81,20 @@ def test_a_sign_a_zero_or_a_capital_letter_can_change_what_is_said(
     assert ids <= {found.id for found in memory.recall(one, top_n=9, user_id="ana")}
 
 
-@given(st.lists(st.sampled_from(["Tom", "tom", "5", "-5", "<", ">", "1.10", "1.1", "B12", "b12", "é", "e", "."])))
-def test_every_text_is_spelled_as_itself_and_the_order_of_two_texts_does_not_matter(words: list[str]) -> None:
-    text, other = " ".join(words), " ".join(words[::-1]).upper()
-    assert same_spelling(text, text)
-    assert same_spelling(text, other) == same_spelling(other, text)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I live in Leeds.", "  I live  in Leeds. "),
+        ("The café is open.", "the cafe\u0301 is open."),
+        ("i live in Leeds.", "I live in Leeds."),
+        ("A list:\n- one ", "A list:\n- one"),
+    ],
+)
+def test_texts_that_differ_only_in_blanks_form_and_the_case_of_a_function_word_are_equal(
+    memory: NeuroGraphMemory, one: str, other: str
+) -> None:
+    first, second = said(memory, one, session_id="s"), said(memory, other, session_id="s")
+    assert links(memory) == {second: first}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +148,7 @@ def test_a_group_survives_the_deletion_and_the_change_of_its_front(memory: Neuro
     assert set(links(memory).values()) == {others[0]}
     memory.update(others[0], "I live in York.")
     assert links(memory) == {others[2]: others[1]}
-    memory.update(others[0], "I live in Leeds!")
+    memory.update(others[0], "I live in  Leeds.")
     assert len(links(memory)) == 2
 
 
@@ -154,7 +170,7 @@ def test_older_memories_are_linked_in_the_background_and_a_setting_switches_all_
         assert recalled(memory).keys() == {first, second}
 
 
-TEXTS = ["I live in Leeds.", "I do live in Leeds!", "I LIVE in Leeds", "I live in York.", "I do live in York."]
+TEXTS = ["I live in Leeds.", "I live  in Leeds.", "i live in Leeds.", "I live in York.", "I do live in York."]
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["add", "delete", "separate", "update", "sweep"]), st.integers(0, 9), st.sampled_from(TEXTS)
@@ -187,8 +203,6 @@ def test_groups_are_stars_of_equal_statements_after_any_changes(steps: list[tupl
             assert not set(behind) & set(behind.values())
             assert {*behind, *behind.values()} <= set(ids)
             for one, other in behind.items():
-                assert memory.get(one).content.split()[-1].strip(".!") == memory.get(other).content.split()[-1].strip(
-                    ".!"
-                )
+                assert memory.get(one).content.lower().split() == memory.get(other).content.lower().split()
             shown = memory.recall(QUESTION, top_n=99, user_id="ana").ids if ids else ()
             assert set(shown) == set(ids) - set(behind)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from neurogated.context.blocks import without_blocks
-from neurogated.context.echo import EchoFinder, EchoLinks
+from neurogated.context.echo import EchoLinks
 from neurogated.core.delta import Access
 from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
@@ -18,9 +18,7 @@ from neurogated.core.text_caches import forget_texts
 from neurogated.errors import InputError
 from neurogated.ingestion.checks import Check
 from neurogated.ingestion.document import Document, Passage
-from neurogated.ingestion.duplicates import DUPLICATE_WORDS
 from neurogated.ingestion.revision import Revision
-from neurogated.ingestion.spelling import same_spelling
 from neurogated.progress import show_progress
 from neurogated.session import Notice, Session
 
@@ -121,7 +119,6 @@ class Texts:
     def _echo_links(self, heard: Sequence[_Heard]) -> EchoLinks:
         return EchoLinks(
             self._session.store,
-            EchoFinder(self._session.parts.statement_judge, same_spelling, DUPLICATE_WORDS),
             self._handed_out(),
             [(one.scope, one.passages[0], ids) for one, _, ids in heard if one is not None and ids],
         )

@@ -34,7 +34,7 @@ class MetabolismSettings:
     active_memories: int = setting(64, "memories of a user, accessed last, that count as active", low=1)
 
     find_duplicates: bool = setting(
-        True, "link memories of one owner that say the same, and recall only the clearest of them"
+        True, "link memories of one owner with equal texts, and recall only the first of them"
     )
 
     # Energy

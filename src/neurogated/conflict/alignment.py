@@ -8,15 +8,17 @@ from difflib import SequenceMatcher
 from itertools import combinations
 
 from neurogated.conflict import cues
+from neurogated.conflict.clauses import relatives_in
 from neurogated.conflict.meanings import Meanings
-from neurogated.conflict.statement import Statement
+from neurogated.conflict.statement import Statement, differ_in_day
 from neurogated.conflict.tokens import Token
 
-__all__ = ["Alignment", "Pair", "align", "is_inflected", "is_swapped"]
+__all__ = ["Alignment", "Pair", "align", "both_true", "is_inflected", "is_swapped"]
 
 _LEAST_STEM = 5
 _LEAST_PREFIX = 3
 _INFLECTED = 0.6
+_PLURAL = "sn"
 _LONGEST = 60
 """Words of a statement that are aligned one by one."""
 
@@ -181,3 +183,15 @@ def _exchanged(one: Pair, other: Pair) -> bool:
         and one.second.role == other.first.role
         and one.first.role != other.first.role
     )
+
+
+def both_true(one: Statement, other: Statement, found: Alignment) -> str | None:
+    """Return why two statements that seem to contradict each other can both be true; None if they cannot."""
+    if any(cues.ADDED.search(each.text) for each in (one, other)):
+        return "One of them tells of a further thing."
+    if differ_in_day(one, other):
+        return "They name days by their distance, and were said on different days."
+    words = [(pair.first.word, pair.second.word) for pair in found.pairs if pair.how == "same"]
+    if any(relatives_in(first) and first.rstrip(_PLURAL) != second.rstrip(_PLURAL) for first, second in words):
+        return "They are about different persons." if one.language != "en" else None
+    return None

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from neurogated.conflict.alignment import align
 from neurogated.conflict.clauses import is_simple
 from neurogated.conflict.cues import ENDED, PAST, TODAY
 from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.statement import in_one_language, read_text
-from neurogated.core.judgements import RelationKind, StatementJudge
+from neurogated.conflict.word_relations import word_relations
+from neurogated.core.judgements import StatementJudge
+from neurogated.core.keywords import fold
+from neurogated.core.words import split_words
 
 __all__ = ["ends", "tells_of_another_past"]
 
@@ -22,21 +27,24 @@ def ends(judge: StatementJudge, earlier: str, later: str) -> bool:
     if first.is_past or first.is_new or not is_simple(earlier):
         return False
     if second.is_past:
-        return _say_the_same(judge, earlier, later)
+        return _say_the_same(earlier, later)
     if second.is_negated or not TODAY.search(later) or not judge.has_one_value(later):
         return False
     ours, theirs = align(first, second, Meanings()).rest()
     return all(each and all(token.is_name for token in each) for each in (ours, theirs))
 
 
-def tells_of_another_past(judge: StatementJudge, one: str, other: str) -> bool:
+def tells_of_another_past(one: str, other: str) -> bool:
     """Return whether one of two sentences tells of another state before: "I used to live in Rome"."""
     if read_text(one).is_former == read_text(other).is_former:
         return False
-    return not _say_the_same(judge, one, other)
+    return not _say_the_same(one, other)
 
 
-def _say_the_same(judge: StatementJudge, one: str, other: str) -> bool:
+def _say_the_same(one: str, other: str) -> bool:
     """Return whether two sentences say the same if one leaves out that it is so no longer."""
-    bare = [" ".join(PAST.sub(" ", ENDED.sub(" ", each)).split()) for each in (one, other)]
-    return judge.compare(bare[0], bare[1]).kind is RelationKind.DUPLICATE
+    bare = [split_words(fold(PAST.sub(" ", ENDED.sub(" ", each)))) for each in (one, other)]
+    differing = [pair for pair in zip_longest(*bare, fillvalue="") if pair[0] != pair[1]]
+    base = word_relations().base
+    # Only the verb may have another form.
+    return len(differing) <= 1 and all(base(first) == base(second) for first, second in differing)

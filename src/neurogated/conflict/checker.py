@@ -248,7 +248,7 @@ class ConflictChecker:
             pair = content_of(old, said), content_of(node, text)
             # A message may arrive after one that was said later.
             relation = self._judge.compare(*(pair if moment_of(old) <= moment_of(node) else pair[::-1]))
-            if relation.is_conflict and not tells_of_another_past(self._judge, said, text):
+            if relation.is_conflict and not tells_of_another_past(said, text):
                 told.add(place)
                 yield Found(old, relation, (at, place))
 

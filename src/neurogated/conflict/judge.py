@@ -8,19 +8,17 @@ from dataclasses import replace
 from itertools import islice, product
 from typing import Any
 
-from neurogated.conflict.alignment import Alignment, align
+from neurogated.conflict.alignment import Alignment, align, both_true
 from neurogated.conflict.clauses import language_in
 from neurogated.conflict.exclusive import Exclusiveness
 from neurogated.conflict.facts import compare_slots
-from neurogated.conflict.forms import both_true, stops
 from neurogated.conflict.guards import Guards
-from neurogated.conflict.literals import same_literals
 from neurogated.conflict.meanings import Meanings
-from neurogated.conflict.sameness import difference
 from neurogated.conflict.slots import same_subject, slot_of
 from neurogated.conflict.statement import Statement, in_one_language, read_statement, said_as
 from neurogated.conflict.states import states_in
 from neurogated.conflict.verdicts import INDEPENDENT, conflict, duplicate, independent
+from neurogated.core.equal_text import equal_key
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
 from neurogated.core.text import checked_text
@@ -66,14 +64,12 @@ class PairJudge:
         if max(sum(len(one.text) for one in part) for part in (ours, theirs)) > _MOST_CHARACTERS:
             return independent(f"A text of more than {_MOST_CHARACTERS} characters is not compared.")
         relation = self._relation(first, second, ours, theirs)
-        texts = (" ".join(one.text for one in part) for part in (ours, theirs))
-        if relation.kind is RelationKind.DUPLICATE and not same_literals(*texts):
-            return independent("They differ in a code, a sign or the way that a number is written.")
+        texts = (equal_key(" ".join(one.text for one in part)) for part in (ours, theirs))
+        if relation.kind is RelationKind.DUPLICATE and next(texts) != next(texts):
+            return independent("They may say the same, but not in the same words.")
         return relation
 
     def _relation(self, first: Content, second: Content, ours: list[Statement], theirs: list[Statement]) -> Relation:
-        if [one.plain for one in ours] != [one.plain for one in theirs] and _same_words(ours, theirs):
-            return duplicate("Both say the same in the same words.", sure=True)
         if len(ours) == len(theirs) == 1 or max(len(ours), len(theirs)) > _MOST_SENTENCES:
             return self._judge(read_statement(first), read_statement(second))
         found = [[self._judge(one, other) for other in theirs] for one in ours]
@@ -102,12 +98,8 @@ class PairJudge:
         relation = self._by_rules(one, other)
         if relation.is_conflict and (reason := both_true(one, other, align(one, other, self._meanings))) is not None:
             return independent(reason)
-        if relation.kind is RelationKind.DUPLICATE:
-            one, other = in_one_language(one, other)
-            if other.is_past and not (one.is_past or one.mode):
-                return conflict(one, other, "The second is about the past only.")
-            reason = difference(one, other, align(one, other, self._meanings))
-            return relation if reason is None else independent(reason)
+        if relation.kind is RelationKind.DUPLICATE and other.is_past and not (one.is_past or one.mode):
+            return conflict(*in_one_language(one, other), "The second is about the past only.")
         return relation
 
     def _by_rules(self, one: Statement, other: Statement) -> Relation:  # noqa: PLR0911 - rules in order
@@ -157,14 +149,6 @@ def _sentences(content: Content) -> list[Statement]:
     if isinstance(content, str):
         return [read_statement(part) for part in parts]
     return [read_statement({**content, "content": part}) for part in parts]
-
-
-def _same_words(ours: list[Statement], theirs: list[Statement]) -> bool:
-    """Return whether two texts differ in punctuation only."""
-    words = [[word.rstrip(".") for one in part for word in one.plain.split()] for part in (ours, theirs)]
-    if stops(ours) != stops(theirs):
-        return False
-    return words[0] == words[1] and [one.mode for one in ours][-1:] == [one.mode for one in theirs][-1:]
 
 
 def _of_whole(found: list[list[Relation]]) -> Relation:

@@ -14,17 +14,17 @@ import numpy as np
 from neurogated.context.retelling import in_first_person, in_one_person, without_frame
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.judgements import RelationKind, StatementJudge
+from neurogated.core.equal_text import depends_on_day, equal_key
 from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.language import NEGATIONS
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
 from neurogated.core.sentences import split_sentences
+from neurogated.core.times import find_times
 from neurogated.core.view import GraphView
-from neurogated.errors import InputError
 
-__all__ = ["EchoFinder", "EchoLinks", "Said", "SameSpelling", "separated"]
+__all__ = ["EchoLinks", "Said", "separated", "shares_of"]
 
 # Nearest memories with which a message of the assistant is compared.
 _ECHO_CANDIDATES = 8
@@ -32,8 +32,6 @@ _ECHO_CANDIDATES = 8
 # Cosine from which a message of the assistant is compared with a memory; 0.4 suits all-MiniLM-L6-v2.
 _ECHO_SIMILARITY = 0.4
 
-SameSpelling = Callable[[str, str], bool]
-"""Returns whether two texts agree in the spelling of the words that they share."""
 _ASSISTANT = "assistant"
 """The role whose messages are compared with memories; memories of this role are not."""
 _DENIALS = frozenset(chain.from_iterable(NEGATIONS.values())) | {"nein", "non", "不", "不是"}
@@ -63,60 +61,33 @@ class _Told(NamedTuple):
     words: frozenset[str]
 
 
-class EchoFinder:
-    """Compares messages of an assistant with memories that were handed out."""
+def shares_of(message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, float]:
+    """Return the share of a message that each memory says, by id; empty if the message says anything else.
 
-    def __init__(self, judge: StatementJudge, same_spelling: SameSpelling, most_words: int) -> None:
-        """Take the judge, which must call two sentences duplicates.
-
-        Args:
-            judge: compares two sentences.
-            same_spelling: compares the spellings, which the judge passes over.
-            most_words: most words of each sentence that may be missing from the other.
-        """
-        self._judge = judge
-        self._same_spelling = same_spelling
-        self._most_words = most_words
-
-    def shares(self, message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, float]:
-        """Return the share of a message that each memory says, by id; empty if the message says anything else.
-
-        Each sentence must say the same as a sentence of a memory, or as the whole memory.
-        """
-        told = [_Told(memory, *one) for memory in memories for one in _sentences(memory.content)]
-        said = [
-            (one, [each for each in told if self._are_near(one.words, each.words)])
-            for one in _sentences(message.content)
-        ]
-        if not all(near for _, near in said):
+    Each sentence must equal a sentence of a memory, or the whole memory, both in the first person.
+    """
+    told = [_Told(memory, *one) for memory in memories for one in _sentences(memory.content)]
+    found = Counter[str]()
+    for one in _sentences(message.content):
+        near = (each for each in told if _are_near(one.words, each.words))
+        source = next((each.memory.id for each in near if _is_same(message, one.text, each)), None)
+        if source is None:
             return {}
-        found = Counter[str]()
-        for one, near in said:
-            source = next((each.memory.id for each in near if self._is_same(message, one.text, each)), None)
-            if source is None:
-                return {}
-            found[source] += 1
-        return {name: count / found.total() for name, count in found.items()}
+        found[source] += 1
+    return {name: count / found.total() for name, count in found.items()}
 
-    def _are_near(self, ours: frozenset[str], theirs: frozenset[str]) -> bool:
-        """Return whether two sentences share enough words to be read, which takes longer."""
-        shared = len(ours & theirs)
-        return 2 * shared >= min(len(ours), len(theirs)) and max(len(ours), len(theirs)) - shared <= self._most_words
 
-    def _is_same(self, message: MemoryNode, text: str, of: _Told) -> bool:
-        if _are_two_persons(message, of.memory) and in_first_person(without_frame(text)) and in_first_person(of.text):
-            return False
-        said, told = in_one_person(text, of.text)
-        if not self._same_spelling(said, told):
-            return False
-        if said == told and _moment(message).date() == _moment(of.memory).date():
-            return True
-        try:
-            relation = self._judge.compare(_dated(message, said), _dated(of.memory, told))
-        except InputError:
-            # The judge reads no longer texts.
-            return said == told
-        return relation.kind is RelationKind.DUPLICATE
+def _are_near(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Return whether two sentences share enough words to be read, which takes longer."""
+    return 2 * len(ours & theirs) >= min(len(ours), len(theirs))
+
+
+def _is_same(message: MemoryNode, text: str, of: _Told) -> bool:
+    if _are_two_persons(message, of.memory) and in_first_person(without_frame(text)) and in_first_person(of.text):
+        return False
+    said, told = map(equal_key, in_one_person(text, of.text))
+    is_one_day = _moment(message).date() == _moment(of.memory).date()
+    return said == told and (is_one_day or not depends_on_day(find_times(of.text)))
 
 
 class EchoLinks:
@@ -129,7 +100,6 @@ class EchoLinks:
     def __init__(
         self,
         store: GraphStorePort,
-        finder: EchoFinder,
         handed_out: Callable[[str | None], Sequence[str]],
         blocks: Sequence[tuple[Scope, Said, Sequence[str]]],
     ) -> None:
@@ -137,12 +107,10 @@ class EchoLinks:
 
         Args:
             store: the graph.
-            finder: compares texts.
             handed_out: returns the ids of the memories that were handed out to a user.
             blocks: messages that only quote memories, each with its owner, and with the ids of these memories.
         """
         self._store = store
-        self._finder = finder
         self._handed_out = handed_out
         self._most, self._least = _ECHO_CANDIDATES, _ECHO_SIMILARITY
         self._blocks = blocks
@@ -179,7 +147,7 @@ class EchoLinks:
         nearest = rows[order[likeness[order] >= self._least]]
         memories = self._store.get_nodes([view.ids[row] for row in nearest.tolist()], missing_ok=True)
         said = [one for one in memories if one.role != _ASSISTANT and _may_repeat(node.scope, one.scope)]
-        return self._finder.shares(node, said)
+        return shares_of(node, said)
 
 
 def separated(view: GraphView, node_id: str, at: datetime) -> tuple[MemoryEdge, ...]:
@@ -222,10 +190,6 @@ def _words_of(sentence: str) -> frozenset[str]:
 def _are_two_persons(one: MemoryNode, other: MemoryNode) -> bool:
     """Return whether two messages have speakers with different names."""
     return None not in {one.speaker, other.speaker} and one.speaker != other.speaker
-
-
-def _dated(node: MemoryNode, text: str) -> dict[str, object]:
-    return {"content": text, "timestamp": _moment(node)}
 
 
 def _moment(node: MemoryNode) -> datetime:

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.judgements import CausalJudgement, StatementJudge
+from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import CausalJudge, EntityFinder
 from neurogated.core.watchdog import stage
@@ -59,7 +59,6 @@ class Analysis:
 
     Attributes:
         encoder: sets the importance and the energy of new nodes.
-        statement_judge: finds duplicates; None finds none.
     """
 
     def __init__(
@@ -68,12 +67,10 @@ class Analysis:
         entity_finder: EntityFinder,
         workers: int,
         encoder: Encoder | None = None,
-        statement_judge: StatementJudge | None = None,
     ) -> None:
         self._causal_judge = causal_judge
         self._entity_finder = entity_finder
         self.encoder = encoder or Encoder()
-        self.statement_judge = statement_judge
         self._workers = workers
 
     def find_entities(self, nodes: Sequence[MemoryNode]) -> Findings:

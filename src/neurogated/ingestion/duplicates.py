@@ -1,8 +1,7 @@
-"""Links memories of one owner that say the same, and puts the clearest of them in front."""
+"""Links memories of one owner with equal texts, and puts the first of them in front."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -14,28 +13,20 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import given_times
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.judgements import RelationKind, StatementJudge
+from neurogated.core.equal_text import depends_on_day, equal_key
 from neurogated.core.keywords import fold
-from neurogated.core.language import FUNCTION_WORDS
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import fronts, has_groups
 from neurogated.core.view import GraphView, Rows
-from neurogated.errors import InputError
 from neurogated.ingestion.groups import Groups
-from neurogated.ingestion.spelling import same_spelling
 
-__all__ = ["DUPLICATE_WORDS", "DuplicateLinks", "Duplicates"]
+__all__ = ["DuplicateLinks", "Duplicates"]
 
-# Two memories are compared for duplication from this cosine on.
-_DUPLICATE_COSINE = 0.7
-DUPLICATE_WORDS = 4
-"""Keywords of one of two duplicates that the other may lack."""
-
-_WORD = re.compile("[\u3400-\u9fff]|[^\\W_\u3400-\u9fff]+")
-_FUNCTION_WORDS = frozenset("的是了在有我").union(*FUNCTION_WORDS.values())
-_BEGINNING = 4
-"""Letters in which the forms of a word agree."""
+_LEAST = 0.7
+"""Cosine of equal texts at least; the vectors may differ, since the case of a letter may."""
+_SURE = 1.0
+"""Confidence that equal texts say the same."""
 _TOLD = frozenset({"episode", "turn"})
 """Kinds of memories that may say the same as memories of the other kinds here."""
 
@@ -50,14 +41,12 @@ class DuplicateLinks(NamedTuple):
 class Duplicates:
     """Computes changes of SAME_AS edges and does not apply them.
 
-    Candidates are the ends of SIM edges. The judge decides; the cosine alone never does.
+    Candidates are the ends of SIM edges. Only equal texts are joined.
     """
 
-    def __init__(self, store: GraphStorePort, judge: StatementJudge | None, config: MemoryConfig) -> None:
+    def __init__(self, store: GraphStorePort, config: MemoryConfig) -> None:
         self._store = store
-        self._judge = judge if config.metabolism.find_duplicates else None
-        self._least = _DUPLICATE_COSINE
-        self._most_words = DUPLICATE_WORDS
+        self._is_on = config.metabolism.find_duplicates
         self._batch = config.indexing.batch_size
         self._swept = 0
 
@@ -72,8 +61,8 @@ class Duplicates:
         groups = Groups(view)
         if has_groups(view):
             self._leave(groups, self._leaving(view, gone, known), known)
-        if self._judge is not None:
-            near = [edge for edge in similar if edge.weight >= self._least]
+        if self._is_on:
+            near = [edge for edge in similar if edge.weight >= _LEAST]
             self._join(groups, [edge.key for edge in sorted(near, key=lambda edge: -edge.weight)], known)
         return DuplicateLinks(groups.removed(), groups.added(at))
 
@@ -94,12 +83,12 @@ class Duplicates:
     def batches(self) -> Iterator[Callable[[datetime], GraphDelta]]:
         """Yield functions that return the deltas which join memories with SIM edges, if no call has seen these yet."""
         view = self._store.view()
-        if self._judge is None or EdgeType.SIM not in view.edge_types:
+        if not self._is_on or EdgeType.SIM not in view.edge_types:
             return
         begin, self._swept = (self._swept if self._swept <= view.edge_count else 0), view.edge_count
         types = view.edge_type[begin : view.edge_count]
         rows = begin + np.flatnonzero(types == view.edge_types.index(EdgeType.SIM)).astype(np.int64)
-        rows = rows[view.weight.take(rows) >= self._least]
+        rows = rows[view.weight.take(rows) >= _LEAST]
         ends = [view.edge_source[rows].astype(np.int64), view.edge_target[rows].astype(np.int64)]
         rows = rows[_fronts(view, ends[0]) != _fronts(view, ends[1])]
         for place in range(0, rows.size, self._batch):
@@ -120,12 +109,12 @@ class Duplicates:
     def _leave(self, groups: Groups, leaving: Collection[str], known: Mapping[str, MemoryNode]) -> None:
         for members in groups.without(leaving):
             nodes = self._nodes(members, known)
-            front = max(nodes.values(), key=_clearness).id
+            front = min(nodes.values(), key=_age).id
             for member in nodes:
                 groups.lead(front, member)
 
     def _join(self, groups: Groups, pairs: Sequence[EdgeKey], known: Mapping[str, MemoryNode]) -> None:
-        """Join the groups of each pair, if the pair and the fronts of its groups say the same."""
+        """Join the groups of each pair, if the pair and the fronts of its groups are equal."""
         known = self._nodes({name for pair in pairs for name in pair[:2]}, known)
         for pair in pairs:
             ends = pair.source_id, pair.target_id
@@ -133,32 +122,14 @@ class Duplicates:
             if heads[0] == heads[1] or groups.are_separate(*heads):
                 continue
             nodes = self._nodes({*ends, *heads}, known)
-            if nodes.keys() < {*ends, *heads}:
-                continue
-            confidence = self._sameness(nodes[heads[0]], nodes[heads[1]])
-            if confidence and (ends == heads or self._sameness(nodes[ends[0]], nodes[ends[1]])):
-                behind, front = sorted(heads, key=lambda head: _clearness(nodes[head]))
-                groups.merge(front, behind, confidence)
+            if len(nodes) == len({*ends, *heads}) and len(set(map(_key, nodes.values()))) == 1:
+                front, behind = sorted(heads, key=lambda head: _age(nodes[head]))
+                groups.merge(front, behind, _SURE)
 
     def _nodes(self, node_ids: Collection[str], known: Mapping[str, MemoryNode]) -> dict[str, MemoryNode]:
         missing = [node_id for node_id in node_ids if node_id not in known]
         stored = self._store.get_nodes(missing, missing_ok=True) if missing else []
         return {node_id: known[node_id] for node_id in node_ids if node_id in known} | {one.id: one for one in stored}
-
-    def _sameness(self, one: MemoryNode, other: MemoryNode) -> float:
-        """Return the confidence that two memories say the same; 0 if they do not."""
-        if self._judge is None or _frame(one) != _frame(other) or not same_spelling(one.content, other.content):
-            return 0.0
-        words = [_words(node.content) for node in (one, other)]
-        # The judge takes longer for longer texts, and it accepts few other words.
-        if max(len(words[0] - words[1]), len(words[1] - words[0])) > self._most_words:
-            return 0.0
-        try:
-            relation = self._judge.compare(_said(one), _said(other))
-        except InputError:
-            # The judge reads no longer texts.
-            return float(one.content == other.content)
-        return relation.confidence if relation.kind is RelationKind.DUPLICATE else 0.0
 
 
 def _fronts(view: GraphView, rows: Rows) -> Rows:
@@ -179,23 +150,18 @@ def _frame(node: MemoryNode) -> object:
     return owner, kind, voice, node.title and fold(node.title), unnamed, given_times(node)[0], node.valid_to
 
 
-def _words(text: str) -> frozenset[str]:
-    """Return the beginnings of the words of a text, without function words; Chinese characters are words."""
-    return frozenset(word[:_BEGINNING] for word in _WORD.findall(fold(text)) if word not in _FUNCTION_WORDS)
+def _key(node: MemoryNode) -> object:
+    """Return all that must be equal for two memories to say the same."""
+    day = node.timestamp and node.timestamp.date() if depends_on_day(node.found.times) else None
+    return _frame(node), equal_key(node.content), day
 
 
 def _theme(node: MemoryNode) -> object:
     return node.content, node.timestamp, _frame(node)
 
 
-def _said(node: MemoryNode) -> dict[str, object]:
-    return {"content": node.content, "timestamp": node.timestamp}
-
-
-def _clearness(node: MemoryNode) -> tuple[int, int, float, str]:
-    """Return a key: the clearest text names the most, then is the shortest, then the first."""
-    named = len({*map(fold, node.found.entities), *map(fold, node.found.times)})
-    return named, -len(node.content), -node.created_at.timestamp(), node.id
+def _age(node: MemoryNode) -> tuple[datetime, str]:
+    return node.created_at, node.id
 
 
 def _delta(groups: Groups, reason: str, at: datetime) -> GraphDelta:

@@ -74,7 +74,7 @@ class Writer:
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
         self._chunker = chunker
         self._planner = Planner(store, chunker, config, clock)
-        self.duplicates = Duplicates(store, analysis.statement_judge, config)
+        self.duplicates = Duplicates(store, config)
         self._linker = Linker(store, config, self.duplicates)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
