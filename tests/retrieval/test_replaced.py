@@ -56,17 +56,20 @@ def test_a_recall_of_the_past_asks_in_the_words_of_that_time(memory: NeuroGraphM
         assert "fluff" not in conflict.question + conflict.reason
 
 
-@pytest.mark.parametrize("order", [("Leeds.", "Leeds!", "York."), ("Leeds.", "York.", "Leeds!")])
+@pytest.mark.parametrize("order", [("first", "again", "York"), ("first", "York", "again")])
 def test_a_memory_that_says_the_same_as_a_wrong_one_is_marked(memory: NeuroGraphMemory, order: tuple[str, ...]) -> None:
-    texts = {"Leeds.": "I live in Leeds.", "Leeds!": "I do live in Leeds!", "York.": "I live in York."}
+    texts = {"first": "I live in Leeds.", "again": "I live  in Leeds.", "York": "I live in York."}
     ids = {name: memory.add(texts[name], user_id="ana")[0] for name in order}
-    assert memory.duplicates.of(ids["Leeds."]) == [ids["Leeds!"]]
-    (conflict,) = memory.conflicts.list(user_id="ana")
-    memory.conflicts.resolve(conflict.id, ids["York."])
+    assert memory.same_as(ids["first"]) == [ids["again"]]
+    for conflict in memory.conflicts(user_id="ana"):
+        memory.resolve(conflict.id, ids["York"])
     recall = memory.recall(QUESTION, user_id="ana", valid_at=datetime.now(UTC))
-    assert {ids["Leeds!"], ids["York."]} == set(recall.ids)
-    assert recall.states[ids["Leeds!"]] == "wrong"
-    assert ids["York."] not in recall.states
+    assert ids["York"] in recall.ids
+    shown = set(recall.ids) - {ids["York"]}
+    assert len(shown) == 1
+    assert shown < set(ids.values())
+    assert recall.states[shown.pop()] == "wrong"
+    assert ids["York"] not in recall.states
     assert 'state="wrong"' in recall.as_text()
 
 
