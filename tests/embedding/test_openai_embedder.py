@@ -39,6 +39,8 @@ class Server:
     def __init__(self) -> None:
         self.answer: Answer = shuffled_answer
         self.content_type = "application/json"
+        self.drip = 0.0
+        self.released = threading.Event()
         self.requests: list[dict[str, Any]] = []
         self.paths: list[str] = []
         self.authorization: list[str | None] = []
@@ -57,7 +59,11 @@ class Server:
                 self.send_header("Content-Length", str(len(payload)))
                 self.send_header("x-should-retry", "false")
                 self.end_headers()
-                self.wfile.write(payload)
+                for byte in payload if server.drip else ():
+                    if server.released.wait(server.drip):
+                        return
+                    self.wfile.write(bytes([byte]))
+                self.wfile.write(b"" if server.drip else payload)
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -77,6 +83,7 @@ def server() -> Iterator[Server]:
     thread = threading.Thread(target=server.http.serve_forever, args=(0.01,))
     thread.start()
     yield server
+    server.released.set()
     server.http.shutdown()
     thread.join()
     server.http.server_close()
@@ -118,6 +125,14 @@ def test_prompts_stand_before_the_texts_of_their_role(server: Server) -> None:
     embedder.close()
 
     assert [request["input"] for request in server.requests] == [["question: why"], ["passage: so"]]
+
+
+def test_a_server_that_sends_its_answer_byte_by_byte_is_given_up(server: Server) -> None:
+    server.drip = 0.05
+    embedder = server.embedder(seconds=0.25)
+    with pytest.raises(EmbeddingError, match="within"):
+        embedder.embed_documents(["a"])
+    embedder.close()
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])

@@ -94,6 +94,22 @@ class Server:
     def says(self, text: object, finish: str | None = None, usage: tuple[int, int] | None = (7, 3)) -> None:
         self.script.append(lambda handler: handler.send(200, handler.message(text, finish, usage)))
 
+    def drips(self) -> None:
+        """Send a good answer so slowly that it comes to its end only if nobody else ends the call."""
+
+        def act(handler: Handler) -> None:
+            payload = handler.message("late", None, (7, 3))
+            handler.send_response(200)
+            handler.send_header("Content-Type", "application/json")
+            handler.send_header("Content-Length", str(len(payload)))
+            handler.end_headers()
+            for byte in payload:
+                if self.released.wait(GLIMPSE):
+                    return
+                handler.wfile.write(bytes([byte]))
+
+        self.script.append(act)
+
     def refuses(self, status: int, complaint: str = "the server's complaint") -> None:
         payload = json.dumps({"error": {"message": complaint, "type": "t"}}).encode()
         self.script.append(lambda handler: handler.send(status, payload))

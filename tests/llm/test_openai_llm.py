@@ -97,6 +97,13 @@ def test_a_server_that_does_not_answer_in_time_is_given_up(server: Server) -> No
         server.llm(timeout=0.05).infer(ASKED)
 
 
+def test_a_server_that_sends_its_answer_byte_by_byte_is_given_up(server: Server) -> None:
+    server.drips()
+
+    with pytest.raises(LLMError, match=r"llm\.timeout"):
+        server.llm(timeout=0.25).infer(ASKED)
+
+
 @pytest.mark.parametrize(
     "payload",
     [

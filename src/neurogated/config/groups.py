@@ -89,7 +89,7 @@ class LLMSettings:
         "language model for judgements: 'off', 'auto' (on if llm_base_url or a key in the environment is set), or a "
         "model name; none: on only if llm_base_url or an llm_name other than the default is set",
     )
-    timeout: float = setting(60.0, "timeout of a language model call, in seconds", low=0.0)
+    timeout: float = setting(60.0, "seconds after which a language model call ends, with its retries", low=0.0)
     retries: int = setting(3, "retries of a failed language model call", low=0)
     concurrency: int = setting(4, "concurrent language model calls", low=1)
     max_calls: int | None = setting(None, "maximum language model calls of a run; none: no limit", low=0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.deadline import answer_within
 from neurogated.core.extras import import_extra
 from neurogated.core.words import count_words
 from neurogated.embedding.vectors import unit_vectors
@@ -21,6 +22,8 @@ __all__ = ["OpenAIEmbedder"]
 _PROBE = "dimension"
 # Local servers need no key, but the client requires a text.
 _NO_KEY = "none"
+_SECONDS = 600.0
+"""Time for a batch of texts, with all retries; a server without an accelerator is slow."""
 
 
 class OpenAIEmbedder:
@@ -35,8 +38,9 @@ class OpenAIEmbedder:
         batch_size: int,
         query_prompt: str | None = None,
         document_prompt: str | None = None,
+        seconds: float = _SECONDS,
     ) -> None:
-        """Create the client. Nothing is sent yet.
+        """Create the client. Nothing is sent yet. A request ends after `seconds` with all its retries.
 
         Raises:
             ConfigError: both the key and the server's address are missing.
@@ -50,6 +54,7 @@ class OpenAIEmbedder:
         self._client: OpenAI = self._openai.OpenAI(api_key=api_key or _NO_KEY, base_url=base_url)
         self._model = model
         self._batch_size = batch_size
+        self._seconds = seconds
         self._query_prompt = query_prompt or ""
         self._document_prompt = document_prompt or ""
         self._dimension: int | None = None
@@ -99,7 +104,17 @@ class OpenAIEmbedder:
 
     def _ask(self, texts: list[str]) -> list[list[float]]:
         try:
-            answer = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float")
+            # The client's time-out begins again with each byte and each retry.
+            answer = answer_within(
+                self._seconds,
+                lambda: self._client.embeddings.create(model=self._model, input=texts, encoding_format="float"),
+                "embedding",
+            )
+        except TimeoutError as error:
+            raise EmbeddingError(
+                f"{self._where} did not answer within {self._seconds:g} s; check the server, or lower"
+                " embedding.batch_size"
+            ) from error
         except (self._openai.OpenAIError, ValueError) as error:
             raise EmbeddingError(
                 f"{self._where} failed ({error}); check the server, the key and embedding_name"

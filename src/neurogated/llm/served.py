@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.deadline import answer_within
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
 from neurogated.llm.base import BaseLLM, Meta, counted, model_name
@@ -45,8 +46,9 @@ class Reply:
 class ServedLLM(BaseLLM):
     """Base of the models behind a client package with the structure of OpenAI's.
 
-    The client retries with growing pauses, follows the server's `Retry-After` and has a timeout. If a server refuses an
-    option, such as a schema or a temperature, this class logs a warning and leaves the option out from then on.
+    The client retries with growing pauses and follows the server's `Retry-After`. If a server refuses an option, such as
+    a schema or a temperature, this class logs a warning and leaves the option out from then on. A call ends after
+    `llm.timeout` with all its retries, even if the server sends its answer byte by byte.
     """
 
     _client: Any
@@ -56,7 +58,7 @@ class ServedLLM(BaseLLM):
         """Describe the model.
 
         Args:
-            config: the model's name, `temperature` and `max_new_tokens`.
+            config: the model's name, `temperature`, `max_new_tokens` and `llm.timeout`.
             package: the client package.
             failure: the base class of the package's errors.
         """
@@ -65,6 +67,7 @@ class ServedLLM(BaseLLM):
         self._failure_root = failure
         self._temperature = config.temperature
         self._max_new_tokens = config.max_new_tokens
+        self._timeout = config.llm.timeout
         self._refused: set[str] = set()
 
     @property
@@ -84,7 +87,14 @@ class ServedLLM(BaseLLM):
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
         """Return the model's answer; see `BaseLLM.infer`. The text may be empty."""
         limit = answer_tokens(schema, self._max_new_tokens)
-        answer = self._ask([dict(message) for message in messages], schema, limit)
+        asked = [dict(message) for message in messages]
+        try:
+            # The client's time-out begins again with each byte and each retry.
+            answer = answer_within(self._timeout, lambda: self._ask(asked, schema, limit), "language model")
+        except TimeoutError as error:
+            raise LLMError(
+                f"{self._where} did not answer within {self._timeout:g} s; {_REMEDIES['APITimeoutError']}"
+            ) from error
         try:
             reply = self._read(answer)
         except (AttributeError, TypeError, LookupError) as error:
