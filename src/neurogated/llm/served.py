@@ -46,8 +46,8 @@ class Reply:
 class ServedLLM(BaseLLM):
     """Base of the models behind a client package with the structure of OpenAI's.
 
-    The client retries with growing pauses and follows the server's `Retry-After`. If a server refuses an option, such as
-    a schema or a temperature, this class logs a warning and leaves the option out from then on. A call ends after
+    The client retries with growing pauses and follows the server's `Retry-After`. If a server refuses an option, such
+    as a schema or a temperature, this class logs a warning and leaves the option out from then on. A call ends after
     `llm.timeout` with all its retries, even if the server sends its answer byte by byte.
     """
 
