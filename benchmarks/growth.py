@@ -2,6 +2,7 @@
 
 Every hour an agent adds a text, asks three questions and gives feedback on the answers to the last one. Every night it
 runs maintenance. The file is compared with that of a fresh memory of the same texts. Nothing is compacted.
+`--times` prints how long single writes take instead, in small memories and in larger ones.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import argparse
 import json
 import random
 import tempfile
-from collections.abc import Iterator
-from datetime import timedelta
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
@@ -22,6 +25,7 @@ from neurogated.testing import ManualClock
 HOURS = 24
 QUESTIONS = 3
 USEFUL = 3
+VALUES = 600
 
 
 def documents(corpus: Path, hours: int) -> Iterator[dict[str, str]]:
@@ -54,12 +58,43 @@ def use(memory: NeuroGraphMemory, clock: ManualClock, corpus: Path, hours: int) 
             memory.maintenance()
 
 
+def times() -> None:
+    """Print the seconds of long texts, and the milliseconds of one more value of an attribute."""
+    sentences = [
+        f"I met Anna{n} in the hall of Town{n % 97} on day {n % 30} and bought {n} apples." for n in range(13_000)
+    ]
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        for user in (None, "ana"):
+            seconds = timed(partial(memory.add_document, " ".join(sentences[:1000]), user_id=user))
+            print(f"a document of 1,000 sentences, user {user}: {seconds:.2f} s")
+        for count in (1_700, 13_000):
+            message = {"role": "user", "content": " ".join(sentences[:count])}
+            seconds = timed(partial(memory.add, message, user_id="ben", session_id=str(count)))
+            print(f"a message of {len(message['content']):,} characters: {seconds:.2f} s")
+        for n in range(1, VALUES + 1):
+            began = datetime(1000 + n, 1, 1, tzinfo=UTC)
+            seconds = timed(partial(memory.add_fact, "Ana", "city", f"Town{n}", user_id="eva", valid_from=began))
+            if n % (VALUES // 4) == 0:
+                print(f"value {n} of one attribute: {1e3 * seconds:.1f} ms")
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Return the seconds that a call takes."""
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
 def main() -> None:
-    """Measure and print one line."""
+    """Measure and print one line, or with `--times` a few."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--days", type=int, default=365)
     parser.add_argument("--corpus", type=Path, default=Path("dataset/sample_corpus.json"), help="as in `bench run`")
+    parser.add_argument("--times", action="store_true", help="time single writes")
     arguments = parser.parse_args()
+    if arguments.times:
+        times()
+        return
     hours, clock = arguments.days * HOURS, ManualClock()
     with tempfile.TemporaryDirectory() as folder:
 
