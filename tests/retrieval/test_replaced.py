@@ -59,9 +59,9 @@ def test_a_recall_of_the_past_asks_in_the_words_of_that_time(memory: NeuroGraphM
 def test_a_memory_that_says_the_same_as_a_wrong_one_is_marked(memory: NeuroGraphMemory) -> None:
     texts = {"first": "I live in Leeds.", "again": "I live  in Leeds.", "York": "I live in York."}
     ids = {name: memory.add(text, user_id="ana")[0] for name, text in texts.items()}
-    assert memory.same_as(ids["first"]) == [ids["again"]]
-    (conflict,) = memory.conflicts(user_id="ana")
-    memory.resolve(conflict.id, ids["York"])
+    assert memory.duplicates.of(ids["first"]) == [ids["again"]]
+    (conflict,) = memory.conflicts.list(user_id="ana")
+    memory.conflicts.resolve(conflict.id, ids["York"])
     recall = memory.recall(QUESTION, user_id="ana", valid_at=datetime.now(UTC))
     assert ids["York"] in recall.ids
     shown = set(recall.ids) - {ids["York"]}
