@@ -21,6 +21,9 @@ from neurogated.session import Notice, Session
 
 __all__ = ["Conflicts"]
 
+# Next messages of a speaker in the session that may be evidence for a conflict.
+_EVIDENCE = 8
+
 _STATUSES = ("open", "resolved", None)
 _ANSWERS = ("both", "supersede")
 """The answers to a conflict besides the ids of its sides."""
@@ -69,11 +72,11 @@ class Conflicts:
         if status not in _STATUSES:
             raise InputError(f"the status is {status!r}, but must be 'open', 'resolved' or None for both")
         checked_count("limit", 0 if limit is None else limit)
-        store, most = self._session.store, self._session.config.metabolism.conflict_answers
+        store = self._session.store
         nodes = store.find(Filter(kinds=(CONFLICT,), scope=ScopeFilter(self._session.of_user(user_id))))
         found = [one for one in conflicts_in(store.view(), nodes) if status in {None, one.status}]
         explained = self._session.explained(found[::-1][:limit])
-        return [replace(one, evidence=answers_to(store, one, most)) for one in explained]
+        return [replace(one, evidence=answers_to(store, one, _EVIDENCE)) for one in explained]
 
     def resolve(self, conflict_id: str, keep: str, *, because: str | None = None) -> Conflict:
         """Give a conflict an outcome, in one delta that `undo` takes back. A later call gives it another outcome.

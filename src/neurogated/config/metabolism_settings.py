@@ -91,7 +91,6 @@ class MetabolismSettings:
     canvas_half_life_minutes: float = setting(
         60.0, "minutes in which the relevance of a memory on the canvas halves", low=0.001, high=1e7
     )
-    canvas_count: int = setting(1000, "canvases that a process holds; others are rebuilt when they are read", low=1)
     canvas_url: str | None = setting(
         None, "Redis server whose canvases processes share, as redis://HOST or unix://PATH; none: in the process"
     )
@@ -141,21 +140,6 @@ class MetabolismSettings:
         low=-1.0,
         high=1.0,
     )
-    conflict_share: float = setting(
-        0.7,
-        "share of the words of a claim, such as “I have never …”, that an earlier sentence must have",
-        low=0.1,
-        high=1.0,
-    )
-    conflict_candidates: int = setting(64, "latest earlier texts that each claim is compared with", low=1, high=1000)
-    conflict_common: int = setting(
-        1000, "a claim finds earlier texts by those of its words that at most this many texts have", low=1
-    )
-    conflict_overlap: float = setting(
-        0.5, "share of the words of the shorter of two sentences that both must have to be compared", low=0.01, high=1.0
-    )
-    conflict_pairs: int = setting(4, "most pairs of sentences of which a new text is compared", low=0, high=1000)
-    conflict_words: int = setting(30, "most words of a sentence that is compared with another", low=1, high=1000)
     conflict_facts: int = setting(
         16,
         "facts about the same subject with which a new fact is compared, like attributes and late facts first",
@@ -163,35 +147,8 @@ class MetabolismSettings:
     )
 
     conflict_most: int = setting(16, "most earlier memories with which a new one is found in conflict", low=1)
-    conflict_answers: int = setting(
-        8, "next messages of a speaker in the session that may be evidence for a conflict", low=0, high=1000
-    )
 
     # A language model judges the pairs of memories that the rules leave open.
-    conflict_nearest: int = setting(
-        24,
-        "earlier memories of the speaker, the nearest ones, that rules compare with a new memory for the model",
-        low=0,
-    )
-    conflict_clauses: float = setting(
-        0.2,
-        "share of its words that a clause has in common with an earlier one, if the model is asked because one of both "
-        "is denied or has another amount",
-        low=0.0,
-        high=1.0,
-    )
-    conflict_likeness: float = setting(
-        0.65,
-        "cosine of two memories from which the model is asked in any case; 0.65 suits all-MiniLM-L6-v2",
-        low=-1.0,
-        high=1.0,
-    )
-    conflict_contrast: float = setting(
-        0.15,
-        "how far a cosine of `conflict_likeness` must be above the average of the nearest memories",
-        low=0.0,
-        high=2.0,
-    )
     conflict_uncertain: int = setting(
         6,
         "most earlier memories about which the model is asked for a new one; 0: it judges no conflicts",
@@ -207,10 +164,6 @@ class MetabolismSettings:
     conflict_deadline: float = setting(
         10.0, "seconds that a write waits for the model about conflicts; `consolidate` waits for `llm.timeout`", low=0.0
     )
-    conflict_confidence: float = setting(
-        0.5, "least confidence of the model from which a conflict is recorded", low=0.0, high=1.0
-    )
-    conflict_characters: int = setting(600, "most characters of a memory that the model reads", low=40, high=100_000)
     conflict_rest_seconds: float = setting(
         30.0, "seconds for which writes ask no model about conflicts after it failed", low=0.0, high=86_400.0
     )

@@ -27,6 +27,9 @@ from neurogated.errors import LLMError
 
 __all__ = ["ConflictBacklog"]
 
+# Least confidence of the model from which a conflict is recorded.
+_CONFIDENCE = 0.5
+
 _log = logging.getLogger(__name__)
 
 _NEVER = float("-inf")
@@ -225,7 +228,7 @@ class ConflictBacklog:
             found = [
                 (now[new.id], Found(now[old.id], relation, sentences, rule=MODEL))
                 for (new, old, sentences), relation in answers
-                if relation.is_conflict and relation.confidence >= self._settings.conflict_confidence
+                if relation.is_conflict and relation.confidence >= _CONFIDENCE
                 if _task_of(new) in waiting and all(_is_same(one, now.get(one.id)) for one in (new, old))
             ]
             gone = [task for task in done if task.nodes[0] not in now]

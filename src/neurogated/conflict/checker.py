@@ -42,6 +42,24 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["WAITING", "ConflictChecker", "Found", "are_one_text"]
 
+# Most words of a sentence that is compared with another.
+_WORDS = 30
+
+# Most pairs of sentences of which a new text is compared.
+_PAIRS = 4
+
+# Share of the words of the shorter of two sentences that both must have to be compared.
+_OVERLAP = 0.5
+
+# A claim finds earlier texts by those of its words that at most this many texts have.
+_COMMON = 1000
+
+# Latest earlier texts that each claim is compared with.
+_CANDIDATES = 64
+
+# Share of the words of a claim, such as “I have never …”, that an earlier sentence must have.
+_SHARE = 0.7
+
 WAITING = "conflict"
 """The kind of pending task of a memory whose conflicts a language model will judge."""
 
@@ -185,7 +203,7 @@ class ConflictChecker:
 
     def _of_claims(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
         """Compare the claims of a text with earlier texts of the same person."""
-        share = self._settings.conflict_share
+        share = _SHARE
         for place, sentence in enumerate(statements_in(node)):
             for claim in claims_in(sentence):
                 said = [(old, statements_in(old)) for old in self._said_before(claim, node, before)]
@@ -202,11 +220,11 @@ class ConflictChecker:
         scope = ScopeFilter(node.scope.user_id, alone=True)
         view = self._store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES))
         stems = sorted(set(split_keywords(claim.words)))
-        found = self._store.rare_nodes_with(dict.fromkeys(stems, self._settings.conflict_common), view)
+        found = self._store.rare_nodes_with(dict.fromkeys(stems, _COMMON), view)
         rows = np.unique(view.known_rows(set(chain.from_iterable(found.values()))))
         shared = self._store.has_tags(stems, view, rows).sum(axis=0) if rows.size else rows
         # A verb may have another form there, so the index may know one word less of it.
-        rows = rows[shared >= claim.least(self._settings.conflict_share) - 1][-self._settings.conflict_candidates :]
+        rows = rows[shared >= claim.least(_SHARE) - 1][-_CANDIDATES:]
         stored = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
         return [old for old in (*stored, *before) if _precedes(old, node)]
 
@@ -237,12 +255,12 @@ class ConflictChecker:
             for old in sorted((one for name, one in earlier.items() if name in near), key=moment_of, reverse=True)
             if _is_said_alike(old, node)
             for mine, theirs in product(ours, self._short(old))
-            if len(mine[2] & theirs[2]) >= self._settings.conflict_overlap * min(len(mine[2]), len(theirs[2])) > 0
+            if len(mine[2] & theirs[2]) >= _OVERLAP * min(len(mine[2]), len(theirs[2])) > 0
             # Few sentences share so many words, and to read one takes longer than to count words.
             if _is_compared(mine[1]) and _is_compared(theirs[1])
         )
         told = set[int]()
-        for old, (place, text, _), (at, said, _) in islice(pairs, self._settings.conflict_pairs):
+        for old, (place, text, _), (at, said, _) in islice(pairs, _PAIRS):
             if place in told:
                 continue
             pair = content_of(old, said), content_of(node, text)
@@ -257,12 +275,12 @@ class ConflictChecker:
         scope = ScopeFilter(node.scope.user_id, alone=True)
         view = self._store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES))
         for state in states:
-            rows, _ = self._store.keyword_rows(state, self._settings.conflict_candidates, view)
+            rows, _ = self._store.keyword_rows(state, _CANDIDATES, view)
             yield from (view.ids[row] for row in rows.tolist())
 
     def _short(self, node: MemoryNode) -> list[tuple[int, str, frozenset[str]]]:
         """Return place, text and stems of each short sentence; the stems include those of the states that it begins."""
-        most = self._settings.conflict_words
+        most = _WORDS
         return [
             (place, text, frozenset(split_keywords(" ".join(map(without_now, (text, *begun_in(text)))))))
             for place, text in enumerate(statements_in(node))

@@ -21,6 +21,9 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 
 __all__ = ["ModelJudge"]
 
+# Most characters of a memory that the model reads.
+_CHARACTERS = 600
+
 _LONGEST_REASON, _READ = 120, 2000
 """Characters of a reason that are kept, and that are read."""
 _KINDS: dict[str, tuple[RelationKind, Verdict | None]] = {
@@ -86,7 +89,7 @@ class ModelJudge:
 
     def _quoted(self, node: MemoryNode, place: int) -> dict[str, str]:
         day = node.valid_from or node.timestamp
-        text = _around(statements_in(node), place, self._config.metabolism.conflict_characters)
+        text = _around(statements_in(node), place, _CHARACTERS)
         return {**({} if day is None else {"day": day.date().isoformat()}), "text": text}
 
 

@@ -26,6 +26,22 @@ from neurogated.core.view import GraphView
 
 __all__ = ["PairFinder", "UncertainPair"]
 
+# Cosine of two memories from which the model is asked in any case; 0.65 suits all-MiniLM-L6-v2.
+_LIKENESS = 0.65
+
+# How far such a cosine must be above the average of the nearest memories.
+_CONTRAST = 0.15
+
+# Share of its words that a clause must have in common with an earlier one, if one of both is denied or has another
+# amount.
+_CLAUSES = 0.2
+
+# Earlier memories of the speaker, the nearest ones, that rules compare with a new memory for the model.
+_NEAREST = 24
+
+# Latest earlier texts that each claim is compared with.
+_CANDIDATES = 64
+
 _LEAST = 2
 """Words that two clauses must share, unless one of them has a single word."""
 _ROUNDS = 4
@@ -69,15 +85,15 @@ class PairFinder:
         known = {*self._linked(view, node.id), node.id}
         own = ScopeFilter(*node.scope.owner, alone=True)
         shown = self._store.view(filters=Filter(scope=own, except_kinds=NO_MEMORIES))
-        found = self._store.nearest(node.embedding, _ROUNDS * self._settings.conflict_candidates, shown)
+        found = self._store.nearest(node.embedding, _ROUNDS * _CANDIDATES, shown)
         cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}
         alike = (one for one in self._read(list(cosines)) if is_compared(one) and one.found.statement is None)
         said = (one for one in alike if voice_of(one) == voice_of(node) and not are_one_text(one, node))
-        return [(one, cosines[one.id]) for one in islice(said, self._settings.conflict_nearest)]
+        return [(one, cosines[one.id]) for one in islice(said, _NEAREST)]
 
     def _read(self, names: Sequence[str]) -> Iterator[MemoryNode]:
         """Yield memories in order, read in rounds: those of other speakers, such as the assistant, may be near too."""
-        most = self._settings.conflict_candidates
+        most = _CANDIDATES
         for begin in range(0, len(names), most):
             yield from self._store.get_nodes(names[begin : begin + most], missing_ok=True)
 
@@ -90,12 +106,12 @@ class PairFinder:
         ours, theirs = _clauses(node), [_clauses(old) for old, _ in candidates]
         weights = _weights([ours, *theirs])
         # Candidates that are missing count as 0, so in a small memory more pairs stay open.
-        average = sum(cosine for _, cosine in candidates) / max(1, self._settings.conflict_nearest)
-        likeness = max(self._settings.conflict_likeness, average + self._settings.conflict_contrast)
+        average = sum(cosine for _, cosine in candidates) / max(1, _NEAREST)
+        likeness = max(_LIKENESS, average + _CONTRAST)
         open_pairs = []
         for (old, cosine), others in zip(candidates, theirs, strict=True):
             share, at, place = max(_rivals(ours, others, weights), default=(0.0, 0, 0))
-            if share >= self._settings.conflict_clauses or cosine >= likeness:
+            if share >= _CLAUSES or cosine >= likeness:
                 open_pairs.append((share + cosine / 2, UncertainPair(node, old, (at, place))))
         open_pairs.sort(key=lambda scored: -scored[0])
         return [pair for _, pair in open_pairs]

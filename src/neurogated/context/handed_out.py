@@ -11,6 +11,9 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 
 __all__ = ["HandedOut"]
 
+# Users whose memories a process remembers.
+_MOST_USERS = 1000
+
 # Memories that recalls handed out last, and that can be echoed.
 _ECHO_MEMORIES = 100
 
@@ -23,7 +26,7 @@ class HandedOut:
 
     def __init__(self, settings: MetabolismSettings) -> None:
         self._is_on = settings.find_echoes or settings.skip_echoes
-        self._most, self._owners = _ECHO_MEMORIES, settings.canvas_count
+        self._most, self._owners = _ECHO_MEMORIES, _MOST_USERS
         self._lasts = timedelta(minutes=_ECHO_MINUTES)
         self._lock = threading.Lock()
         self._ids: OrderedDict[tuple[str, str | None], OrderedDict[str, datetime]] = OrderedDict()

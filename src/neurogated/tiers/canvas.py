@@ -32,6 +32,9 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["Canvas", "Owner", "WorkingCanvas"]
 
+# Canvases that a process holds; others are rebuilt when they are read.
+_CANVAS_COUNT = 1000
+
 _Answer = TypeVar("_Answer")
 _Values = NDArray[np.float64]
 
@@ -73,7 +76,7 @@ class WorkingCanvas:
         self._size = settings.canvas_size
         self._half_life = settings.canvas_half_life_minutes * MICROS_A_DAY / _MINUTES_A_DAY
         self._law = EnergyLaw(settings)
-        self._local = LocalCanvases(settings.canvas_count)
+        self._local = LocalCanvases(_CANVAS_COUNT)
         self._shared = shared
         # By namespace: the number of a change, and nodes as they are after it.
         self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
