@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, Recall
-from neurogated.core.keywords import split_keywords
 from neurogated.evaluation.locomo import load_locomo
 from neurogated.evaluation.model import SOURCES_KEY, Collection, Question
+from neurogated.text.keywords import split_keywords
 
 __all__ = ["Measured", "found_gold", "main", "sources_of"]
 

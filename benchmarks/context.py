@@ -31,11 +31,11 @@ from benchmarks.bootstrap import paired_bootstrap
 from neurogated import Context, Kernel, MemoryConfig, MemoryEdge, NeuroGraphMemory, Recall, RecalledMemory
 from neurogated.context.builder import ContextBuilder, token_counter
 from neurogated.core.filters import Filter
-from neurogated.core.keywords import split_keywords
 from neurogated.core.quoting import TokenCounter
 from neurogated.core.scope import ScopeFilter
-from neurogated.core.sentences import split_sentences
 from neurogated.storage.registry import memory_exists
+from neurogated.text.keywords import split_keywords
+from neurogated.text.sentences import split_sentences
 
 _SESSION = re.compile(r"session_(\d+)")
 _EVIDENCE = re.compile(r"D\d+:\d+")

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, compose
 from neurogated.config.groups import IndexingSettings
-from neurogated.core.words import count_words
+from neurogated.text.words import count_words
 
 DIMENSION = 384
 MILLISECONDS = 1000

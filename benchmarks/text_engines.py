@@ -30,8 +30,8 @@ from benchmarks.engine_table import (
     seconds,
 )
 from benchmarks.synthetic import Synthetic
-from neurogated.core.keywords import split_keywords
 from neurogated.storage.index.text.lexical_store import LexicalStore
+from neurogated.text.keywords import split_keywords
 
 __all__ = ["compare_texts"]
 

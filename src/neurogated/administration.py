@@ -29,13 +29,13 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import render
-from neurogated.core.text import checked_name
 from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, StorageError
 from neurogated.ingestion.edge_builder import similarity_edges
 from neurogated.ingestion.user_graph import by_user
 from neurogated.progress import show_progress
 from neurogated.storage.registry import consistent_snapshot, memory_exists, open_store, restore_store
+from neurogated.text.strings import checked_name
 from neurogated.version import __version__
 
 __all__ = ["export_memory", "export_user", "import_memory", "migrate", "re_embed", "restore_snapshot"]

@@ -10,7 +10,7 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.conflict.judge import Content, PairJudge
 from neurogated.core.judgements import Relation
-from neurogated.core.sentences import split_sentences
+from neurogated.text.sentences import split_sentences
 
 FEW, MANY = 6, 60
 

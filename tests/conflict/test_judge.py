@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from neurogated import NeuroGraphMemory, RelationKind
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.conflict.judge import Content, PairJudge
-from neurogated.core.words import words_of
 from neurogated.errors import InputError
+from neurogated.text.words import words_of
 
 CONTRADICTIONS = [
     # negation

@@ -8,7 +8,7 @@ from pathlib import Path
 from neurogated.conflict.certainty import ends
 from neurogated.conflict.claims import claims_in, contradicted
 from neurogated.conflict.judge import Content, PairJudge
-from neurogated.core.sentences import split_sentences
+from neurogated.text.sentences import split_sentences
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "benchmarks" / "data"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.context.layout import line_of, text_of
 from neurogated.core.quoting import CLOSING, OPENING, TokenCounter, estimated_tokens
-from neurogated.core.words import count_words
 from neurogated.errors import InputError
+from neurogated.text.words import count_words
 
 MAY = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

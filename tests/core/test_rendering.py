@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from neurogated import Document, MemoryConfig, MemoryNode, NeuroGraphMemory, Passage
 from neurogated.core.clock import from_micros
 from neurogated.core.found import Found
-from neurogated.core.keywords import fold
 from neurogated.core.rendering import (
     TIME,
     document_tag,
@@ -25,7 +24,8 @@ from neurogated.core.rendering import (
     tags,
     trait_tag,
 )
-from neurogated.core.words import split_words
+from neurogated.text.keywords import fold
+from neurogated.text.words import split_words
 
 HOSTILE: list[Any] = [
     5,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neurogated.core.words import count_words
 from neurogated.ingestion.chunker import Chunker
+from neurogated.text.words import count_words
 
 
 def count_characters(texts: Sequence[str]) -> list[int]:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from neurogated import Document, GraphDelta, Passage
-from neurogated.core.sentences import split_sentences
 from neurogated.ingestion import causality
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.writer import Writer
+from neurogated.text.sentences import split_sentences
 from tests.ingestion.test_writer import Bench
 
 

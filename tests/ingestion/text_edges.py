@@ -10,9 +10,9 @@ import pytest
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.config.groups import IndexingSettings
-from neurogated.core.keywords import split_keywords
 from neurogated.core.rendering import keyword_text, subjects
 from neurogated.ingestion.mentions import text_edges
+from neurogated.text.keywords import split_keywords
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 Edges = tuple[dict[frozenset[str], float], dict[tuple[str, str], float]]

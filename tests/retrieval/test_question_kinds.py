@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from neurogated import MemoryConfig
 from neurogated.compose import build_text_embedder
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
-from neurogated.core.language import language_of
 from neurogated.core.ports import Embedder
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import InputError
 from neurogated.retrieval.question_cues import read_question
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge, fitted_kinds
+from neurogated.text.language import language_of
 
 HERE = Path(__file__).parent
 ASKED = [tuple(line.split("\t")) for line in (HERE / "questions.tsv").read_text(encoding="utf-8").splitlines()[1:]]

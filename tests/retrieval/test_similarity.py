@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from neurogated import GraphStore, Kernel, MemoryConfig, MemoryNode
 from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
-from neurogated.core.words import split_words
 from neurogated.retrieval.similarity import QuestionSimilarity
+from neurogated.text.words import split_words
 
 PARTS = ("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight")
 QUERIES = ["heron", "Did Ann see a heron in Lyon?", "Lyon stone stone", "Bo Li", "北京的鸟", "?!", "what is it"]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.core.found import Found
-from neurogated.core.keywords import fold
 from neurogated.core.turns import asks, length_level
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import is_first_person, neighbours
+from neurogated.text.keywords import fold
 
 OFF = {
     "retrieval.neighbour_weight": 0,

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from neurogated.core.keywords import split_keywords
 from neurogated.storage.index.text.bm25 import rated
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.posting_table import PostingTable
 from neurogated.storage.index.text.segment import Segment
+from neurogated.text.keywords import split_keywords
 
 WORDS = ["apple", "banana", "cherry", "running", "the", "北京大学", "猫"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)

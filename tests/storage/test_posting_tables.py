@@ -13,13 +13,13 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from neurogated import MemoryNode
-from neurogated.core.keywords import split_keywords
 from neurogated.core.rendering import keyword_text, tags
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text import posting_table
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.segment import ForwardIndex
+from neurogated.text.keywords import split_keywords
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
 CONTENTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)

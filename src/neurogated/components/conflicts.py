@@ -15,9 +15,9 @@ from neurogated.core.filters import Filter
 from neurogated.core.judgements import Relation
 from neurogated.core.model import checked_count
 from neurogated.core.scope import ScopeFilter, UserChoice
-from neurogated.core.text import checked_text
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.session import Notice, Session
+from neurogated.text.strings import checked_text
 
 __all__ = ["Conflicts"]
 

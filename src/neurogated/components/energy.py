@@ -10,10 +10,10 @@ from neurogated.components.pages import listed_by
 from neurogated.core.clock import times_around
 from neurogated.core.filters import FilterOptions
 from neurogated.core.model import checked_count
-from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
 from neurogated.session import Session
+from neurogated.text.strings import checked_text
 from neurogated.tiers.canvas import Canvas, Owner
 from neurogated.tiers.manager import TierManager, Tiers
 

@@ -8,10 +8,10 @@ from uuid import UUID
 from neurogated.conflict.settlement import returned
 from neurogated.core.abilities import SupportsNodeJournal
 from neurogated.core.delta import HistoryEntry, NodeVersion
-from neurogated.core.text import checked_text
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.plasticity.undo import undo, undo_of_user
 from neurogated.session import Notice, Session
+from neurogated.text.strings import checked_text
 
 __all__ = ["History"]
 

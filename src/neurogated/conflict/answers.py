@@ -9,9 +9,9 @@ from neurogated.conflict.checker import are_one_text
 from neurogated.conflict.passages import is_compared, statements_in, voice_of
 from neurogated.core.conflicts import Conflict
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.keywords import split_keywords
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.text.keywords import split_keywords
 
 __all__ = ["answers_to"]
 

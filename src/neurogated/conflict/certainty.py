@@ -11,8 +11,8 @@ from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.statement import in_one_language, read_text
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import StatementJudge
-from neurogated.core.keywords import fold
-from neurogated.core.words import split_words
+from neurogated.text.keywords import fold
+from neurogated.text.words import split_words
 
 __all__ = ["ends", "tells_of_another_past"]
 

@@ -31,13 +31,13 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import FACT
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.judgements import Relation, RelationKind, StatementJudge
-from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope, ScopeFilter
-from neurogated.core.words import split_words
+from neurogated.text.keywords import fold, split_keywords
+from neurogated.text.words import split_words
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["WAITING", "ConflictChecker", "Found", "are_one_text"]

@@ -26,7 +26,7 @@ from neurogated.conflict.statement import read_text
 from neurogated.conflict.tokens import Token
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.judgements import Relation, RelationKind
-from neurogated.core.keywords import split_keywords
+from neurogated.text.keywords import split_keywords
 
 __all__ = ["REASONS", "Claim", "claims_in", "contradicted", "nearest_clause", "repeats"]
 

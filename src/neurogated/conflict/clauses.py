@@ -9,10 +9,10 @@ from itertools import chain
 from neurogated.conflict import cues
 from neurogated.conflict.tokens import AUXILIARIES, HAN, STOP, WORD, key_of
 from neurogated.conflict.word_relations import word_relations
-from neurogated.core.keywords import fold, split_keywords
-from neurogated.core.language import FUNCTION_WORDS, NEGATIONS, language_of
 from neurogated.core.packaged import packaged_json
-from neurogated.core.words import words_of
+from neurogated.text.keywords import fold, split_keywords
+from neurogated.text.language import FUNCTION_WORDS, NEGATIONS, language_of
+from neurogated.text.words import words_of
 
 __all__ = [
     "clauses_in",

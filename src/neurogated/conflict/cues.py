@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from neurogated.core.words import words_of
+from neurogated.text.words import words_of
 
 __all__ = [
     "ADDED",

@@ -15,7 +15,7 @@ from neurogated.conflict.tokens import key_of
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.packaged import packaged_json
 from neurogated.core.text_caches import remembered
-from neurogated.core.words import words_of
+from neurogated.text.words import words_of
 
 __all__ = ["Exclusiveness", "examples", "is_membership"]
 

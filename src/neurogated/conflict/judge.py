@@ -21,7 +21,7 @@ from neurogated.conflict.verdicts import INDEPENDENT, conflict, duplicate, indep
 from neurogated.core.equal_text import equal_key
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.ports import Embedder
-from neurogated.core.text import checked_text
+from neurogated.text.strings import checked_text
 
 __all__ = ["Content", "PairJudge"]
 

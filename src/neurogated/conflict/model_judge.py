@@ -15,9 +15,9 @@ from neurogated.core.deadline import answer_within
 from neurogated.core.judgements import Relation, RelationKind, Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import LanguageModel, Message
-from neurogated.core.text import one_line
 from neurogated.errors import LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.text.strings import one_line
 
 __all__ = ["ModelJudge"]
 

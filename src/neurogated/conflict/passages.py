@@ -12,8 +12,8 @@ from neurogated.core.conflicts import CONFLICT
 from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import EVENT
-from neurogated.core.sentences import split_sentences
-from neurogated.core.words import words_of
+from neurogated.text.sentences import split_sentences
+from neurogated.text.words import words_of
 
 __all__ = [
     "Owner",

@@ -10,7 +10,7 @@ from neurogated.conflict.statement import read_text
 from neurogated.core.conflicts import MODEL, Conflict
 from neurogated.core.judgements import RelationKind, StatementJudge
 from neurogated.core.model import MemoryNode
-from neurogated.core.text import one_line
+from neurogated.text.strings import one_line
 
 __all__ = ["asked"]
 

@@ -11,7 +11,7 @@ from neurogated.conflict.statement import Slot, Statement
 from neurogated.conflict.tokens import key_of
 from neurogated.conflict.word_relations import word_relations
 from neurogated.core.text_caches import remembered
-from neurogated.core.words import words_of
+from neurogated.text.words import words_of
 
 __all__ = ["is_narrower", "same_attribute", "same_subject", "slot_of"]
 

@@ -14,8 +14,8 @@ from neurogated.conflict.meanings import Meanings
 from neurogated.conflict.statement import Statement, read_statement
 from neurogated.conflict.tokens import Token
 from neurogated.conflict.word_relations import word_relations
-from neurogated.core.keywords import fold
 from neurogated.core.packaged import packaged_json
+from neurogated.text.keywords import fold
 
 __all__ = [
     "FEATURES",

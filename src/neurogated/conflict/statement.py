@@ -12,12 +12,12 @@ from neurogated.conflict import cues
 from neurogated.conflict.moments import Found, Window, find_moments
 from neurogated.conflict.phrases import plainer
 from neurogated.conflict.tokens import AUXILIARIES, HAN, WORD, Token, characters_in, spaces, words_in
-from neurogated.core.keywords import fold
-from neurogated.core.language import language_of
-from neurogated.core.text import checked_text
 from neurogated.core.text_caches import remembered
-from neurogated.core.words import words_of
 from neurogated.errors import InputError
+from neurogated.text.keywords import fold
+from neurogated.text.language import language_of
+from neurogated.text.strings import checked_text
+from neurogated.text.words import words_of
 
 __all__ = [
     "Slot",

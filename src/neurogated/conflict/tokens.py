@@ -12,10 +12,10 @@ from neurogated.conflict import cues
 from neurogated.conflict.moments import Moment
 from neurogated.conflict.quantities import Quantity, number_of, ordinal_of, quantities, unit_of
 from neurogated.conflict.word_relations import word_relations
-from neurogated.core.keywords import fold
-from neurogated.core.language import FUNCTION_WORDS, NEGATIONS
 from neurogated.core.text_caches import remembered
-from neurogated.core.words import words_of
+from neurogated.text.keywords import fold
+from neurogated.text.language import FUNCTION_WORDS, NEGATIONS
+from neurogated.text.words import words_of
 
 __all__ = ["AUXILIARIES", "HAN", "STOP", "WORD", "Token", "characters_in", "key_of", "spaces", "words_in"]
 

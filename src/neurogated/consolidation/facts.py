@@ -14,7 +14,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Found
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
-from neurogated.core.times import find_times
+from neurogated.text.times import find_times
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["agreeing", "edges_of", "fact_id", "fact_of", "faded", "quoted"]

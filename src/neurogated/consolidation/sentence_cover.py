@@ -14,10 +14,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.model import MemoryNode
-from neurogated.core.sentences import split_sentences
-from neurogated.core.times import find_times
+from neurogated.text.keywords import fold, split_keywords
+from neurogated.text.sentences import split_sentences
+from neurogated.text.times import find_times
 
 __all__ = ["Sentence", "cover", "cover_with_rivals", "rivals", "sentences_of"]
 

@@ -8,11 +8,11 @@ from itertools import combinations
 
 from neurogated.consolidation.facts import quoted
 from neurogated.consolidation.sentence_cover import Sentence, rivals
-from neurogated.core.keywords import split_keywords
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import LanguageModel
 from neurogated.errors import LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.text.keywords import split_keywords
 
 __all__ = ["Summariser"]
 

@@ -12,15 +12,15 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.context.layout import EMPTY, Line, framed, line_of, text_of
 from neurogated.context.model import CONTEXT_TOKENS, Choice, Context
 from neurogated.context.packing import Candidates, Picked, pack
-from neurogated.core.keywords import split_keywords
 from neurogated.core.model import checked_count
 from neurogated.core.ports import Embedder
 from neurogated.core.quoting import TokenCounter, estimated_tokens
-from neurogated.core.sentences import split_sentences
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
-from neurogated.core.words import count_words
 from neurogated.errors import InputError
+from neurogated.text.keywords import split_keywords
+from neurogated.text.sentences import split_sentences
+from neurogated.text.words import count_words
 
 __all__ = ["ContextBuilder", "token_counter"]
 

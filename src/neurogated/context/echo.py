@@ -15,14 +15,14 @@ from neurogated.context.retelling import in_first_person, in_one_person, without
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.equal_text import depends_on_day, equal_key
-from neurogated.core.keywords import fold, split_keywords
-from neurogated.core.language import NEGATIONS
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
-from neurogated.core.sentences import split_sentences
-from neurogated.core.times import find_times
 from neurogated.core.view import GraphView
+from neurogated.text.keywords import fold, split_keywords
+from neurogated.text.language import NEGATIONS
+from neurogated.text.sentences import split_sentences
+from neurogated.text.times import find_times
 
 __all__ = ["EchoLinks", "Said", "separated", "shares_of"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from neurogated.core.keywords import fold
-from neurogated.core.language import FUNCTION_WORDS, Language
+from neurogated.text.keywords import fold
+from neurogated.text.language import FUNCTION_WORDS, Language
 
 __all__ = ["in_first_person", "in_one_person", "without_frame"]
 

@@ -17,9 +17,9 @@ from neurogated.core.judgements import RelationKind, Verdict
 from neurogated.core.model import MemoryEdge, MemoryNode, checked_count, checked_unit
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
-from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
+from neurogated.text.strings import checked_text
 
 __all__ = [
     "CONFLICT",

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode, checked_count, checked_unit
-from neurogated.core.text import checked_text
 from neurogated.errors import InputError
+from neurogated.text.strings import checked_text
 
 __all__ = [
     "Access",

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from neurogated.core.language import FUNCTION_WORDS
+from neurogated.text.language import FUNCTION_WORDS
 
 __all__ = ["depends_on_day", "equal_key"]
 

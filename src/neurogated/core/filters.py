@@ -12,8 +12,8 @@ from typing import Any, TypedDict
 from neurogated.core.model import json_metadata
 from neurogated.core.node_kind import checked_kind
 from neurogated.core.scope import ScopeFilter, UserChoice
-from neurogated.core.text import checked_names, checked_text
 from neurogated.errors import InputError
+from neurogated.text.strings import checked_names, checked_text
 
 __all__ = [
     "NO_MEMORIES",

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from neurogated.core.clock import checked_moment
-from neurogated.core.text import checked_name, checked_names
 from neurogated.errors import InputError
+from neurogated.text.strings import checked_name, checked_names
 
 __all__ = ["NOTHING_FOUND", "Found", "Statement"]
 

@@ -18,8 +18,8 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.node_kind import DEFAULT_KIND, checked_kind
 from neurogated.core.scope import Scope
-from neurogated.core.text import checked_name, checked_names, checked_text
 from neurogated.errors import InputError
+from neurogated.text.strings import checked_name, checked_names, checked_text
 
 __all__ = [
     "ACCESSED",

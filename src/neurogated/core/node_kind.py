@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from neurogated.core.text import checked_text
 from neurogated.errors import ConfigError, InputError
+from neurogated.text.strings import checked_text
 
 __all__ = ["DEFAULT_KIND", "EVENT", "FACT", "NODE_KINDS", "checked_kind", "given_kind", "register_kind"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from neurogated.core.keywords import fold
-from neurogated.core.words import split_words
+from neurogated.text.keywords import fold
+from neurogated.text.words import split_words
 
 __all__ = ["named_place", "named_places", "place_of"]
 

@@ -9,9 +9,9 @@ from itertools import accumulate, chain
 from typing import Protocol
 
 from neurogated.core.found import Found
-from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.turns import turn_tags
-from neurogated.core.words import split_words
+from neurogated.text.keywords import fold, split_keywords
+from neurogated.text.words import split_words
 
 __all__ = [
     "TIME",

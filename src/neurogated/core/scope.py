@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from neurogated.core.text import checked_name, checked_names
+from neurogated.text.strings import checked_name, checked_names
 
 __all__ = ["ANY_USER", "AnyUser", "Scope", "ScopeFilter", "UserChoice"]
 

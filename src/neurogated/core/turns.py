@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from neurogated.core.found import Found
-from neurogated.core.keywords import fold
-from neurogated.core.words import count_words, split_words
+from neurogated.text.keywords import fold
+from neurogated.text.words import count_words, split_words
 
 __all__ = [
     "ASKS_TAG",

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.words import count_words, split_words
 from neurogated.embedding.vectors import unit_vectors
+from neurogated.text.words import count_words, split_words
 
 __all__ = ["HashEmbedder"]
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from neurogated.core.deadline import answer_within
 from neurogated.core.extras import import_extra
-from neurogated.core.words import count_words
 from neurogated.embedding.vectors import unit_vectors
 from neurogated.errors import ConfigError, EmbeddingError
+from neurogated.text.words import count_words
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -18,8 +18,6 @@ from itertools import chain
 from typing import NamedTuple
 
 from neurogated.core.judgements import CausalJudgement
-from neurogated.core.keywords import split_keywords
-from neurogated.core.sentences import split_sentences
 from neurogated.ingestion.causal_cues import (
     AHEAD,
     ANSWERS,
@@ -32,6 +30,8 @@ from neurogated.ingestion.causal_cues import (
     OPENERS,
     Link,
 )
+from neurogated.text.keywords import split_keywords
+from neurogated.text.sentences import split_sentences
 
 __all__ = ["OfflineCausalJudge"]
 

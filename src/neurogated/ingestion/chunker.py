@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from neurogated.core.sentences import split_sentences
+from neurogated.text.sentences import split_sentences
 
 __all__ = ["Chunker"]
 

@@ -13,9 +13,9 @@ from neurogated.core.found import Statement
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import given_kind
 from neurogated.core.scope import Scope
-from neurogated.core.text import checked_names
-from neurogated.core.text import checked_text as checked_encoding
 from neurogated.errors import InputError
+from neurogated.text.strings import checked_names
+from neurogated.text.strings import checked_text as checked_encoding
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["Details", "Document", "Passage", "checked_text", "checked_ttl", "read_details", "read_documents"]

@@ -14,12 +14,12 @@ from neurogated.core.conflicts import given_times
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.equal_text import depends_on_day, equal_key
-from neurogated.core.keywords import fold
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import fronts, has_groups
 from neurogated.core.view import GraphView, Rows
 from neurogated.ingestion.groups import Groups
+from neurogated.text.keywords import fold
 
 __all__ = ["DuplicateLinks", "Duplicates"]
 

@@ -15,10 +15,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Self
 
-from neurogated.core.language import language_of
-from neurogated.core.sentences import split_sentences
-from neurogated.core.words import words_of
 from neurogated.ingestion.foreign_names import foreign_names
+from neurogated.text.language import language_of
+from neurogated.text.sentences import split_sentences
+from neurogated.text.words import words_of
 
 __all__ = ["OfflineEntityFinder"]
 

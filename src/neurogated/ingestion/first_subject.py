@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from neurogated.core.sentences import split_sentences
-from neurogated.core.words import words_of
 from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.text.sentences import split_sentences
+from neurogated.text.words import words_of
 
 __all__ = ["first_subject"]
 

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from neurogated.core.foreign_times import TIMES
-from neurogated.core.language import FUNCTION_WORDS, Language
-from neurogated.core.sentences import split_sentences
-from neurogated.core.words import words_of
+from neurogated.text.foreign_times import TIMES
+from neurogated.text.language import FUNCTION_WORDS, Language
+from neurogated.text.sentences import split_sentences
+from neurogated.text.words import words_of
 
 __all__ = ["foreign_names"]
 

@@ -9,7 +9,6 @@ from functools import cache, cached_property
 from itertools import chain, count
 from typing import NamedTuple
 
-from neurogated.core.keywords import fold, split_keywords
 from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import (
     keyword_text,
@@ -19,9 +18,10 @@ from neurogated.core.rendering import (
     subject_tag,
     subjects_among,
 )
-from neurogated.core.words import split_words
 from neurogated.ingestion.names import keywords_of_name
 from neurogated.ingestion.user_graph import UserGraph
+from neurogated.text.keywords import fold, split_keywords
+from neurogated.text.words import split_words
 
 __all__ = ["Holders", "Text", "TextChange"]
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from neurogated.core.keywords import split_keywords
 from neurogated.core.packaged import packaged_json
-from neurogated.core.sentences import split_sentences
 from neurogated.core.text_caches import remembered
-from neurogated.core.times import find_times
-from neurogated.core.words import split_words
 from neurogated.ingestion.importance_words import COMMON, FIRST_PERSON, PAST, REACTIONS, RULE, SECOND_PERSON
+from neurogated.text.keywords import split_keywords
+from neurogated.text.sentences import split_sentences
+from neurogated.text.times import find_times
+from neurogated.text.words import split_words
 
 __all__ = ["ImportanceJudge", "OfflineImportanceJudge", "Remark", "chat_features", "text_features"]
 

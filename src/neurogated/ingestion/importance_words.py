@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from neurogated.core.keywords import split_keywords
-from neurogated.core.words import words_of
+from neurogated.text.keywords import split_keywords
+from neurogated.text.words import words_of
 
 __all__ = ["COMMON", "FIRST_PERSON", "PAST", "REACTIONS", "RULE", "SECOND_PERSON"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 
-from neurogated.core.keywords import split_keywords
+from neurogated.text.keywords import split_keywords
 
 __all__ = ["keywords_of_name"]
 

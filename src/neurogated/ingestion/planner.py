@@ -16,9 +16,7 @@ from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import document_tag, render
-from neurogated.core.times import find_times
 from neurogated.core.view import GraphView
-from neurogated.core.words import count_words
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, Passage, checked_ttl
@@ -28,6 +26,8 @@ from neurogated.ingestion.revision import Revision, expiry
 from neurogated.ingestion.sessions import Session, followers_without, turn_ids
 from neurogated.ingestion.titles import find_names
 from neurogated.ingestion.user_graph import UserGraph
+from neurogated.text.times import find_times
+from neurogated.text.words import count_words
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["Planner", "later_chunks", "stored"]

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Message
-from neurogated.core.words import count_words
+from neurogated.text.words import count_words
 
 __all__ = ["AUTO", "LENGTH", "OFF", "BaseLLM", "Meta", "SupportsForgetting", "ask", "counted", "model_name"]
 

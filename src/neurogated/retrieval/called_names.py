@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.keywords import split_keywords
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.turns import call_tag, role_tag
 from neurogated.core.view import GraphView, Rows
+from neurogated.text.keywords import split_keywords
 
 __all__ = ["SpeakersByName"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from neurogated.core.language import Language
+from neurogated.text.language import Language
 
 __all__ = ["ASKING", "CHINESE", "HEADS", "LATIN", "PARTS"]
 

@@ -23,7 +23,7 @@ from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.feelings import feeling_of
 from neurogated.retrieval.ranking import best_places
 from neurogated.retrieval.similarity import QuestionSimilarity
-from neurogated.retrieval.time_spans import span_of
+from neurogated.text.time_spans import span_of
 
 __all__ = ["DIMENSION_WEIGHTS", "Dimension", "Dimensions"]
 

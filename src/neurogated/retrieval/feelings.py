@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from neurogated.core.keywords import fold
-from neurogated.core.language import NEGATIONS, Language, language_of
+from neurogated.text.keywords import fold
+from neurogated.text.language import NEGATIONS, Language, language_of
 
 __all__ = ["feeling_of"]
 

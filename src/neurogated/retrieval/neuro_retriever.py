@@ -28,7 +28,6 @@ from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
-from neurogated.core.text import ends_of
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
@@ -44,6 +43,7 @@ from neurogated.retrieval.spreading_activation import Activation, Gate, Spreadin
 from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
+from neurogated.text.strings import ends_of
 
 __all__ = ["WOKEN", "NeuroRetriever", "RecallOptions"]
 

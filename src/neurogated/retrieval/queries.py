@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.kernel import Kernel
-from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.first_phase import FirstPhase
+from neurogated.text.strings import checked_text
 
 __all__ = ["Asked", "checked_queries", "checked_score"]
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.judgements import QuestionKind
-from neurogated.core.language import Language, language_of
 from neurogated.retrieval.cue_patterns import ASKING, CHINESE, HEADS, LATIN, PARTS
+from neurogated.text.language import Language, language_of
 
 __all__ = ["Cue", "QuestionReading", "read_question"]
 

@@ -14,13 +14,13 @@ from neurogated.core.conflicts import Conflict, conflicts_about, conflicts_in, g
 from neurogated.core.echoes import echoed_rows, has_echoes
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import Verdict
-from neurogated.core.keywords import fold
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import anyone, others_of
-from neurogated.core.sentences import split_sentences
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
-from neurogated.retrieval.time_spans import Span, span_of
+from neurogated.text.keywords import fold
+from neurogated.text.sentences import split_sentences
+from neurogated.text.time_spans import Span, span_of
 
 __all__ = ["with_conflicts"]
 

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.derivation import is_derived
 from neurogated.core.kernel import DIMENSIONS, Kernel
-from neurogated.core.keywords import fold
 from neurogated.core.places import named_places
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import names_in, place_tag, places_among, subjects_among, trait_tag
 from neurogated.core.view import GraphView, Rows
-from neurogated.core.words import split_words
 from neurogated.retrieval.derived import shares_of_sources
 from neurogated.retrieval.dormancy import NOTHING, Admission, Scored
 from neurogated.retrieval.turns import Turns
+from neurogated.text.keywords import fold
+from neurogated.text.words import split_words
 
 __all__ = ["PARTS", "QuestionSimilarity", "Similarities"]
 

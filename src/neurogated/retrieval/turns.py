@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.derivation import derived_rows
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.keywords import fold
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
-from neurogated.core.words import split_words
 from neurogated.retrieval.called_names import SpeakersByName
 from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
+from neurogated.text.keywords import fold
+from neurogated.text.words import split_words
 
 __all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "is_first_person", "neighbours"]
 

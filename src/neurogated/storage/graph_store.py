@@ -23,7 +23,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.text import checked_text
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.storage.compaction import rewrite
@@ -36,6 +35,7 @@ from neurogated.storage.live_graph import LiveGraph
 from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure
 from neurogated.storage.log.memory_log import MemoryEngine
 from neurogated.storage.searches import Found, checked_page, filtered, in_order, named, only_edge, searched
+from neurogated.text.strings import checked_text
 
 __all__ = ["GraphStore"]
 

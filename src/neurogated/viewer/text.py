@@ -10,9 +10,9 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
-from neurogated.core.text import one_line
 from neurogated.core.trace import Recall
 from neurogated.retrieval.similarity import PARTS
+from neurogated.text.strings import one_line
 
 __all__ = ["NOTHING_FOUND", "beginning", "dated", "questions", "recall_text"]
 

@@ -17,7 +17,6 @@ from neurogated.core.clock import from_micros
 from neurogated.core.delta import Decay, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
-from neurogated.core.keywords import split_keywords
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import SCORE_TOLERANCE, GraphStorePort
 from neurogated.core.rendering import TIME, document_tag, keyword_text, speaker_tag, subject_tag, tags, trait_tag
@@ -27,6 +26,7 @@ from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows, shown_by
 from neurogated.testing.contract.writing import PROPERTY, three_nodes
 from neurogated.testing.histories import QUERIES, edge, history_of, node
+from neurogated.text.keywords import split_keywords
 
 __all__ = ["ReadingContract", "assert_searches_agree", "keyword_scores", "most_alike", "text_node"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from neurogated.core.column_view import NODE_COLUMNS, ColumnView, PatchedValues
 from neurogated.core.model import checked_count
 from neurogated.core.scope_rows import ScopeRows
-from neurogated.core.text import checked_names
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph.topology import layer_of
+from neurogated.text.strings import checked_names
 
 __all__ = ["neighbourhood"]
 

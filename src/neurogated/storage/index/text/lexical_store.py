@@ -10,7 +10,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.keywords import split_keywords
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.bm25 import Statistics, Weights, rated
 from neurogated.storage.index.text.keyword_search import Found, best, joined, scores, search, statistics, statistics_of
@@ -24,6 +23,7 @@ from neurogated.storage.index.text.term_lookup import (
     keys_with_each,
     keys_with_each_among,
 )
+from neurogated.text.keywords import split_keywords
 
 __all__ = ["LexicalStore", "OverlaidLexicalStore"]
 

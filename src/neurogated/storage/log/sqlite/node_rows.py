@@ -17,12 +17,12 @@ from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
-from neurogated.core.text import checked_text
 from neurogated.errors import InputError
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.records import NodeRecord
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
+from neurogated.text.strings import checked_text
 
 __all__ = [
     "RECORD",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.core.words import count_words, split_words
+from neurogated.text.words import count_words, split_words
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
-from neurogated.core.language import language_of
+from neurogated.text.language import language_of
 
 __all__ = ["Span", "span_of"]
 

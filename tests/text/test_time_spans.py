@@ -11,7 +11,7 @@ from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.retrieval_settings import RetrievalSettings
-from neurogated.retrieval.time_spans import span_of
+from neurogated.text.time_spans import span_of
 
 NOW = datetime(2026, 5, 13, 15, tzinfo=UTC)
 """A Wednesday."""

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated.core.keywords import split_keywords
+from neurogated.text.keywords import split_keywords
 
 MEGABYTE = 1_000_000
 

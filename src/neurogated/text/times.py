@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from neurogated.core.foreign_times import TIMES
-from neurogated.core.language import language_of
+from neurogated.text.foreign_times import TIMES
+from neurogated.text.language import language_of
 
 __all__ = ["find_times"]
 

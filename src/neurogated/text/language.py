@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from neurogated.core.words import words_of
+from neurogated.text.words import words_of
 
 __all__ = ["FUNCTION_WORDS", "NEGATIONS", "Language", "language_of"]
 

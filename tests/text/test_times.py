@@ -2,7 +2,7 @@
 
 import pytest
 
-from neurogated.core.times import find_times
+from neurogated.text.times import find_times
 
 # Every sentence and its time words, in any segmentation; none if the sentence names no time.
 ENGLISH = {

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated.core.sentences import split_sentences
+from neurogated.text.sentences import split_sentences
 
 
 @given(st.text(st.sampled_from("aB 1.!?。！？…\n\t\u00a0\u2028'\"”)我É゙")))

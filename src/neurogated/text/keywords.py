@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import Stemmer
 
-from neurogated.core.words import words_of
+from neurogated.text.words import words_of
 
 __all__ = ["fold", "split_keywords"]
 

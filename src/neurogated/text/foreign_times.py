@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from neurogated.core.language import Language
+from neurogated.text.language import Language
 
 __all__ = ["TIMES"]
 
