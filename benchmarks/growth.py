@@ -73,7 +73,7 @@ def times() -> None:
             print(f"a message of {len(message['content']):,} characters: {seconds:.2f} s")
         for n in range(1, VALUES + 1):
             began = datetime(1000 + n, 1, 1, tzinfo=UTC)
-            seconds = timed(partial(memory.add_fact, "Ana", "city", f"Town{n}", user_id="eva", valid_from=began))
+            seconds = timed(partial(memory.facts.add, "Ana", "city", f"Town{n}", user_id="eva", valid_from=began))
             if n % (VALUES // 4) == 0:
                 print(f"value {n} of one attribute: {1e3 * seconds:.1f} ms")
 
