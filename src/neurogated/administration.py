@@ -8,6 +8,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +24,7 @@ from neurogated.archive.user_export import user_lines
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsNamespaces, SupportsReembedding, SupportsTransaction, VersionKey
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.commit import Committer
 from neurogated.core.delta import GraphDelta
 from neurogated.core.durable import sync_folder
 from neurogated.core.edge_type import EdgeType
@@ -190,8 +192,7 @@ def re_embed(
         vectors = _vectors(store, embedder, config)
         store.replace_vectors(embedder.name, embedder.dimension, vectors, GraphDelta(at=at))
         for name, graph in _graphs(store).items():
-            if deltas[name]:
-                graph.apply(deltas[name])
+            Committer(graph).commit(partial(deltas.__getitem__, name))
     return total
 
 

@@ -36,7 +36,7 @@ def awaitable(call: Callable[Concatenate[M, P], T]) -> Callable[Concatenate[Any,
 
 
 async def in_thread(session: Session, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a call in a thread of the memory, at most `runtime.recall_concurrency` at once.
+    """Run a call in a thread of the memory, which runs 64 calls at once.
 
     Raises:
         MemoryClosedError: the memory is closed. Other errors are those of the call.

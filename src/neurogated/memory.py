@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from datetime import datetime
@@ -295,10 +296,7 @@ class NeuroGraphMemory:
         return self.context.record(event, details, outcome=outcome, used=used)
 
     def answer(self, recall: Recall) -> str | None:
-        """Return the language model's short answer to the question of a recall, from its first memories.
-
-        None if no language model is configured; raises LLMError if the model fails.
-        """
+        """Return the language model's short answer to the question of a recall; None without a language model."""
         return self.context.answer(recall)
 
     def maintenance(self, now: datetime | None = None) -> int:
@@ -366,7 +364,7 @@ class AsyncNeuroGraphMemory:
     """
 
     def __init__(self, config: MemoryConfig | None = None, *, memory: NeuroGraphMemory | None = None) -> None:
-        """Open the memory that `config` describes, or take an open one."""
+        """Open the memory that `config` describes, or take one."""
         self.memory = NeuroGraphMemory(config) if memory is None else memory
 
     async def run(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -390,7 +388,10 @@ class AsyncNeuroGraphMemory:
     answer = awaitable(NeuroGraphMemory.answer)
     maintenance = awaitable(NeuroGraphMemory.maintenance)
     undo = awaitable(NeuroGraphMemory.undo)
-    close = awaitable(NeuroGraphMemory.close)
+
+    async def close(self) -> None:
+        """Close the memory, in a thread of the event loop: the threads of the memory end."""
+        await asyncio.to_thread(self.memory.close)
 
     async def __aenter__(self) -> Self:
         return self

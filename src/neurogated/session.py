@@ -116,7 +116,7 @@ class Session:
             clock=parts.clock,
             on_canvas=self._on_canvas,
         )
-        self.plasticity = PlasticityEngine(self.store, config, parts.clock)
+        self.plasticity = PlasticityEngine(self.store, config, parts.clock, self.committer)
         self.writer = self._writer()
 
     def _writer(self) -> Writer:
@@ -138,7 +138,7 @@ class Session:
             return None
         judge = ModelJudge(parts.language_model, PromptTemplateManager(), self.config)
         checker = ConflictChecker(self.store, parts.statement_judge, settings)
-        return ConflictBacklog(self.store, checker, judge, settings, self.exclusively)
+        return ConflictBacklog(self.store, checker, judge, settings, self.commit)
 
     def exclusively(self) -> AbstractContextManager[object]:
         """Lock the graph for a block that reads it and then writes."""

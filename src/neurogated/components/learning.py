@@ -61,7 +61,7 @@ class Learning:
             # When the memory is closed, the background work ends early and stores the facts that it has.
             facts = takewhile(lambda _: not session.runtime.closing, self._consolidator.prepare(at, max_clusters))
             prepared = list(show_progress(facts, "consolidating", "fact", progress=progress))
-            made = self._consolidator.commit(prepared, session.exclusively, at)
+            made = self._consolidator.commit(prepared, session.commit, at)
         if made:
             session.notify(Notice("added", (made,)))
         return made

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
@@ -17,8 +17,9 @@ from neurogated.conflict.checker import WAITING, ConflictChecker, Found
 from neurogated.conflict.model_judge import ModelJudge
 from neurogated.conflict.passages import Owner, owner_of, voice_of
 from neurogated.conflict.uncertain import PairFinder, UncertainPair
+from neurogated.core.commit import Plan
 from neurogated.core.conflicts import CONFLICT, MODEL
-from neurogated.core.delta import PendingTask
+from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.judgements import Relation
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -66,14 +67,14 @@ class ConflictBacklog:
         checker: ConflictChecker,
         judge: ModelJudge,
         settings: MetabolismSettings,
-        exclusively: Callable[[], AbstractContextManager[object]],
+        commit: Callable[[Plan], GraphDelta],
     ) -> None:
-        """Take the parts; `exclusively` locks the graph for a block that reads it and then writes."""
+        """Take the parts; `commit` writes the delta that a function computes under the write lock."""
         self._store = store
         self._checker = checker
         self._judge = judge
         self._settings = settings
-        self._exclusively = exclusively
+        self._write = commit
         self._finder = PairFinder(store, settings)
         self._lock = threading.Lock()
         self._taken: set[PendingTask] = set()
@@ -219,27 +220,32 @@ class ConflictBacklog:
 
         A memory whose text or owner has changed since it was read stays in the queue.
         """
-        done, answers, read = step
-        with self._exclusively():
-            waiting = set(self.waiting())
-            now = self._present(
-                {*(task.nodes[0] for task in done), *(node.id for pair, _ in answers for node in pair[:2])}
-            )
-            found = [
-                (now[new.id], Found(now[old.id], relation, sentences, rule=MODEL))
-                for (new, old, sentences), relation in answers
-                if relation.is_conflict and relation.confidence >= _CONFIDENCE
-                if _task_of(new) in waiting and all(_is_same(one, now.get(one.id)) for one in (new, old))
-            ]
-            gone = [task for task in done if task.nodes[0] not in now]
-            same = [task for task in done if _is_same(read.get(task.nodes[0]), now.get(task.nodes[0]))]
-            delta = self._checker.judged(found, [*gone, *same], at)
-            made = [node.id for node in delta.nodes if node.kind == CONFLICT and not self._store.has_node(node.id)]
-            if delta:
-                self._store.apply(delta)
-        for task in done:
+        made: list[str] = []
+
+        def plan() -> GraphDelta:
+            delta = self._judged(step, at)
+            made.extend(one.id for one in delta.nodes if one.kind == CONFLICT and not self._store.has_node(one.id))
+            return delta
+
+        self._write(plan)
+        for task in step.done:
             self._failures.pop(task, None)
         return made
+
+    def _judged(self, step: _Step, at: datetime) -> GraphDelta:
+        """Return the delta of a step; the write lock is held."""
+        done, answers, read = step
+        waiting = set(self.waiting())
+        now = self._present({*(task.nodes[0] for task in done), *(node.id for pair, _ in answers for node in pair[:2])})
+        found = [
+            (now[new.id], Found(now[old.id], relation, sentences, rule=MODEL))
+            for (new, old, sentences), relation in answers
+            if relation.is_conflict and relation.confidence >= _CONFIDENCE
+            if _task_of(new) in waiting and all(_is_same(one, now.get(one.id)) for one in (new, old))
+        ]
+        gone = [task for task in done if task.nodes[0] not in now]
+        same = [task for task in done if _is_same(read.get(task.nodes[0]), now.get(task.nodes[0]))]
+        return self._checker.judged(found, [*gone, *same], at)
 
 
 def _is_behind(order: Mapping[str, int], place: int, name: str) -> bool:

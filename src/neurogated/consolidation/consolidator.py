@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -19,6 +18,7 @@ from neurogated.consolidation.facts import agreeing, edges_of, fact_id, fact_of,
 from neurogated.consolidation.sentence_cover import cover_with_rivals, sentences_of
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.clock import to_micros
+from neurogated.core.commit import Plan
 from neurogated.core.communities import CommunityFinder
 from neurogated.core.conflicts import undisputed
 from neurogated.core.delta import GraphDelta, NodeChange, Owner
@@ -91,16 +91,17 @@ class Consolidator:
                 made += 1
                 yield Prepared(self._fact(view, sources, text, at), sources)
 
-    def commit(
-        self, prepared: Sequence[Prepared], exclusively: Callable[[], AbstractContextManager[object]], at: datetime
-    ) -> list[str]:
+    def commit(self, prepared: Sequence[Prepared], commit: Callable[[Plan], GraphDelta], at: datetime) -> list[str]:
         """Store those of the facts that still fit, in one delta; return their ids."""
         if not prepared:
             return []
-        with exclusively():
-            kept = list(self._fitting(prepared))
-            if kept:
-                self._store.apply(self._delta(kept, at))
+        kept: list[Prepared] = []
+
+        def plan() -> GraphDelta:
+            kept.extend(self._fitting(prepared))
+            return self._delta(kept, at) if kept else GraphDelta()
+
+        commit(plan)
         if skipped := len(prepared) - len(kept):
             _log.info("%d of %d facts were skipped: their memories have changed", skipped, len(prepared))
         return [fact.id for fact, _ in kept]

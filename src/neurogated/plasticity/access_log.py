@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 
-from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.clock import Clock
+from neurogated.core.commit import Committer
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import UserChoice
@@ -81,10 +81,8 @@ class AccessLog:
         accesses, at = self._take()
         errors: list[StorageError | MemoryClosedError] = []
         for store, marks in accesses.items():
-            exclusively = store.exclusively(patience) if isinstance(store, SupportsExclusion) else nullcontext()
             try:
-                with exclusively:
-                    store.apply(self._delta(store, marks, at))
+                Committer(store).commit(partial(self._delta, store, marks, at), patience=patience)
             except (StorageError, MemoryClosedError) as error:
                 if patience is not None and isinstance(error, MemoryLockedError):
                     with self._lock:

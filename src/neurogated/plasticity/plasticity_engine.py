@@ -15,6 +15,7 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, from_micros, utc_now
+from neurogated.core.commit import Committer
 from neurogated.core.delta import Access, Decay, GraphDelta, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
@@ -53,10 +54,17 @@ class PlasticityEngine:
     Only plastic edge types change. SIM is not plastic, because the similarity of two texts does not depend on use.
     """
 
-    def __init__(self, store: GraphStorePort, config: MemoryConfig, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        store: GraphStorePort,
+        config: MemoryConfig,
+        clock: Clock = utc_now,
+        committer: Committer | None = None,
+    ) -> None:
         self._store = store
         self._config = config
         self._clock = clock
+        self._committer = Committer(store) if committer is None else committer
         self._energies = EnergyController(config.metabolism)
 
     def reinforce_path(
@@ -93,7 +101,7 @@ class PlasticityEngine:
         ids = list(dict.fromkeys(str(getattr(node, "id", node)) for node in retrieved_nodes))
         learned = self.learned(view, ids, outcome, associate=associate, rated=rated, reason=reason)
         if learned.delta:
-            self._store.apply(learned.delta)
+            self._committer.commit(lambda: learned.delta)
             _log.info("%s: %d edges strengthened, weakened or added", reason, learned.edges)
         return learned.edges
 
@@ -187,7 +195,7 @@ class PlasticityEngine:
         factor = self._config.TIME_DECAY_FACTOR ** (days / steps)
         moments = (begin + (idle_before - begin) * (step / steps) for step in range(1, steps + 1))
         operators = tuple(Decay(factor, moment, self._config.MIN_EDGE_WEIGHT) for moment in moments)
-        self._store.apply(GraphDelta(operators=operators, reason="decay_unused", at=at))
+        self._committer.commit(lambda: GraphDelta(operators=operators, reason="decay_unused", at=at))
         _log.info("edges idle since %s faded by %g in %.1f days", idle_before.isoformat(), factor**steps, days)
 
     def _last_decay(self) -> datetime | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
+from neurogated.core.commit import Committer
 from neurogated.core.delta import GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
 from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
@@ -92,7 +93,7 @@ def _undo_to(
         delta = mend(past, store, delta)
     if not delta:
         return None
-    store.apply(delta)
+    Committer(store).commit(lambda: delta)
     return store.history()[-1]
 
 

@@ -1,0 +1,60 @@
+"""The facade is small, and its coroutines are its calls."""
+
+import asyncio
+import inspect
+from pathlib import Path
+
+import pytest
+
+import neurogated
+from neurogated import AsyncNeuroGraphMemory, MemoryConfig, NeuroGraphMemory
+from neurogated.errors import MemoryClosedError
+
+SOURCE = Path(neurogated.__file__).parent
+
+
+def _methods(cls: type) -> dict[str, inspect.Signature]:
+    functions = inspect.getmembers(cls, inspect.isfunction)
+    return {name: inspect.signature(one) for name, one in functions if not name.startswith("_")}
+
+
+def test_the_facade_has_at_most_25_calls_and_no_base() -> None:
+    assert len(_methods(NeuroGraphMemory)) <= 25
+    assert NeuroGraphMemory.__mro__ == (NeuroGraphMemory, object)
+
+
+def test_each_coroutine_has_the_signature_of_the_call() -> None:
+    calls, coroutines = _methods(NeuroGraphMemory), _methods(AsyncNeuroGraphMemory)
+    del coroutines["run"]
+    assert coroutines == {name: calls[name] for name in coroutines}
+    assert coroutines.keys() >= {"add", "recall", "get", "list", "update", "delete", "feedback", "get_context", "close"}
+    assert all(inspect.iscoroutinefunction(getattr(AsyncNeuroGraphMemory, name)) for name in coroutines)
+
+
+def test_a_memory_is_used_by_coroutines(tmp_path: Path) -> None:
+    async def use() -> None:
+        config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
+        async with AsyncNeuroGraphMemory(config) as memory:
+            await memory.add("A heron stood by the pond.", user_id="ana")
+            assert (await memory.recall("heron", user_id="ana", top_n=1))[0].content == "A heron stood by the pond."
+            assert await memory.run(memory.memory.conflicts.list, user_id="ana") == []
+            assert await memory.memory.aio.count(user_id="ana") == 1
+        with pytest.raises(MemoryClosedError):
+            await memory.recall("heron")
+
+    asyncio.run(use())
+
+
+def test_the_users_are_counted(memory: NeuroGraphMemory) -> None:
+    memory.add(["One.", "Two."], user_id="bob")
+    memory.add("Three.", user_id="ana", session_id="s")
+    memory.add("Of nobody.")
+    assert memory.admin.users() == {"ana": 1, "bob": 2}
+    memory.delete(user_id="bob")
+    assert memory.admin.users() == {"ana": 1}
+
+
+def test_one_place_applies_the_deltas_of_a_memory() -> None:
+    rooms = ["ingestion", "conflict", "plasticity", "consolidation", "tiers", "context", "components"]
+    files = [*SOURCE.glob("*.py"), *(file for room in rooms for file in (SOURCE / room).rglob("*.py"))]
+    assert [file.name for file in files if ".apply(" in file.read_text(encoding="utf-8")] == []
