@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
-from neurogated.core.model import MemoryNode
-from neurogated.core.ports import GraphStorePort
 from neurogated.core.trace import PathStep
 from neurogated.core.view import Arcs, GraphView, Rows
 from neurogated.errors import ConfigError
 
-__all__ = ["Activation", "SpreadingActivation", "spreading_activation"]
+__all__ = ["Activation", "SpreadingActivation"]
 
 Values = NDArray[np.float64]
 Gate = Callable[[Rows], NDArray[np.floating]]
@@ -354,14 +352,6 @@ def _came(before: _Flow, edges: Rows, rows: Rows, nodes: int) -> Values:
     keys = before.edge.astype(np.int64) * nodes + before.target
     order = keys.argsort()
     return _Levels(keys[order], before.amount[order]).at(edges.astype(np.int64) * nodes + rows)
-
-
-def spreading_activation(query: str, graph: GraphStorePort, config: MemoryConfig | None = None) -> list[MemoryNode]:
-    """Return the `TOP_N_RETRIEVAL` nodes that answer a question, best first; see `NeuroRetriever`."""
-    # The retriever imports this module.
-    from neurogated.retrieval.neuro_retriever import NeuroRetriever  # noqa: PLC0415
-
-    return NeuroRetriever(graph, config).retrieve(query)
 
 
 def _sums(values: Values, groups: Rows, count: int = 0) -> Values:

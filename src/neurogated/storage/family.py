@@ -5,31 +5,65 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary, ref
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.text_caches import forget_texts
-from neurogated.storage.log.block import Blocks
+from neurogated.storage.index.follower import Follower
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.log.block import Block, Blocks
 from neurogated.storage.log.log import Engine, SupportsErasure
 from neurogated.storage.open_graphs import OpenGraphs
 
-if TYPE_CHECKING:
-    from neurogated.storage.graph_store import GraphStore
-    from neurogated.storage.live_graph import LiveGraph
-
-__all__ = ["Family"]
+__all__ = ["Family", "Member"]
 
 
-class Family:
+class Member(Protocol):
+    """One graph of a family, as `LiveGraph` is."""
+
+    closed: bool
+    index: GraphIndex
+    follower: Follower
+
+    @property
+    def is_unloaded(self) -> bool:
+        """Whether the index is not in memory."""
+
+    def renew(self) -> None:
+        """Reload the index if it is stale."""
+
+    def invalidate(self) -> None:
+        """Mark the index as stale."""
+
+    def catch_up(self) -> None:
+        """Bring the index up to date."""
+
+    def join(self, block: Block | None) -> None:
+        """Take part in a transaction."""
+
+    def publish(self) -> None:
+        """Show the present state to other threads."""
+
+    def isolate(self) -> None:
+        """Hide later changes from other threads."""
+
+    def drop(self) -> None:
+        """Erase the graph."""
+
+
+Graph = TypeVar("Graph", bound=Member)
+
+
+class Family(Generic[Graph]):
     """The graphs over one engine, as weak references: a cycle would keep a file open until garbage collection."""
 
     def __init__(self, engine: Engine, config: MemoryConfig) -> None:
         self.engine = engine
         self.config = config
-        self.graphs: WeakValueDictionary[str, LiveGraph] = WeakValueDictionary()
+        self.graphs: WeakValueDictionary[str, Graph] = WeakValueDictionary()
         """The open graphs, by namespace."""
-        self.stores: WeakValueDictionary[str, GraphStore] = WeakValueDictionary()
+        self.stores: WeakValueDictionary[str, Any] = WeakValueDictionary()
         """The stores of the open graphs, one store per graph."""
         self.bound: list[str] = []
         """The name of the embedder of this process; empty if there is none."""
@@ -46,7 +80,7 @@ class Family:
             self.open_graphs = ref(graphs)
         return graphs
 
-    def all(self) -> list[LiveGraph]:
+    def all(self) -> list[Graph]:
         """Return the open graphs."""
         return list(self.graphs.values())
 

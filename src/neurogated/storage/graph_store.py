@@ -61,7 +61,7 @@ class GraphStore(
         config: MemoryConfig | None = None,
         clock: Clock = utc_now,
         engine: Engine | None = None,
-        family: Family | None = None,
+        family: Family[LiveGraph] | None = None,
     ) -> None:
         """Open a graph of an engine.
 

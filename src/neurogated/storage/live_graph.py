@@ -45,7 +45,7 @@ class LiveGraph:
     a transaction reads its own changes; the others see them when the transaction ends.
     """
 
-    def __init__(self, family: Family, name: str) -> None:
+    def __init__(self, family: Family[LiveGraph], name: str) -> None:
         self.name = name
         self.family = family
         self.log = family.engine.log(name)

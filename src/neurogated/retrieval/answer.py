@@ -1,0 +1,15 @@
+"""The whole retrieval as one function, as the specification writes it."""
+
+from __future__ import annotations
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.retrieval.neuro_retriever import NeuroRetriever
+
+__all__ = ["spreading_activation"]
+
+
+def spreading_activation(query: str, graph: GraphStorePort, config: MemoryConfig | None = None) -> list[MemoryNode]:
+    """Return the `TOP_N_RETRIEVAL` nodes that answer a question, best first; see `NeuroRetriever`."""
+    return NeuroRetriever(graph, config).retrieve(query)
