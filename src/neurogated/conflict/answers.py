@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from neurogated.conflict.checker import are_one_text
+from neurogated.conflict.origin import are_one_text
 from neurogated.conflict.passages import is_compared, statements_in, voice_of
 from neurogated.core.conflicts import Conflict
 from neurogated.core.edge_type import EdgeType

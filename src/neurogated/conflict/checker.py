@@ -13,6 +13,7 @@ import numpy as np
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.certainty import ends, tells_of_another_past
 from neurogated.conflict.claims import Claim, claims_in, contradicted, repeats
+from neurogated.conflict.origin import are_one_text
 from neurogated.conflict.passages import (
     content_of,
     is_compared,
@@ -40,7 +41,7 @@ from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.words import split_words
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["WAITING", "ConflictChecker", "Found", "are_one_text"]
+__all__ = ["WAITING", "ConflictChecker", "Found"]
 
 # Most words of a sentence that is compared with another.
 _WORDS = 30
@@ -363,33 +364,6 @@ def _is_said_alike(old: MemoryNode, new: MemoryNode) -> bool:
     """Return whether the same person said both, in two messages or documents."""
     is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not are_one_text(old, new)
     return is_said and voice_of(old) == voice_of(new)
-
-
-def are_one_text(one: MemoryNode, other: MemoryNode) -> bool:
-    """Return whether two memories are pieces of one document or of one message."""
-    document = _document(one)
-    return (document is not None and document == _document(other)) or _is_one_message(one, other)
-
-
-def _document(node: MemoryNode) -> object:
-    """Return a key of the document of a memory; None for a message. The chunks of a text with an id share its id."""
-    if node.found.document_id is not None or node.position is not None:
-        return node.found.document_id
-    return node.id.partition("#")[0], node.created_at
-
-
-def _is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
-    parts, places = (one.found.part, other.found.part), (one.position, other.position)
-    if None in parts or None in places or _source(one) != _source(other):
-        return False
-    (first, words), (second, others) = parts  # type: ignore[misc]
-    # Turns between them may have moved, so positions tell the order only.
-    return words == others and first != second and (first < second) == (places[0] < places[1])  # type: ignore[operator]
-
-
-def _source(node: MemoryNode) -> tuple[object, ...]:
-    """Return the properties that all pieces of a message share."""
-    return node.scope, node.role, node.speaker, node.found.document_id, node.timestamp or node.created_at
 
 
 def _nearness(claim: Claim, node: MemoryNode, place: int) -> tuple[float, float]:

@@ -73,11 +73,11 @@ def voice_of(node: MemoryNode) -> Owner:
 def is_compared(node: MemoryNode) -> bool:
     """Return whether a memory states things that others may contradict. A derived fact repeats its sources."""
     is_derived = node.kind == FACT and node.found.statement is None
-    is_said = not (is_derived or node.kind in _KINDS or node.role in _OTHERS or is_reading(node))
+    is_said = not (is_derived or node.kind in _KINDS or node.role in _OTHERS or _is_reading(node))
     return is_said and bool(node.content.strip())
 
 
-def is_reading(node: MemoryNode) -> bool:
+def _is_reading(node: MemoryNode) -> bool:
     """Return whether a memory is a part of a text that states nothing about its owner.
 
     Such a text is a document that belongs to nobody, or a message so long that it was pasted.

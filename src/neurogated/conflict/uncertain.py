@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.conflict.checker import are_one_text
 from neurogated.conflict.clauses import clauses_in, keys_in, language_in
+from neurogated.conflict.origin import are_one_text
 from neurogated.conflict.passages import is_compared, statements_in, voice_of
 from neurogated.conflict.statement import read_text
 from neurogated.core.conflicts import conflicts_about
