@@ -10,8 +10,7 @@ from neurogated.conflict.claims import claims_in, contradicted
 from neurogated.conflict.judge import Content, PairJudge
 from neurogated.text.sentences import split_sentences
 
-HERE = Path(__file__).parent
-DATA = HERE.parents[1] / "benchmarks" / "data"
+DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 ABOUT = 60  # pairs of each list
 
 
@@ -20,10 +19,6 @@ def _told(text: str) -> Content:
         return text
     moment, _, said = text[1:].partition("] ")
     return {"content": said, "timestamp": moment}
-
-
-def _rows(name: str) -> list[list[str]]:
-    return [line.split("\t") for line in (HERE / name).read_text(encoding="utf-8").splitlines()[1:]]
 
 
 def _some(name: str) -> list[list[str]]:
@@ -43,7 +38,7 @@ def test_conflicts_are_found_in_four_languages_and_few_other_pairs_are_flagged(j
 
 
 def test_hardly_a_statement_ends_another_without_a_question() -> None:
-    judge, rows = PairJudge(), _rows("endings.tsv")
+    judge, rows = PairJudge(), _some("endings.tsv")
     assert sum(ends(judge, first, second) for _, first, second in rows) <= 0.02 * len(rows)
     for first, second in (
         ("I work at Google.", "I no longer work at Google."),

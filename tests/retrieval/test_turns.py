@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode
+from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode, Scope
 from neurogated.core.found import Found
 from neurogated.core.turns import asks, length_level
 from neurogated.retrieval.similarity import QuestionSimilarity
@@ -177,3 +177,34 @@ def test_activation_counts_half_as_much_with_every_doubling_of_a_message() -> No
     rows = store.view().live_nodes()
     assert asked(store).activation_shares(rows).tolist() == [1.0, 1.0, 0.5, 0.25, 0.125, 1.0]
     assert asked(store, retrieval={"length_decay": 0}).activation_shares(rows).tolist() == [1.0] * 6
+
+
+CALLS = [
+    ("user", "Hey Mel! I was in Lyon.", ["Mel", "Lyon"]),
+    ("assistant", "Nice, Ann!", ["Ann"]),
+    ("user", "Thanks, Mel.", ["Mel"]),
+    ("assistant", "Bye, Ann!", ["Ann"]),
+]
+
+
+def talk(*said: tuple[str, str, list[str]], user: str | None = None) -> list[MemoryNode]:
+    return [
+        MemoryNode(f"{user}-{place}", text, role=role, position=place, found=Found(names), scope=Scope(user_id=user))
+        for place, (role, text, names) in enumerate(said)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("What did Mel say?", [0, 1, 0, 1]),
+        ("Where was ann?", [1, 0, 1, 0]),
+        ("Was it Ann or Mel?", [1, 1, 1, 1]),
+        ("Where is Lyon?", [0, 0, 0, 0]),
+    ],
+)
+def test_speakers_are_known_by_the_names_they_are_called(query: str, meant: list[int]) -> None:
+    store = chained(talk(*CALLS))
+    rows = store.view().live_nodes()
+    assert asked(store, query, retrieval={"switches": {"learn_names": True}}).of(rows).subject.tolist() == meant
+    assert asked(store, query).of(rows).subject.tolist() == [0, 0, 0, 0]
