@@ -121,16 +121,6 @@ def test_success_and_failure_move_energy_and_importance_and_are_undone(clock: Ma
     assert (node.importance, node.base_energy, node.energy_at) == (0.9, 0.9, clock())
 
 
-def test_undo_keeps_what_uses_have_added(clock: ManualClock) -> None:
-    store = _store(clock, base_energy=0.5)
-    log = AccessLog(clock, CONTROLLER, 0.0, 10)
-    log.add(store, Access({"a": 1}))
-    log.flush()
-    PlasticityEngine(store, MemoryConfig(metabolism=SETTINGS), clock).reinforce_recalled(["a"])
-    undo(store, None, clock)
-    assert CONTROLLER.energy(store.view(), "a", clock()) == pytest.approx(0.5 + 0.5 * 0.25)
-
-
 def _dormant(store: GraphStore, now: datetime) -> bool:
     view = store.view()
     return bool(EnergyController(MetabolismSettings()).law.dormant(view, view.rows(["a"]), to_micros(now))[0])

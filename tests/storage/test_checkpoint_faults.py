@@ -11,7 +11,6 @@ from neurogated.config.groups import RuntimeSettings
 from neurogated.errors import InputError, StorageError
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
 from neurogated.storage.log.sqlite.file import SqliteFile
-from neurogated.storage.log.sqlite.snapshot import restore_snapshot
 from neurogated.storage.sqlite_store import SqliteStore
 
 OFTEN = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
@@ -97,22 +96,6 @@ def test_a_dropped_namespace_leaves_nothing_and_the_others_their_indexes(
         store.drop_namespace("secret")
         assert len(_states(path)) == 1
         _put(store, 5)
-    assert _opened_from_kept(path, caplog)
-
-
-def test_a_state_of_a_history_that_was_given_up_makes_room(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with SqliteStore.open(path, config=OFTEN) as store:
-        _put(store, 0)
-        copy = path.with_name("copy")
-        store.snapshot(copy)
-        _put(store, *range(1, 9))
-    index = path.with_suffix(".index")
-    index.rename(path.with_name("aside"))
-    restore_snapshot(copy, path, replace=True)
-    path.with_name("aside").rename(index)
-    with SqliteStore.open(path, config=OFTEN) as store:
-        _put(store, 20)
-        assert _states(path) == [f"1-{store.view().sequence}"]
     assert _opened_from_kept(path, caplog)
 
 
