@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from datetime import date
 from typing import NamedTuple
 
+from neurogated.text.calendar_words import MONTHS, WEEKDAYS, any_of, short_months
+
 __all__ = ["Found", "Moment", "Window", "find_moments"]
 
 _NOON = 12
@@ -82,28 +84,10 @@ class Window(NamedTuple):
         return self.begin is None and self.end is None
 
 
-_MONTHS = (
-    "jan(?:uary|uar|ner)?|enero|janvier",
-    "feb(?:ruary|ruar)?|febrero|février",
-    "mar(?:ch)?|märz|marzo|mars",
-    "apr(?:il)?|abril|avril",
-    "may|mai|mayo",
-    "june?|juni|junio|juin",
-    "july?|juli|julio|juillet",
-    "aug(?:ust)?|agosto|août",
-    "sept?(?:ember)?|septiembre|septembre",
-    "oct(?:ober|obre)?|okt(?:ober)?|octubre",
-    "nov(?:ember|iembre|embre)?",
-    "dec(?:ember)?|dez(?:ember)?|diciembre|décembre",
-)
-_DAYS = (
-    "mondays?|montags?|lunes|lundis?|星期一|周一|礼拜一",
-    "tuesdays?|dienstags?|martes|mardis?|星期二|周二|礼拜二",
-    "wednesdays?|mittwochs?|miércoles|mercredis?|星期三|周三|礼拜三",
-    "thursdays?|donnerstags?|jueves|jeudis?|星期四|周四|礼拜四",
-    "fridays?|freitags?|viernes|vendredis?|星期五|周五|礼拜五",
-    "saturdays?|samstags?|sonnabends?|sábados?|samedis?|星期六|周六|礼拜六",
-    "sundays?|sonntags?|domingos?|dimanches?|星期[天日]|周[天日]|礼拜[天日]",
+_MONTHS = tuple(map(any_of, zip(*map(short_months, MONTHS), strict=True)))
+_DAYS = tuple(
+    "|".join(rf"(?:{name})s?" for name in names) + f"|星期{han}|周{han}|礼拜{han}"
+    for *names, han in zip(*WEEKDAYS.values(), (*"一二三四五六", "[天日]"), strict=True)
 )
 _RELATIVE = {
     "yesterday": "yesterday|gestern|ayer|hier(?= )|昨天",

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from neurogated.text.foreign_times import TIMES
 from neurogated.text.language import FUNCTION_WORDS, Language
 from neurogated.text.sentences import split_sentences
+from neurogated.text.times import locate_times
 from neurogated.text.words import words_of
 
 __all__ = ["foreign_names"]
@@ -126,7 +126,7 @@ class _Word:
 def foreign_names(text: str, language: Language) -> list[tuple[int, str]]:
     """Return the names in a text of a language other than English, each with its position."""
     words = _read(text)
-    times = [match.span() for match in TIMES[language].finditer(text)]
+    times = list(locate_times(text, language))
     inside = {word.text for word in words if word.is_capital and not word.starts}
     found = []
     for begin, end in _runs(words, language):

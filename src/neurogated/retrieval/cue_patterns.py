@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from neurogated.text.calendar_words import MONTHS, WEEKDAYS, any_of
 from neurogated.text.language import Language
 
 __all__ = ["ASKING", "CHINESE", "HEADS", "LATIN", "PARTS"]
@@ -20,9 +21,9 @@ PARTS = {
     "ASKS": r"(?:what|which|who|whom|whose|where|how)",
     "OPENING": r"^(?:(?:and|so|but|then|well|ok|okay|oh|hey|please|now|also|exactly)\W+)*",
     "UNIT": r"(?:second|minute|hour|day|night|week|weekend|month|season|term|year|decade|centur(?:ie|y)|generation)s?",
-    "WEEKDAY": r"(?:mon|tues|wednes|thurs|fri|satur|sun)day",
-    "PART_OF_YEAR": r"(?:spring|summer|autumn|fall|winter|morning|afternoon|evening|night|noon|midnight|january|"
-    r"february|march|april|may|june|july|august|september|october|november|december)",
+    "WEEKDAY": rf"(?:{any_of(WEEKDAYS['en'])})",
+    "PART_OF_YEAR": rf"(?:spring|summer|autumn|fall|winter|morning|afternoon|evening|night|noon|midnight|"
+    rf"{any_of(MONTHS['en'])})",
     # "Can you tell me why" asks why, not whether.
     "WRAPPED": r"(?! (?:you|we|anyone|anybody|i) (?:\w+ ){0,2}?"
     r"(?:tell|know|remember|recall|explain|say|remind|describe|ask|think))",

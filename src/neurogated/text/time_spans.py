@@ -9,6 +9,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
+from neurogated.text.calendar_words import MONTHS, NUMBERS, UNITS, WEEKDAYS
 from neurogated.text.language import language_of
 
 __all__ = ["Span", "span_of"]
@@ -63,25 +64,18 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     ("e", 0, "", "[周週]末"),
     *((_WHICH_WEEK, side, "", f"{han}[个個]?(?={_HAN_DAY}[{_HAN_NUMBER}日天末])")
       for side, han in ((-2, "上上"), (-1, "上"), (0, "[这這本]"), (1, "下"))),
-    *((_WEEKDAY, place, names, "") for place, names in enumerate((
-        "monday|montag|lunes", "tuesday|dienstag|martes", "wednesday|mittwoch|miércoles", "thursday|donnerstag|jueves",
-        "friday|freitag|viernes", "saturday|samstag|sonnabend|sábado", "sunday|sonntag|domingo"))),
-    *(("w", place, name, f"{_HAN_DAY}{han}") for place, (name, han) in enumerate(zip(
-        ("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"), (*"一二三四五六", "[日天]"),
-        strict=True))),
+    *((_WEEKDAY, place, "|".join(WEEKDAYS[language][place] for language in ("en", "de", "es")), "")
+      for place in range(_WEEK)),
+    *(("w", place, name, f"{_HAN_DAY}{han}")
+      for place, (name, han) in enumerate(zip(WEEKDAYS["fr"], (*"一二三四五六", "[日天]"), strict=True))),
     ("y", "", "", r"(?<!\d)(?:1[0-9]|20)\d\d年|(?:(?<=\b[ie]n )|(?<=since )|(?<=seit ))(?:1[0-9]|20)\d\d(?!\d)"),
     (_DATED, "", "", r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)"),
-    *((_MONTH, place, names, "") for place, names in enumerate((
-        "january|januar|jänner|janvier|enero", "february|februar|février|febrero", "march|märz|mars|marzo",
-        "april|avril|abril", "may|mai|mayo", "june|juni|juin|junio", "july|juli|juillet|julio", "august|août|agosto",
-        "september|septembre|septiembre", "october|oktober|octobre|octubre", "november|novembre|noviembre",
-        "december|dezember|décembre|diciembre"), 1)),
+    *((_MONTH, place + 1, "|".join(MONTHS[language][place] for language in MONTHS), "") for place in range(_YEAR)),
     *(("m", place, "", rf"(?<![\d{_HAN_NUMBER}])(?:{place}|{han})月份?")
       for place, han in enumerate((*_HAN_NUMBER, "十一", "十二"), 1)),
-    (_UNIT, "year", r"years?|jahre?[ns]?|(?<=un )an|an(?= derni| pass| prochain)|ans|années?|años?", "年"),
-    (_UNIT, "month", "months?|monat(?:en?|s)?|mois|mes(?:es)?", "[个個]?月"),
-    (_UNIT, "week", "weeks?|wochen?|semaines?|semanas?", "[个個]?(?:周|週|星期|礼拜|禮拜)"),
-    (_UNIT, "day", "days?|tage?n?|jours?|días?", "天"),
+    (_UNIT, "year", r"(?<=un )an|an(?= derni| pass| prochain)", ""),
+    *((_UNIT, unit, "|".join(UNITS[language][unit] for language in UNITS), han) for unit, han in (
+        ("year", "年"), ("month", "[个個]?月"), ("week", f"[个個]?{_HAN_DAY}"), ("day", "天"))),
     (_WHICH_AFTER, -2, "before last|avant-derni(?:er|ère)|antepasad[oa]", ""),
     (_WHICH, -2, "vorletzte[nrms]?", "上上|前(?=年)"),
     (_WHICH, -1, "last|previous|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?", "[上去]"),
@@ -96,11 +90,8 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     (_EVERY, 0, "every|each|jede[nrms]?|chaque|tous les|les|los|cada", "每[个個]?"),
     (_THE, 0, "le", ""),
     (_ON, 0, "on|in|at|over|during|am|im|en|au mois de|el", "在"),
-    *((_NUMBER, value, names, han) for value, (names, han) in enumerate((
-        ("an?|one|eine?[mnr]?|une?|una", "一"), ("two|zwei|deux|dos", "[两兩二]"), ("three|drei|trois|tres", "三"),
-        ("four|vier|quatre|cuatro", "四"), ("five|fünf|cinq|cinco", "五"), ("six|sechs|seis", "六"),
-        ("seven|sieben|sept|siete", "七"), ("eight|acht|huit|ocho", "八"), ("nine|neun|neuf|nueve", "九"),
-        ("ten|zehn|dix|diez", "十")), 1)),
+    *((_NUMBER, place + 1, "|".join(NUMBERS[language][place] for language in NUMBERS), han)
+      for place, han in enumerate(("一", "[二两兩]", *_HAN_NUMBER[2:]))),
     (_NUMBER, "", "", r"(?<!\d)\d{1,3}(?!\d)"),
 ]  # fmt: skip
 _LATIN_ROWS, _HAN_ROWS = ([row for row in _WORDS if row[column]] for column in (-2, -1))

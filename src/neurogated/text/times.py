@@ -3,39 +3,109 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from neurogated.text.foreign_times import TIMES
-from neurogated.text.language import language_of
+from neurogated.text.calendar_words import NUMBERS, UNITS, WEEKDAYS, any_of, short_months
+from neurogated.text.language import Language, language_of
 
-__all__ = ["find_times"]
+__all__ = ["find_times", "locate_times"]
 
-_MONTH = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    "|nov(?:ember)?|dec(?:ember)?"
-)
-_DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-_UNIT = "(?:second|minute|hour|day|night|week|weekend|fortnight|month|season|year|decade|century|centurie)s?"
-_PART = "morning|afternoon|evening|night|noon|midnight|dawn|dusk|spring|summer|autumn|fall|winter|weekend"
-_NUMBER = r"\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|few|couple of|several|many|some"
-_ENGLISH = re.compile(
-    rf"""\b(?=\w)(?:
-        \d{{4}}-\d\d(?:-\d\d (?:t\d\d:\d\d(?: :\d\d)?)?)? | (?:1[0-9]|20)\d\d s? | \d\d?/\d\d?/\d{{2,4}}
-      | \d\d?:\d\d (?:\s?[ap]\.?m\b)? | \d\d?\s?[ap]m
-      | (?:\d\d? (?:st|nd|rd|th)? \s (?:of\s)?)? (?:{_MONTH}) (?:\s \d\d? (?:st|nd|rd|th)?)? (?:,? \s \d{{4}})
-      | \d\d? (?:st|nd|rd|th)? \s (?:of\s)? (?:{_MONTH}) | (?:{_MONTH}) \s \d\d? (?:st|nd|rd|th)?
-      | (?:in|since|by|until|till|last|next|this|early|late|mid|every|each|of|during) \s (?:{_MONTH})
-      | (?:(?:last|next|this|past|coming|previous|following|every|each|on) \s)? {_DAY}
-      | (?:last|next|this|past|coming|previous|following|the\sother|every|each) \s
-        (?:(?:{_NUMBER}) \s)? (?:{_UNIT}|{_PART})
-      | (?:{_NUMBER}) \s {_UNIT} (?:\s (?:ago|later|before|after|earlier|from\snow|back))?
-      | (?:yesterday|today|tonight|tomorrow|nowadays|recently|lately|soon|ago|earlier|later|just\snow)
-      | the \s (?:day|week|night) \s (?:before|after)
-    )\b""",
-    re.VERBOSE,
-)
-_ENGLISH_IN_ANY_CASE = re.compile(_ENGLISH.pattern, _ENGLISH.flags | re.IGNORECASE)
-# Letters that match i or s under IGNORECASE, but whose lower case is not that letter.
-_ODD_CASE = re.compile("[\u0130\u0131\u017f]")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """Patterns of one language, in which a space is any white space."""
+
+    ordinal: str
+    """A day of a month."""
+    before_year: str = ""
+    before_month: str
+    """Words that show that a word such as "may" is a month."""
+    which: str
+    """Words before a weekday or a unit: "last"."""
+    after: str
+    """Words after a number and a unit: "ago"."""
+    units: str
+    """Further units."""
+    numbers: str
+    """Further numbers."""
+    parts: str
+    """Parts of a day or year."""
+    more: str
+    """Other expressions."""
+
+    def pattern(self, language: Language) -> str:
+        """Return the pattern of all expressions."""
+        month = any_of(short_months(language))
+        day = f"(?:{any_of(WEEKDAYS[language])})(?:s|en?)?"
+        unit = f"(?:{any_of(list(UNITS[language].values()), self.units)})"
+        number = rf"(?:\d+|{any_of(NUMBERS[language], self.numbers)})"
+        part, which, after = self.parts, self.which, self.after
+        alternatives = (
+            r"\d{4}-\d\d(?:-\d\d(?:t\d\d:\d\d(?::\d\d)?)?)?|(?:1[0-9]|20)\d\ds?|\d\d?:\d\d(?:\s?[ap]\.?m\b)?",
+            rf"(?:{self.ordinal} )?(?:{month})(?: \d\d?(?:st|nd|rd|th)?)?,? {self.before_year}(?:1[0-9]|20)\d\d",
+            rf"{self.ordinal} (?:{month})",
+            rf"(?:{self.before_month}) ?(?:{month}|{part})",
+            rf"(?:(?:{which}) )?{day}(?: ?(?:{part}|{after}))?",
+            rf"(?:{which}) (?:{number} )?(?:{unit}|{part})(?: (?:{after}))?",
+            rf"{number} {unit}(?: (?:{after}))?|{unit} (?:{after})",
+            self.more,
+        )
+        return "|".join(alternatives).replace(" ", r"\s")
+
+
+_WORDS: Mapping[Language, _Words] = {
+    "en": _Words(
+        ordinal=r"\d\d?(?:st|nd|rd|th)?(?: of)?",
+        before_month="in|since|by|until|till|last|next|this|early|late|mid|every|each|of|during",
+        which="on|last|next|this|past|coming|previous|following|the other|every|each",
+        after="ago|later|before|after|earlier|from now|back",
+        units="(?:second|minute|hour|night|weekend|fortnight|season|decade|century|centurie)s?",
+        numbers="twelve|few|couple of|several|many|some",
+        parts="morning|afternoon|evening|night|noon|midnight|dawn|dusk|spring|summer|autumn|fall|winter|weekend",
+        more=rf"\d\d?/\d\d?/\d{{2,4}}|\d\d? ?[ap]m|(?:{any_of(short_months('en'))}) \d\d?(?:st|nd|rd|th)?"
+        "|yesterday|today|tonight|tomorrow|nowadays|recently|lately|soon|ago|earlier|later|just now"
+        "|the (?:day|week|night) (?:before|after)",
+    ),
+    "de": _Words(
+        ordinal=r"\d\d?\.",
+        before_month="im|am|seit|bis|ab|anfang|mitte|ende|(?:letzte|vorige|vergangene|nächste|kommende|diese|jede)[nrms]?",
+        which="(?:letzte|vorige|vergangene|nächste|kommende|diese|jede)[nrms]?|am|im",
+        after="später|zuvor|davor|danach|her",
+        units="(?:sekunde|minute|stunde|nacht|wochenende|quartal|saison|jahrzehnt|jahrhundert)(?:e?[ns]|e)?",
+        numbers="zwölf|ein paar|paar|einigen?|wenigen?|mehreren?|vielen?",
+        parts="morgen|früh|vormittag|mittag|nachmittag|abend|nacht|mitternacht|frühling|frühjahr|sommer|herbst|winter",
+        more=r"\d\d?[./]\d\d?[./](?:\d{2,4})?|\d\d?(?::\d\d)? ?uhr|(?:vor)?gestern|heute"
+        "|(?:über)?morgen|vormittags|nachmittags|abends|nachts|mittags|morgens|neulich|kürzlich|vorhin|bald|damals|früher|später"
+        "|inzwischen|zuletzt|jetzt|soeben|demnächst|heutzutage",
+    ),
+    "fr": _Words(
+        ordinal=r"(?:1er|\d\d?)",
+        before_month="en|depuis|fin|début|mi|d'ici|au mois d(?:e|')|au|l[ae]|l['’]|ce(?:t|tte)?",
+        which="ce(?:t|tte)?|le|chaque|(?:ces|les|au cours des) (?:derni(?:er|ère)|prochaine?)s",
+        after="derni(?:er|ère)s?|passée?s?|prochaine?s?|suivante?s?|précédente?s?|plus tard|avant|après|auparavant",
+        units="an|(?:seconde|minute|heure|journée|nuit|week-end|trimestre|saison|décennie|siècle)s?",
+        numbers="douze|quinze|quelques|plusieurs",
+        parts="matin|matinée|midi|après-midi|soir|soirée|nuit|minuit|printemps|été|automne|hiver",
+        more=r"\d\d?[./]\d\d?[./](?:\d{2,4})?|\d\d? ?h(?: ?\d\d)?|(?:avant-)?hier|(?:après-)?demain|aujourd['’]hui"
+        "|récemment|dernièrement|bientôt|autrefois|jadis|maintenant|tout à l['’]heure|la veille|le lendemain",
+    ),
+    "es": _Words(
+        ordinal=r"\d\d? de",
+        before_year="del? ",
+        before_month="en|desde|hasta|a (?:finales|principios|mediados) de|est[ea]|el|(?:por |de )?la",
+        which="est[ea]|cada|toda la|(?:el|la|los|las) (?:últim|próxim|pasad)[oa]s?|el|los",
+        after="pasad[oa]s?|anterior(?:es)?|próxim[oa]s?|siguientes?|que viene|después|antes|más tarde|atrás",
+        units=r"(?:segundo|minuto|hora|noche|fin(?:es)? de semana|trimestre|temporada|década|siglo)s?",
+        numbers="doce|quince|unos|unas|pocos|pocas|varios|varias|algunos|algunas",
+        parts="mañana|mediodía|tarde|noche|medianoche|madrugada|primavera|verano|otoño|invierno",
+        more=r"\d\d?[./]\d\d?[./](?:\d{2,4})?|a las? \d\d?|anteayer|ayer|hoy|anoche|(?<!la )mañana"
+        "|recientemente|últimamente|pronto|ahora|antaño|entonces",
+    ),
+}
+_PATTERNS = {
+    language: re.compile(rf"\b(?=\w)(?:{words.pattern(language)})(?!\w)") for language, words in _WORDS.items()
+}
 _DIGIT = "[0-9\u3007零一二两兩三四五六七八九十百千几幾数數]"
 _HAN = re.compile("[\u3007\u3400-\u9fff]")
 _CHINESE = re.compile(
@@ -52,10 +122,13 @@ def find_times(text: str) -> tuple[str, ...]:
 
     They are dates, hours, spans ("two weeks ago"), days and months, and words such as "yesterday" and "去年".
     """
-    if (foreign := TIMES.get(language_of(text))) is not None:
-        return tuple(dict.fromkeys(match[0].strip() for match in foreign.finditer(text)))
-    # Matching lower-case text takes a fraction of the time of IGNORECASE.
-    english = _ENGLISH_IN_ANY_CASE.finditer(text) if _ODD_CASE.search(text) else _ENGLISH.finditer(text.lower())
-    chinese = _CHINESE.finditer(text) if _HAN.search(text) else ()
-    spans = [match.span() for match in (*english, *chinese)]
-    return tuple(dict.fromkeys(text[begin:end].strip() for begin, end in spans))
+    return tuple(dict.fromkeys(text[begin:end].strip() for begin, end in locate_times(text, language_of(text))))
+
+
+def locate_times(text: str, language: Language) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each time expression of a text in a language; Chinese ones last."""
+    lower = text.lower()
+    # A few letters become two in lower case.
+    yield from (match.span() for match in _PATTERNS[language].finditer(lower if len(lower) == len(text) else text))
+    if _HAN.search(text):
+        yield from (match.span() for match in _CHINESE.finditer(text))
