@@ -40,27 +40,31 @@ class Turn:
 
 @dataclass(slots=True)
 class Session:
-    """The latest turns of a session, and new turns to add."""
+    """A window of successive turns of a session, with the new turns to add."""
 
-    turns: list[Turn]
-    """In order."""
-    unread: Iterator[Sequence[MemoryNode]]
-    """Earlier turns in portions, latest portion first; each portion is in order."""
+    store: GraphStorePort
+    view: GraphView
+    rows: Rows
+    """The stored turns of the whole session, in order."""
+    reach: int
+    """The number of turns to read before and after each new turn."""
+    turns: list[Turn] = field(default_factory=list)
+    """The stored turns `rows[begin:end]` and the new turns, in order."""
     stored: dict[str, MemoryNode] = field(default_factory=dict)
     """Stored turns that have been read, by id."""
+    begin: int = 0
+    end: int = 0
 
     @classmethod
     def read(
         cls, store: GraphStorePort, user_id: str | None, session_id: str, reach: int, without: Collection[str] = ()
     ) -> Session:
-        """Return a session of a user with at least its last `reach` turns. Adding a late turn reads more.
+        """Return a session of a user with an empty window. Adding a turn reads the turns around its place.
 
         The session leaves out the turns with the ids `without`, which are about to move.
         """
-        session = cls([], _portions(store, user_id, session_id, reach, without))
-        while len(session.turns) < reach and session._read_more():
-            pass
-        return session
+        view, rows = _turns(store, user_id, session_id)
+        return cls(store, view, rows[~np.isin(rows, view.known_rows(without))], reach)
 
     def add(self, turn_id: str, timestamp: datetime | None, previous: str | None = None) -> None:
         """Add a turn after all turns that are not later; a turn without a timestamp is last.
@@ -68,6 +72,8 @@ class Session:
         With `previous`, add it directly after that turn.
         """
         place = self._place(timestamp) if previous is None else self._behind(previous)
+        place += self._read_before(self.reach - place)
+        self._read_after(self.reach + place - len(self.turns))
         self.turns.insert(place, Turn(turn_id, timestamp, self._position(place)))
 
     def _position(self, place: int) -> int:
@@ -90,29 +96,78 @@ class Session:
         ]
 
     def _behind(self, previous: str) -> int:
-        while all(turn.id != previous for turn in self.turns) and self._read_more():
-            pass
+        if all(turn.id != previous for turn in self.turns):
+            (places,) = (self.rows == self.view.rows_by_id.get(previous, -1)).nonzero()
+            self._read_around(int(places[0]) + 1 if places.size else self.rows.size)
         return next((place for place, turn in enumerate(self.turns, 1) if turn.id == previous), len(self.turns))
 
     def _place(self, timestamp: datetime | None) -> int:
         if timestamp is None:
+            self._read_around(self.rows.size)
             return len(self.turns)
-        while True:
-            times: list[datetime | None] = []
-            for turn in self.turns:
-                # A turn without a timestamp has the time of the previous turn.
-                times.append(turn.timestamp or (times[-1] if times else None))
-            earlier = [place for place, time in enumerate(times) if time is not None and time <= timestamp]
-            if earlier:
-                return earlier[-1] + 1
-            if not self._read_more():
-                return next((place for place, time in enumerate(times) if time is not None), len(times))
+        self._read_around(self._first_later(timestamp))
+        later = (place for place, turn in enumerate(self.turns) if turn.timestamp and turn.timestamp > timestamp)
+        return next(later, len(self.turns))
 
-    def _read_more(self) -> bool:
-        nodes = next(self.unread, ())
-        self.stored.update((node.id, node) for node in nodes)
-        self.turns[:0] = [Turn(node.id, node.timestamp, node.position or 0) for node in nodes]
-        return bool(nodes)
+    def _first_later(self, timestamp: datetime) -> int:
+        """Return the place in `rows` of the first turn after `timestamp`, by binary search.
+
+        Times ascend: a turn without a timestamp has the time of the previous turn.
+        """
+        low, high = 0, self.rows.size
+        # Most new turns are the last ones.
+        begin, end = max(0, high - self.reach), high
+        while low < high:
+            times = [(place, node.timestamp) for place, node in self._nodes(begin, end) if node.timestamp is not None]
+            later = next((place for place, time in times if time > timestamp), None)
+            if later is not None:
+                high = later
+            if begin == low or (times and times[0][1] <= timestamp):
+                low = end if later is None else high
+            elif not times:
+                begin = max(low, 2 * begin - end)
+                continue
+            begin = (low + high) // 2
+            end = begin + 1
+        return high
+
+    def _nodes(self, begin: int, end: int) -> list[tuple[int, MemoryNode]]:
+        """Return the stored turns `rows[begin:end]` with their places in `rows`."""
+        ids = [self.view.ids[row] for row in self.rows[begin:end].tolist()]
+        unread = [turn_id for turn_id in ids if turn_id not in self.stored]
+        if unread:
+            self.stored.update((node.id, node) for node in self.store.get_nodes(unread, missing_ok=True))
+        return [(place, self.stored[turn_id]) for place, turn_id in enumerate(ids, begin) if turn_id in self.stored]
+
+    def _read_around(self, place: int) -> None:
+        """Extend the window to the turns around a place in `rows`."""
+        if not self.turns:
+            self.begin = self.end = place
+        self._read_before(self.begin + self.reach - place)
+        self._read_after(place + self.reach - self.end)
+
+    def _read_before(self, count: int) -> int:
+        """Extend the window by up to `count` earlier turns, and return their number."""
+        begin = max(0, self.begin - max(0, count))
+        turns = self._stored_turns(begin, self.begin)
+        self.turns[:0] = turns
+        self.begin = begin
+        return len(turns)
+
+    def _read_after(self, count: int) -> None:
+        """Extend the window by up to `count` later turns."""
+        end = min(self.rows.size, self.end + max(0, count))
+        self.turns += self._stored_turns(self.end, end)
+        self.end = end
+
+    def _stored_turns(self, begin: int, end: int) -> list[Turn]:
+        return [Turn(node.id, node.timestamp, node.position or 0) for _, node in self._nodes(begin, end)]
+
+    def _has(self, place: int) -> bool:
+        """Return whether the session has a turn at a place in `turns`, after reading it."""
+        if place == len(self.turns):
+            self._read_after(place)
+        return place < len(self.turns)
 
     def _make_room(self, place: int, before: int) -> None:
         """Spread the turns from `place` on that are too close together.
@@ -120,31 +175,15 @@ class Session:
         The amortised number of moved turns is logarithmic in the number of turns. Source: Dietz and Sleator, "Two
         algorithms for maintaining order in a list", 1987.
         """
-        end, count = len(self.turns), 1
-        while place + count < end and self.turns[place + count].position - before <= (count + 1) ** 2:
+        count = 1
+        while self._has(place + count) and self.turns[place + count].position - before <= (count + 1) ** 2:
             count += 1
-        if place + count < end:
+        if place + count < len(self.turns):
             ahead = self.turns[place + count].position - before
         else:
             ahead = (count + 1) * max(_STEP, count + 1)
         for number, turn in enumerate(self.turns[place : place + count], 1):
             turn.position = before + ahead * number // (count + 1)
-
-
-def _portions(
-    store: GraphStorePort, user_id: str | None, session_id: str, first: int, without: Collection[str]
-) -> Iterator[Sequence[MemoryNode]]:
-    """Yield the stored turns of a session in growing portions, latest portion first.
-
-    The first portion has `first` turns. Each portion is in order.
-    """
-    view, rows = _turns(store, user_id, session_id)
-    rows = rows[[view.ids[row] not in without for row in rows.tolist()]] if without else rows
-    end, size = rows.size, first
-    while end > 0:
-        portion = rows[max(0, end - size) : end].tolist()
-        yield store.get_nodes([view.ids[row] for row in portion], missing_ok=True)
-        end, size = end - size, 2 * size
 
 
 def turn_ids(store: GraphStorePort, user_id: str | None, session_id: str) -> list[str]:
@@ -168,7 +207,7 @@ def followers_without(store: GraphStorePort, gone: Sequence[MemoryNode]) -> Iter
     removed = {node.id for node in gone}
     for session, nodes in sessions.items():
         view, rows = _turns(store, *session)
-        staying = np.array([row for row in rows.tolist() if view.ids[row] not in removed], dtype=np.int64)
+        staying = rows[~np.isin(rows, view.known_rows(removed))]
         after = np.unique(np.searchsorted(view.position.take(staying), [node.position or 0 for node in nodes]))
         after = after[(after > 0) & (after < staying.size)]
         known = view.edge_rows(staying[after - 1], staying[after], EdgeType.SEQ) >= 0
