@@ -25,13 +25,14 @@ def _messages(hours: Sequence[int | None], first: int) -> list[dict[str, object]
     return [message_of(f"Turn {number}.", **time) for number, time in enumerate(times, first)]
 
 
-@given(st.lists(st.lists(hours, min_size=1, max_size=12), max_size=8))
+@given(st.lists(st.lists(hours, min_size=1, max_size=12), max_size=8), st.integers(1, 3))
 def test_a_turn_follows_all_turns_that_are_not_later_and_one_without_time_is_last(
-    batches: list[list[int | None]],
+    batches: list[list[int | None]], reach: int
 ) -> None:
     expected: list[tuple[int | None, str]] = []
     count = 0
-    with NeuroGraphMemory(CONFIG) as memory:
+    config = CONFIG.replace(indexing={"cause_window": reach})
+    with NeuroGraphMemory(config) as memory:
         for batch in batches:
             memory.add(_messages(batch, count), session_id="s")
             for hour in batch:
