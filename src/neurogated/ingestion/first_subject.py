@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 
-from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.text.language import FUNCTION_WORDS, language_of
+from neurogated.text.names import names_in
 from neurogated.text.sentences import split_sentences
 from neurogated.text.words import words_of
 
@@ -56,23 +57,10 @@ _SMALL = words_of(
     e et und der die den dem zu zur zum von vom van het een à il lo i gli ap ab bin ibn bint al abu ben ter ten"""
 )
 # First words of sentences that are not names.
-_NO_SUBJECTS = words_of(
-    """i you he she it we they this that these those there here who what which when where why how my your his her its
-    our their one some all both each every any no not if while since because although after before then so and but or
-    nor yet as at by for from in of on to with today yesterday tomorrow now please thanks hello hi hey yes ok okay sure
-    well also maybe let lets
-    ich du er sie es wir ihr dies diese dieser dieses das der die hier dort wer was wann wo warum wie mein meine dein
-    deine sein unser unsere euer alle heute gestern morgen bitte danke hallo ja nein
-    je tu il elle nous vous ils elles ce cette ces cela ça qui que quoi où quand mon ma mes ton ta son sa
-    yo tú él ella nosotros ellos ellas esto este esta estos estas eso ese esa quien cuando donde mi su
-    io lui lei noi voi loro questo questa quello quella chi che quando dove"""
+_NO_SUBJECTS = frozenset[str]().union(*FUNCTION_WORDS.values()) - words_of("the an la le les el los las") | words_of(
+    """some all both each every any while although before after since yet please thanks hello hi hey yes ok okay sure
+    also maybe let lets today tomorrow yesterday now bitte danke hallo ja nein ça"""
 )
-_ENGLISH = words_of("the of and is are were with for by from to")
-_OTHERS = words_of(
-    """der das und ist ein eine von mit den dem im zur zum auf für nicht le les des du est et une dans pour el los las
-    es un una en y por con para il di che della nel per uma dos het een van"""
-)
-_finder = OfflineEntityFinder()
 
 
 def first_subject(text: str) -> str | None:
@@ -83,14 +71,9 @@ def first_subject(text: str) -> str | None:
     if _HAN.search(sentence):
         found = _HAN_DEFINITION.match(sentence)
         return None if found is None or _HAN_NO_SUBJECT.match(found["name"]) else found["name"]
-    if _is_english(sentence):
+    if language_of(sentence) == "en":
         return _before_verb(sentence) or _opening_name(sentence, text)
     return _defined_elsewhere(sentence, text)
-
-
-def _is_english(sentence: str) -> bool:
-    words = set(re.findall(r"\w+", sentence.casefold()))
-    return len(words & _ENGLISH) > len(words & _OTHERS)
 
 
 def _before_verb(sentence: str) -> str | None:
@@ -103,10 +86,10 @@ def _before_verb(sentence: str) -> str | None:
         return None
     if mark == _QUOTE or _is_title(words):
         # A capitalised first word may be an adverb ("Clearly, …") or begin a clause ("When PAM is used …").
-        if mark == "," and len(words) == 1 and not (defined and head in _finder.find(sentence)):
+        if mark == "," and len(words) == 1 and not (defined and head in names_in(sentence)):
             return None
         begins = defined or _plain(words[0]) not in _NO_SUBJECTS
-        return head if begins and (defined or _finder.find(f"It is {head}.")) else None
+        return head if begins and (defined or names_in(f"It is {head}.")) else None
     article = _ARTICLES.match(head)
     # The subject of a definition may consist of common words: "A breed group is a …".
     is_term = defined is not None and mark != "," and _is_term(words[1:] if article else words)
@@ -174,7 +157,7 @@ def _stands_within(word: str, text: str) -> bool:
 
 def _opening_name(sentence: str, text: str) -> str | None:
     """Return the name at the beginning of an English sentence."""
-    name = next(iter(_finder.find(sentence)), None)
+    name = next(iter(names_in(sentence)), None)
     if name is None:
         return None
     first = name.split()[0]

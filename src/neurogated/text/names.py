@@ -1,0 +1,338 @@
+"""Names in a text, found by capital letters and quotation marks alone.
+
+A name is a run of capitalised words; words such as "of", "van", initials and "&" join them. A run loses words that only
+begin a sentence, titles of persons ("Dr. Quill" is "Quill"), the possessive "'s", and days and months. A single first
+word of a sentence counts if it is capitalised elsewhere in the text, or is no common word. German capitalises every
+noun, so a German noun counts only if no article precedes it, and it does not end like a common noun. Chinese has no
+capitals, so only terms in 《》, 「」, 『』 or “” and words in Latin letters are names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from neurogated.text.calendar_words import MONTHS
+from neurogated.text.language import FUNCTION_WORDS, Language, language_of
+from neurogated.text.sentences import split_sentences
+from neurogated.text.times import locate_times
+from neurogated.text.words import words_of
+
+__all__ = ["names_in"]
+
+# Maximum and minimum length of a Chinese name in quotation marks, in characters.
+_LONGEST_TERM = 12
+_SHORTEST_TERM = 2
+# Maximum digits of a number in a name: "Apollo 11".
+_LONGEST_NUMBER = 3
+_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_QUOTED_TERM = re.compile(r"《([^《》\n]+)》|「([^「」\n]+)」|『([^『』\n]+)』|“([^“”\n]+)”")
+_CLAUSE_MARK = re.compile(r"[，。！？；：,.!?;:…]")
+_LETTERS = r"[^\W\u3040-\u30ff\u3400-\u9fff_]+"
+_TOKEN = re.compile(
+    rf"""
+    (?P<small> (?: [a-z]+ \s+ ){{3,}} (?= [a-z]+ \s ) )                 # words too far from a name to belong to it
+  | (?P<word>
+        (?: [^\W\d_] \. ){{2,}} [^\W\d_]? (?![^\W_])                     # U.S.A.
+      | [A-Z] \. (?= [ ]? [A-Z] )                                        # an initial
+      | \b (?: [dlcqnjsmt] | qu ) ['’] (?= [^\W\d_]{{2}} )               # d'Orsay
+      | {_LETTERS} (?: ['’\-] {_LETTERS} )* (?: ['’] (?= \s ) )?         # a word with hyphens and apostrophes
+    )
+  | (?P<mark> \S )
+    """,
+    re.VERBOSE,
+)
+_WORD, _SMALL_WORDS = (_TOKEN.groupindex[name] for name in ("word", "small"))
+_POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])\Z")
+_ROMAN = re.compile(r"[IVXL]+\Z")
+_LETTER_WORD = re.compile(r"[A-Z]-[a-z]")
+_OPENING_MARKS = frozenset("\"“\u2018'«„\u201a¿¡([—–:*_#>•-")
+_NO_NAMES = words_of("I I'm I've I'd I'll I’m I’ve I’d I’ll OK AM PM AD BC CE BCE A No Nos TV PS NB")
+# Titles of persons: dropped before a name, and not a name alone.
+_TITLES = words_of(
+    """master secretary justice mr mrs ms miss dr prof professor sir dame madam captain capt sergeant lieutenant
+    colonel general major admiral inspector rev reverend father sister brother mother uncle aunt president minister
+    senator governor mayor judge doctor king queen prince princess duke duchess count countess baron baroness earl
+    lord lady emperor empress bishop archbishop pope director chairman coach grandpa grandma
+    herr herrn frau professorin doktor tante onkel oma opa m mme mlle monsieur madame docteur señor señora sra don
+    doña doctora profesor profesora tía tío"""
+)
+_ABBREVIATED = words_of("St Mt Ft Dr Mr Mrs Ms Prof Capt Sgt Lt Col Gen Rev Jr Sr M Mme Mlle Sra")
+_ARTICLES = frozenset({"the", "a", "an"})
+
+
+def _joints(words: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(tuple(joint.split("_")) for joint in words.split())
+
+
+# Words that join two capitalised words of a name.
+_JOINTS: Mapping[Language, frozenset[tuple[str, ...]]] = {
+    "en": _joints(
+        "of of_the upon & de de_la de_los de_las la le du des del della di da dos van van_der van_den van_de von "
+        "von_der der ter bin ibn al el y sur d' d’ the"
+    ),
+    "de": _joints("von von_der von_den zu van am an_der ob_der &"),
+    "fr": _joints("de du des de_la d' d’ de_l' de_l’ sur en le la &"),
+    "es": _joints("de del de_la de_los de_las y &"),
+}
+_LONGEST_JOINT = 2
+# After "the" only these belong to a name: "Catherine the Great".
+_EPITHETS = words_of("Great Terrible Wise Bald Bold Elder Younger Conqueror Pious Fat Good Brave Mad Red Old")
+# After these words, "of" is part of the name; after other words, only if an article precedes them.
+_HEADS = words_of(
+    """hall master son story bank university college house battle bay isle gulf cape church duke ministry department
+    institute school society museum court council treaty kingdom city port lord lady order book sea tower temple
+    republic union bishop earl king queen prince princess archbishop academy association center centre county
+    district empire hospital island islands lake mount office people province river state states song tale ballad
+    war wars declaration"""
+)
+# Nouns whose possessive is part of a name.
+_OWNERS = words_of("king queen bishop widow widows fisherman lord devil children women men st")
+_BEFORE_PLACES = words_of("in at from to near of on by")
+# Words that make a preceding title part of the name: "General Motors".
+_ORGANISED = words_of("Motors Electric Assembly Hospital Post Office Court Council School Islands Club Association")
+# Common German words without an article, and the endings of others.
+_GERMAN_NOUNS = words_of(
+    """uhr leute kinder freund freundin geld wasser milch kaffee tee brot bier wein musik arbeit schule angst hunger
+    durst glück lust liebe ruhe eltern mutter vater mama papa bruder schwester mann männer ende anfang mitte euro
+    prozent meter kilometer grad regen schnee wetter sonne wind fuß auto bus zug bahn post deutsch englisch
+    französisch spanisch haus hause bett tisch land dorf weg straße zimmer garten hund katze fisch fleisch holz gold
+    licht luft hand art grund frage problem idee plan mal weise paar stück name daten bild bücher menschen ostern
+    weihnachten gäste kunden kollegen polizei besuch krieg frieden tod leben gott welt bitte danke hallo ja nein"""
+)
+_GERMAN_ENDING = re.compile(
+    r"(?:\w(?:ung|heit|keit|schaft|nis|tum|ismus|ität|tion|ling|chen|lein|ment|enz|anz|ik|ie|ur)(?:en|se|e|s|n)?|"
+    r"\w{2,}(?:stück|zeug|haus|mann|frau|tag|zeit|stadt|platz|buch|werk|jahr|monat)(?:e[nrs]?|s|n)?)\Z"
+)
+_LONGEST_GERMAN_NAME = 13
+# A German noun after one of these is a common noun.
+_DETERMINER = re.compile(
+    r"(?:d(?:e[rmns]|ie|as)|(?:k?ein|[msd]ein|ihr|unser|eu(?:e)?r|dies|jen|jed|welch|solch|manch)(?:e[mnrs]?)?|all(?:e[nr]?)?|"
+    r"(?:vie|weni|eini|mehrer|beid)\w*|am|im|zum|zur|vom|beim|ins|ans|aufs|mehr|etwas|genug|"
+    r"zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|\d+)\Z"
+)
+_GERMAN_ADJECTIVE = re.compile(r"[a-zäöüß]{2,}(?:e|en|er|es|em)\Z")
+# Endings of common words, which are no names at the beginning of a sentence: "Coopers", "Pumping"; but "Thomas" is one.
+_COMMON_ENDING = re.compile(r"(?:ing|ed|ly|ers|tion|ness|ment|mente|men|ity|\w{3}[^aiosu]s)\Z|\A(?:un|under|over)\w{4}")
+# Words at the beginning of a sentence that do not belong to the following name, besides function words.
+_OPENERS = words_of(
+    """once twice never ever always often sometimes perhaps maybe soon later today tomorrow yesterday now one two three
+    four five six seven eight nine ten both each every either neither all any some nobody nothing everyone
+    everything other another such same these those here many much more most several few although because whereas
+    unlike despite during within without into onto under over through across along among around against behind
+    between beyond besides before after since until while whenever however moreover meanwhile otherwise also too
+    even only just still already again yes oh ah wow please thanks hello hi hey been being may might must shall let
+    lets let's don't didn't isn't it's that's there's what's he's she's we're they're you're won't can't make take
+    get go come see look say ask tell give keep put try check call wait stop remember think know
+    danach zuerst zuletzt endlich leider vielleicht trotzdem deshalb außerdem jedoch allerdings bald inzwischen
+    früher damals obwohl während nachdem bevor sobald jeder jemand niemand etwas nichts alles vielen
+    enfin bientôt parfois souvent toujours jamais cependant pourtant lorsque tout toute tous toutes quelques merci
+    voici oui non selon malgré
+    finalmente además aunque mientras siempre nunca quizás cada todo toda todos todas algunos muchos hola gracias sí
+    también tampoco según durante fuimos tengo tenemos quiero creo pienso soy somos estoy estamos dijo hay allí así"""
+)
+# Common words that often begin a sentence without an article; their like with common endings are not listed.
+_COMMON = _OPENERS | words_of(
+    """lead down back great good nice big small little long hard old young new first second third last next best late
+    early true wrong right strong dear due given like love hope luck life death time night day winter summer spring
+    rain snow sun salt bread water gold art music nature food work people children men women family sleep trust
+    success server data money news together almost though thus yet plus well north south east west red blue green
+    black white grey note lost found born made seen read sold use forty fifty sixty hundred thousand million eleven
+    twelve twenty thirty"""
+)
+# Words that follow a name as the subject of a sentence.
+_AFTER_A_NAME = words_of(
+    """ist war hat hatte wird wurde kommt kam geht ging sagt sagte macht machte wohnt wohnte lebt lebte arbeitet heißt
+    kann muss will soll mag liebt kauft kaufte fragt schreibt schrieb findet fand sieht sah und
+    est était a avait sera fut va vient habite vit travaille dit aime veut peut doit fait et se ne nous
+    es era fue está estaba ha había tiene tenía viene vive trabaja dice dijo quiere puede y no le"""
+)
+
+
+@dataclass(slots=True)
+class _Word:
+    text: str
+    place: int
+    """Its position in the text."""
+    starts: bool
+    """Whether it is the first word of a sentence or of a quotation."""
+    follows: bool
+    """Whether only white space is between it and the previous word."""
+    bare: str
+    """The word without a possessive."""
+    key: str
+    """The bare word in the form of the word lists."""
+    is_capital: bool = False
+    """Whether it is written like a name: "Ada", "NASA", "iPhone", "A350"."""
+    is_time: bool = False
+    """Whether it belongs to a date or another time expression."""
+
+    @property
+    def is_possessive(self) -> bool:
+        """Whether the word is a possessive."""
+        return self.bare != self.text
+
+
+def _word(text: str, place: int, *, starts: bool, follows: bool) -> _Word:
+    bare = _POSSESSIVE.sub("", text) if "'" in text or "’" in text else text
+    word = _Word(text, place, starts, follows, bare, bare.rstrip(".'’").lower())
+    # Most words are lower-case, and this check is fast.
+    if not text.islower():
+        word.is_capital = any(map(str.isupper, bare)) and text not in _NO_NAMES and not _LETTER_WORD.match(text)
+    return word
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names as written, each once, in order of appearance."""
+    language = language_of(text)
+    words, small = _read(text, language)
+    inside = {word.bare for word in words if word.is_capital and not word.starts}
+    found = list(_quoted_terms(text))
+    for run in _runs(words, language):
+        begin, end = _trimmed(words, *run, language)
+        if begin < end and (end - begin > 1 or _is_name(words, begin, language, inside, small)):
+            first, last = words[begin], words[end - 1]
+            found.append((first.place, " ".join(text[first.place : last.place + len(last.bare)].split())))
+    return tuple(dict.fromkeys(name for _, name in sorted(found)))
+
+
+def _quoted_terms(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the terms that Chinese quotation marks denote as names, each with its position."""
+    for match in _QUOTED_TERM.finditer(text):
+        term = next(group for group in match.groups() if group).strip()
+        is_short = _SHORTEST_TERM <= len(term) <= _LONGEST_TERM and not _CLAUSE_MARK.search(term)
+        if match[1] or (is_short and _HAN.search(term)):
+            yield match.start(), term
+
+
+def _read(text: str, language: Language) -> tuple[list[_Word], set[str]]:
+    """Return the words in and beside possible names, and all lower-case words."""
+    words: list[_Word] = []
+    small: set[str] = set()
+    place = 0
+    for sentence in split_sentences(text):
+        starts, follows, first = True, False, len(words)
+        for token in _TOKEN.finditer(sentence):
+            written = token[0]
+            if token.lastindex == _WORD or written == "&":
+                words.append(_word(written, place + token.start(), starts=starts, follows=follows))
+                starts, follows = False, True
+            elif token.lastindex == _SMALL_WORDS:
+                small.update(written.split())
+                starts, follows = False, False
+            elif written == "." and len(words) > first and words[-1].text in _ABBREVIATED:
+                words[-1].text = words[-1].bare = f"{words[-1].text}."
+            else:
+                starts = starts or written in _OPENING_MARKS
+                follows = False
+        place += len(sentence)
+    small.update(word.bare for word in words if not word.is_capital and word.text.islower())
+    times = sorted(locate_times(text, language))
+    for word in words:
+        while times and times[0][1] <= word.place:
+            times.pop(0)
+        word.is_time = bool(times) and times[0][0] <= word.place
+    return words, small
+
+
+def _runs(words: Sequence[_Word], language: Language) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each run of words that form a name."""
+    end = 0
+    for begin, word in enumerate(words):
+        if begin < end or not word.is_capital:
+            continue
+        end = begin + 1
+        while step := _step(words, begin, end, _JOINTS[language]):
+            end += step
+        yield begin, end
+
+
+def _step(words: Sequence[_Word], begin: int, end: int, joints: AbstractSet[tuple[str, ...]]) -> int:
+    """Return the number of words after `words[begin:end]` that belong to the same name."""
+    last = words[end - 1]
+    has_article = words[begin].key in _ARTICLES or (begin > 0 and words[begin - 1].key in _ARTICLES)
+    if last.is_possessive and not (has_article or last.key in _OWNERS or words[end - 2].text == "St."):
+        return 0
+    for size in range(_LONGEST_JOINT + 1):
+        after = words[end : end + size + 1]
+        if len(after) <= size or not all(word.follows and not word.starts for word in after):
+            return 0
+        joint = tuple(word.text for word in after[:-1])
+        if not size and after[0].text.isdecimal() and len(after[0].text) <= _LONGEST_NUMBER and not last.is_time:
+            return int(begin > 0 and words[begin - 1].key not in _BEFORE_PLACES)
+        if after[-1].is_capital and (not size or joint in joints):
+            fits_of = joint[:1] != ("of",) or last.key in _HEADS or has_article
+            fits_the = joint != ("the",) or after[-1].text in _EPITHETS
+            return size + 1 if fits_of and fits_the else 0
+    return 0
+
+
+def _trimmed(words: Sequence[_Word], begin: int, end: int, language: Language) -> tuple[int, int]:
+    """Return a run without words that only begin a sentence, times, titles of persons, and common German nouns."""
+    german = language == "de"
+    while begin < end and _only_begins(words[begin], language):
+        begin += 1
+    if german and begin < end and _has_determiner(words, begin):
+        begin += 1
+    while german and begin < end and (_is_german_noun(words[begin]) or not words[begin].is_capital):
+        begin += 1
+    while german and begin < end and (_is_german_noun(words[end - 1]) or not words[end - 1].is_capital):
+        end -= 1
+    if all(word.is_time or word.text.isdecimal() for word in words[begin:end]):
+        return begin, begin
+    while begin + 1 < end and (words[begin].is_time or words[begin].key in _TITLES) and words[begin + 1].is_capital:
+        if words[begin].is_possessive or words[begin + 1].text in _ORGANISED:
+            break
+        begin += 1
+    return begin, end
+
+
+def _only_begins(word: _Word, language: Language) -> bool:
+    """Return whether a word is capitalised only because it begins a sentence."""
+    if not word.starts and language != "de":
+        return False
+    return word.key in FUNCTION_WORDS[language] or word.key in _OPENERS or word.key.endswith("ly")
+
+
+def _has_determiner(words: Sequence[_Word], place: int) -> bool:
+    """Return whether a determiner precedes a German noun, directly or before adjectives."""
+    before = place - 1
+    while before >= 0 and words[before + 1].follows and not words[before + 1].starts:
+        if _DETERMINER.match(words[before].key):
+            return True
+        is_adjective = _GERMAN_ADJECTIVE.match(words[before].text) and words[before].key not in FUNCTION_WORDS["de"]
+        if not is_adjective:
+            return False
+        before -= 1
+    return False
+
+
+def _is_german_noun(word: _Word) -> bool:
+    """Return whether a German word is a common noun."""
+    key = word.key
+    is_long = len(key) > _LONGEST_GERMAN_NAME and "-" not in key
+    # The ending of a plural or a case has up to two letters.
+    is_listed = not _GERMAN_NOUNS.isdisjoint((key, key[:-1], key[:-2]))
+    return is_long or is_listed or bool(_GERMAN_ENDING.search(key))
+
+
+def _is_name(
+    words: Sequence[_Word], place: int, language: Language, inside: AbstractSet[str], small: AbstractSet[str]
+) -> bool:
+    """Return whether a single word is a name."""
+    word = words[place]
+    letters = word.bare.rstrip(".")
+    others = (_TITLES, _OPENERS, FUNCTION_WORDS[language], MONTHS[language])
+    if len(letters) == 1 or _ROMAN.match(letters) or any(word.key in group for group in others):
+        return False
+    if not word.starts or word.bare in inside or any(character.isupper() for character in letters[1:]):
+        return True
+    if language != "en":
+        following = words[place + 1 : place + 2]
+        return bool(following) and following[0].follows and following[0].key in _AFTER_A_NAME
+    if word.key.split("-")[0] in _COMMON:
+        return False
+    is_owner = word.is_possessive and word.text.endswith("s")
+    return is_owner or not (word.key in small or _COMMON_ENDING.search(word.key))
