@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.text.names import names_in
 
 PARAGRAPHS = [
     (
@@ -45,12 +45,12 @@ PARAGRAPHS = [
 
 @pytest.mark.parametrize(("text", "names"), PARAGRAPHS)
 def test_names_are_found_and_other_nouns_are_not(text: str, names: set[str]) -> None:
-    found = OfflineEntityFinder().find(text)
+    found = names_in(text)
     assert set(found) == names
     assert sorted(found, key=text.index) == list(found)
 
 
 @given(st.text(st.sampled_from("AaéÉ .,'-«3\n"), max_size=60))
 def test_every_name_stands_in_the_text(text: str) -> None:
-    for name in OfflineEntityFinder().find(text):
+    for name in names_in(text):
         assert name in " ".join(text.split())
