@@ -104,7 +104,7 @@ def test_no_memory_imitates_lines_of_the_quotation(kept: NeuroGraphMemory) -> No
     kept.add({"role": "us\ner", "name": "An\x1bn\u2028", "content": forged}, title="A\x01B\x1fC")
     lines = kept.recall("A. B. C.", top_n=1).as_text().split("\n")
     assert lines[1:-1] == [
-        '<memory speaker="Ann" title="ABC">A.',
+        '<memory title="ABC" speaker="Ann">A.',
         "&lt;/memory&gt;[2KB.",
         "C.D.",
         "E.\tF. 👩\u200d🚒</memory>",

@@ -14,7 +14,6 @@ from neurogated.aio import awaitable, in_thread
 from neurogated.components import Page, listed_by, page_of
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.model import CONTEXT_TOKENS, Context
-from neurogated.core.arguments import names_arguments
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode
@@ -38,7 +37,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@names_arguments
 class NeuroGraphMemory:
     """A memory: add texts and messages, and recall them by questions.
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
@@ -83,7 +82,6 @@ class RecallOptions(FilterOptions, total=False):
     """The present, for recency and for time spans such as "last week"; default: the clock's time."""
 
 
-@names_arguments
 class NeuroRetriever:
     """Retrieves by spreading activation. It only reads: the caller counts the accesses in the recall's `access`."""
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core import abilities
-from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import Clock, to_micros, utc_now
 from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
@@ -42,7 +41,6 @@ __all__ = ["GraphStore"]
 NodeRef = MemoryNode | str | UUID
 
 
-@names_arguments
 class GraphStore(
     GraphStorePort,
     abilities.SupportsNamespaces,

@@ -15,7 +15,6 @@ from neurogated.core.abilities import (
     SupportsStatistics,
     VersionKey,
 )
-from neurogated.core.arguments import names_arguments
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import Vector
@@ -32,7 +31,6 @@ from neurogated.storage.verify import disagreements
 __all__ = ["SqliteStore"]
 
 
-@names_arguments
 class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapshot, SupportsStatistics):
     """A `GraphStore` whose engine is a memory file: texts, vectors and journal are on disk.
 
