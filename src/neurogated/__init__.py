@@ -59,10 +59,9 @@ if TYPE_CHECKING:
     from neurogated.plasticity.energy import EnergyPoint
     from neurogated.plasticity.plasticity_engine import PlasticityEngine
     from neurogated.prompts.prompt_manager import PromptTemplateManager
-    from neurogated.retrieval.answer import spreading_activation
     from neurogated.retrieval.kernel_generator import KernelGenerator
     from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
-    from neurogated.retrieval.spreading_activation import SpreadingActivation
+    from neurogated.retrieval.spreading_activation import SpreadingActivation, spreading_activation
     from neurogated.storage.graph_store import GraphStore
     from neurogated.tiers.canvas import Canvas
     from neurogated.tiers.manager import Tiers
@@ -230,7 +229,7 @@ _HOMES = {
     "register_kind": "core.node_kind",
     "restore_snapshot": "administration",
     "retrieve_knn": "utils.vector_utils",
-    "spreading_activation": "retrieval.answer",
+    "spreading_activation": "retrieval.spreading_activation",
 }
 
 # Logs nothing until the application sets up logging.

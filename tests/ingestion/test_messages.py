@@ -105,6 +105,6 @@ def test_no_further_part_stops_a_message(text: str, more: dict[str, Any], parts:
 
 
 def test_a_message_without_role_or_anything_said_is_refused() -> None:
-    for message in ({"content": "x"}, {"role": "user"}, {}):
+    for message in ({"content": "x"}, {"role": "user"}, {}, {"role": "user", "text": "x"}):
         with pytest.raises(InputError):
             read_message(message)

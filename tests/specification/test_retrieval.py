@@ -12,9 +12,9 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.retrieval.answer import spreading_activation
 from neurogated.retrieval.kernel_generator import KernelGenerator
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
+from neurogated.retrieval.spreading_activation import spreading_activation
 from neurogated.storage.graph_store import GraphStore
 
 WHY, WHAT = "Why did the pump fail?", "Which colour has the barn?"

@@ -64,6 +64,8 @@ class History:
             raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history.list()")
         with self._session.exclusively():
             store, clock = self._session.store, self._session.clock
+            if to is None:
+                self._session.of_user(user_id)
             if user_id is None:
                 made = undo(store, to, clock, returned)
             else:

@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import cast
 
 from neurogated.core.clock import checked_version
+from neurogated.core.filters import FilterOptions
 from neurogated.core.scope import AnyUser
 from neurogated.core.trace import Recall
+from neurogated.errors import InputError
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
 from neurogated.tiers.canvas import Owner
@@ -32,6 +34,9 @@ class Recalls:
 
     def read(self, queries: Sequence[str], options: RecallOptions) -> list[Recall]:
         """Return the recall of each query with the questions of its conflicts; notify nobody."""
+        if unknown := options.keys() - RecallOptions.__annotations__.keys() - FilterOptions.__annotations__.keys():
+            known = sorted({*RecallOptions.__annotations__, *FilterOptions.__annotations__})
+            raise InputError(f"unknown argument {', '.join(sorted(unknown))}; known are {', '.join(known)}")
         self._session.of_user(options.get("user_id"))
         then, store = checked_version(options.get("as_of")), self._session.store
         recalls = []

@@ -98,6 +98,7 @@ class Texts:
             return self._deleted(self._session.writer.delete(map(id_of, listed(ids))))
         if all(value is None or value in ((), [], frozenset(), set()) for value in filters.values()):
             raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
+        self._session.of_user(filters.get("user_id"))
         count = self._deleted(self._session.writer.delete_all(owned(filters)))
         for cache in self._session.parts.caches:
             cache.clear()

@@ -15,6 +15,8 @@ KEPT_ASIDE = "message"
 
 _OWN_KEYS = frozenset({"role", "content", "name", "timestamp", "id", "metadata"})
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
+# Keys of messages that have no content, in OpenAI's format.
+_INSTEAD_OF_CONTENT = frozenset({"tool_calls", "function_call", "refusal", "audio"})
 _TOOL = "tool"
 _TOOL_RESULT = "tool_result"
 # An image or a recording as base64 is far longer; calls of tools are shorter.
@@ -40,7 +42,8 @@ def read_message(item: Mapping[str, Any]) -> Said:
         InputError: it has no role, or neither content nor anything else.
     """
     aside = {str(key): _bounded(value) for key, value in item.items() if key not in _OWN_KEYS and value is not None}
-    if missing := [key for key in ("role", "content") if key not in item and not (key == "content" and aside)]:
+    said_otherwise = not aside.keys().isdisjoint(_INSTEAD_OF_CONTENT)
+    if missing := [key for key in ("role", "content") if key not in item and not (key == "content" and said_otherwise)]:
         raise InputError(f"a message has no {' and no '.join(missing)}")
     role, content = item["role"], item.get("content")
     if not isinstance(content, Sequence) or isinstance(content, str | bytes):

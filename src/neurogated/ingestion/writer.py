@@ -18,7 +18,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.commit import Committer
 from neurogated.core.conflicts import CONFLICT, orphaned_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
-from neurogated.core.filters import Filter
+from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
@@ -150,13 +150,13 @@ class Writer:
             return self._delete(list(dict.fromkeys(ids)), "delete")
 
     def delete_all(self, filters: Filter) -> list[str]:
-        """Remove the nodes that pass a filter; return their ids."""
+        """Remove the nodes that pass a filter; return the ids of the memories among them."""
         with self.exclusively():
             self._expire(self._clock())
-            ids = [node.id for node in self._store.find(filters)]
-            if ids:
-                self._delete(ids, "delete")
-            return ids
+            nodes = self._store.find(filters)
+            if nodes:
+                self._delete([node.id for node in nodes], "delete")
+            return [node.id for node in nodes if node.kind not in NO_MEMORIES]
 
     def delete_document(self, document_id: str) -> list[str]:
         """Remove all nodes of a document, and return their ids; see `delete`.

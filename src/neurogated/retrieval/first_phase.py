@@ -15,8 +15,8 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
+from neurogated.retrieval.activation import SpreadingActivation
 from neurogated.retrieval.dormancy import NOTHING, Scored
-from neurogated.retrieval.spreading_activation import SpreadingActivation
 
 __all__ = ["FirstPhase", "OnCanvas", "first_phase"]
 

@@ -30,6 +30,7 @@ from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
+from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase
@@ -38,7 +39,6 @@ from neurogated.retrieval.queries import Asked, checked_queries, checked_score
 from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import with_conflicts
 from neurogated.retrieval.similarity import QuestionSimilarity
-from neurogated.retrieval.spreading_activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS

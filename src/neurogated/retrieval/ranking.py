@@ -17,8 +17,8 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import others_of
 from neurogated.core.trace import PathStep, RecalledMemory
 from neurogated.core.view import GraphView, Rows
+from neurogated.retrieval.activation import Activation
 from neurogated.retrieval.similarity import PARTS, Similarities
-from neurogated.retrieval.spreading_activation import Activation
 
 __all__ = ["Found", "Ranking", "best_places", "lit_of", "memories_of", "recency_of", "relays_of"]
 

@@ -1,0 +1,372 @@
+"""Spreads activation from anchors over a graph and records every flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.kernel import Kernel
+from neurogated.core.trace import PathStep
+from neurogated.core.view import Arcs, GraphView, Rows
+from neurogated.errors import ConfigError
+
+__all__ = ["Activation", "SpreadingActivation"]
+
+Values = NDArray[np.float64]
+Gate = Callable[[Rows], NDArray[np.floating]]
+"""Returns for rows of nodes (n,), which ascend, the gate of each node (n,): 0 is closed, 1 is open."""
+
+
+class _Levels(NamedTuple):
+    """Activation of some nodes; rows ascend."""
+
+    rows: Rows
+    values: Values
+
+    def __add__(self, other: object) -> _Levels:
+        if not isinstance(other, _Levels):
+            return NotImplemented
+        if not self.rows.size or not other.rows.size:
+            return self if self.rows.size else other
+        return _summed(np.concatenate((self.rows, other.rows)), np.concatenate((self.values, other.values)))
+
+    def at(self, rows: Rows) -> Values:
+        """Return the activation of each of `rows`, 0 if it has none."""
+        if not self.rows.size:
+            return np.zeros(rows.size)
+        place = self.rows.searchsorted(rows)
+        return np.where(self.rows.take(place, mode="clip") == rows, self.values.take(place, mode="clip"), 0.0)
+
+    def strongest(self, count: int | None) -> _Levels:
+        """Return the `count` nodes with the most activation, of equal ones the first; all if `count` is None."""
+        if count is None or self.rows.size <= count:
+            return self
+        least = np.partition(self.values, self.rows.size - count)[self.rows.size - count]
+        (best,) = (self.values >= least).nonzero()
+        if best.size > count:
+            # Several nodes tie for the last places; the last of them are left out.
+            (tied,) = (self.values[best] == least).nonzero()
+            best = np.delete(best, tied[tied.size - (best.size - count) :])
+        return _Levels(self.rows[best], self.values[best])
+
+
+_NONE = _Levels(np.empty(0, dtype=np.int64), np.empty(0))
+
+
+def _distinct(rows: Rows) -> tuple[Rows, Rows]:
+    """Return the distinct rows, ascending, and the position of every given row among them."""
+    order = rows.argsort()
+    ordered = rows[order]
+    first = np.empty(rows.size, dtype=np.bool_)
+    first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    place = np.empty(rows.size, dtype=np.int64)
+    place[order] = first.cumsum() - 1
+    return ordered[first], place
+
+
+def _summed(rows: Rows, values: Values) -> _Levels:
+    distinct, place = _distinct(rows)
+    return _Levels(distinct, _sums(values, place, distinct.size))
+
+
+class _Terms(NamedTuple):
+    """Terms of the formula for each way to walk an edge: for each type against its direction, then along it."""
+
+    is_open: NDArray[np.bool_]
+    modulation: Values
+    """KernelMod: weight in the kernel."""
+    selective: NDArray[np.bool_]
+    """Whether the gate scales the flow."""
+
+
+class _Flow(NamedTuple):
+    """All portions of activation that moved in one hop, in parallel arrays."""
+
+    source: Rows
+    target: Rows
+    edge: Rows
+    amount: Values
+
+    def at(self, places: NDArray[np.bool_ | np.signedinteger] | slice) -> _Flow:
+        """Return some of the portions."""
+        return _Flow(self.source[places], self.target[places], self.edge[places], self.amount[places])
+
+    def strongest_into(self, row: int) -> int | None:
+        """Return the position of the largest portion into `row`, of equal ones that with the first edge."""
+        into = np.flatnonzero(self.target == row)
+        if not into.size:
+            return None
+        amounts = self.amount[into]
+        largest = into[amounts == amounts.max()]
+        return int(largest[self.edge[largest].argmin()])
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """The activation of each node after the last hop, with all flows."""
+
+    view: GraphView
+    anchors: _Levels
+    spread: _Levels
+    """Activation that arrived over edges, without the start of the anchors."""
+    flows: tuple[_Flow, ...]
+    cumulative: bool
+    """Whether each hop spreads all activation, as in the classic mode, or only the arrivals of the previous hop."""
+
+    @property
+    def total(self) -> _Levels:
+        """Activation of every active node, including the start of the anchors."""
+        return self.anchors + self.spread
+
+    def path(self, row: int, scale: float = 1.0) -> tuple[PathStep, ...]:
+        """Return the strongest path from an anchor to the node at `row`; empty if the node is an anchor.
+
+        Args:
+            row: a node.
+            scale: multiplies the amounts.
+        """
+        portions: list[tuple[int, _Flow]] = []
+        hop = len(self.flows)
+        while row not in self.anchors.rows and (strongest := self._strongest_portion(row, hop)) is not None:
+            hop, place = strongest
+            portions.append((hop, self.flows[hop].at(slice(place, place + 1))))
+            row = int(portions[-1][1].source[0])
+        return tuple(step for hop, portion in reversed(portions) for step in self._steps(portion, [hop + 1], scale))
+
+    def flows_into(self, rows: Rows, scales: Values, hops: int | None = None) -> list[tuple[PathStep, ...]]:
+        """Return all flows into each node, strongest first; the amounts add up to its spread activation.
+
+        The flows over one edge in several hops are added to one. An edge that was walked both ways has a flow at each
+        end.
+
+        Args:
+            rows: nodes, each once.
+            scales: (n,) multiply the amounts into each node.
+            hops: use only the flows of this many first hops; -1: without the last hop. Default: all flows.
+        """
+        asked = np.zeros(self.view.node_count, dtype=np.bool_)
+        asked[rows] = True
+        scale_of = dict(zip(rows.tolist(), scales.tolist(), strict=True))
+        into = [flow.at(asked[flow.target]) for flow in self.flows[:hops]]
+        found: dict[int, list[PathStep]] = {row: [] for row in rows.tolist()}
+        if into:
+            every = _Flow(*map(np.concatenate, zip(*into, strict=True)))
+            hop = np.repeat(np.arange(1, len(into) + 1), [flow.amount.size for flow in into])
+            # Edge and target together name the direction of the walk. `np.unique` returns the first hop of each flow.
+            keys = every.edge.astype(np.int64) * self.view.node_count + every.target
+            _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+            merged = every.at(first)._replace(amount=_sums(every.amount, place, first.size))
+            order = np.lexsort((merged.edge, -merged.amount))
+            merged = merged.at(order)
+            scaled = merged.amount * np.array([scale_of[row] for row in merged.target.tolist()])
+            steps = self._steps(merged._replace(amount=scaled), hop[first[order]].tolist(), 1.0)
+            for row, step in zip(merged.target.tolist(), steps, strict=True):
+                found[row].append(step)
+        return [tuple(steps) for steps in found.values()]
+
+    def _strongest_portion(self, row: int, before: int) -> tuple[int, int] | None:
+        """Return hop and position of the largest portion into `row` before the hop `before`; None if there is none."""
+        first = 0 if self.cumulative or before == len(self.flows) else before - 1
+        best, largest = None, 0.0
+        for hop in range(first, before):
+            place = self.flows[hop].strongest_into(row)
+            if place is not None and self.flows[hop].amount[place] > largest:
+                best, largest = (hop, place), float(self.flows[hop].amount[place])
+        return best
+
+    def _steps(self, flow: _Flow, hops: Sequence[int], scale: float) -> list[PathStep]:
+        view = self.view
+        columns = (
+            flow.source,
+            flow.target,
+            view.edge_type[flow.edge],
+            view.edge_source[flow.edge] == flow.source,
+            view.weight.take(flow.edge),
+            flow.amount * scale,
+        )
+        return [
+            PathStep(view.ids[source], view.ids[target], view.edge_types[code], forward, weight, amount, hop)
+            for source, target, code, forward, weight, amount, hop in zip(
+                *(column.tolist() for column in columns), hops, strict=True
+            )
+        ]
+
+
+_CLASSIC_TYPES = frozenset({EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE})
+"""The edge types of the specification's graph; the classic mode walks no others."""
+
+
+class SpreadingActivation:
+    """Spreads activation for `MAX_HOPS` rounds: Flow = Activation x EdgeWeight x KernelMod x Decay.
+
+    Classic, as in the specification: in every round all active nodes send activation along their stored edges.
+    Arrivals add to the activation of a node.
+
+    Gated: SEQ, SIM, MENTION, TERM and ASSOC edges are walked both ways. In each round only the arrivals of the
+    previous round spread further. A node divides its activation among its edges of one type, in proportion to the
+    weight of the edge and the gate of the target (settings of `retrieval`):
+
+        claim(i, j) = EdgeWeight(i, j) x gate(j) ^ gate_exponent
+        share(i, j) = claim(i, j) / sum of claim(i, k) over the node's edges of the type
+
+    So hubs do not multiply their activation, and more of it flows to nodes that are similar to the question. Activation
+    does not return over the edge by which it came; the other edges of the type share it. Each type
+    has its own shares, so the many SIM edges of a node do not reduce the flow over its few SEQ edges. Edges of the
+    types in `selective_edge_types` were learned from other questions. Their flow is also multiplied by
+    gate(j) ^ selectivity.
+    """
+
+    def __init__(self, config: MemoryConfig) -> None:
+        self._hops = config.MAX_HOPS
+        self._decay = config.ENERGY_DECAY_RATE
+        self._classic = config.ACTIVATION == "classic"
+        self._frontier = None if self._classic else config.retrieval.max_frontier
+        self._damps_hubs = config.retrieval.switches.damp_hubs and not self._classic
+        self._cumulative = self._classic or not config.retrieval.switches.move_once
+        self._never_back = config.retrieval.switches.never_back
+        self._exponent = config.retrieval.gate_exponent
+        self._selectivity = config.retrieval.selectivity
+        self._selective = _edge_types(config, "selective_edge_types")
+        self._closed = _edge_types(config, "closed_edge_types")
+
+    def spread(
+        self, view: GraphView, anchors: Mapping[str, float], kernel: Kernel, gate: Gate | None = None
+    ) -> Activation:
+        """Spread activation from the anchors.
+
+        Args:
+            view: the graph.
+            anchors: id and activation of the nodes from which activation starts; values ≤ 0 are ignored.
+            kernel: weight of each edge type.
+            gate: returns the gates of nodes. Default: all nodes are open.
+
+        Raises:
+            UnknownIdError: an anchor is not in the graph.
+        """
+        start = {node_id: value for node_id, value in anchors.items() if value > 0}
+        primed = _summed(view.rows(start), np.array(list(start.values()), dtype=np.float64))
+        moving, spread = primed.strongest(self._frontier), _NONE
+        terms = self._terms(view.edge_types, kernel)
+        flows: list[_Flow] = []
+        for _ in range(self._hops):
+            if not moving.rows.size:
+                break
+            before = flows[-1] if flows and self._never_back and not self._cumulative else None
+            flow, arrived = self._flow(view, moving, terms, gate, before)
+            flows.append(flow)
+            spread = spread + arrived
+            moving = (moving + arrived if self._cumulative else arrived).strongest(self._frontier)
+        return Activation(view, primed, spread, tuple(flows), cumulative=self._cumulative)
+
+    def _terms(self, edge_types: Sequence[EdgeType], kernel: Kernel) -> _Terms:
+        """Return the terms of the formula that depend on the edge type alone."""
+        ways = [(kind, along) for kind in edge_types for along in (False, True)]
+        return _Terms(
+            np.array([self._walks(kind) and (along or kind.both_ways) for kind, along in ways], dtype=np.bool_),
+            np.array([kernel[kind] if along else kernel.backwards(kind) for kind, along in ways], dtype=np.float64),
+            np.array([bool(self._selectivity) and kind in self._selective for kind, _ in ways], dtype=np.bool_),
+        )
+
+    def _walks(self, kind: EdgeType) -> bool:
+        return kind not in self._closed and (not self._classic or kind in _CLASSIC_TYPES)
+
+    def _flow(
+        self, view: GraphView, active: _Levels, terms: _Terms, gate: Gate | None, before: _Flow | None
+    ) -> tuple[_Flow, _Levels]:
+        """Return the flows of one hop from active nodes, and the arrivals.
+
+        `before` are the flows of the hop before, which do not return over the edges they took; None: all may return.
+        """
+        arcs, ways = self._walkable(view, active.rows, terms)
+        targets, place = _distinct(arcs.target)
+        gates = gate(targets).astype(np.float64)[place] if gate is not None and place.size else None
+        amount = active.values[arcs.origin]
+        came = None if before is None else _came(before, arcs.edge, active.rows[arcs.origin], view.node_count)
+        if self._damps_hubs or gates is not None:
+            # Shares are counted by node and type.
+            amount = self._shared(amount, came, arcs, gates, arcs.origin * len(view.edge_types) + ways // 2)
+        elif came is not None:
+            amount -= came
+        amount *= arcs.weight * terms.modulation[ways] * self._decay
+        if gates is not None and terms.selective.any():
+            selective = terms.selective[ways]
+            amount[selective] *= gates[selective] ** self._selectivity
+        arrived = _sums(amount, place, targets.size)
+        reached, flows = arrived > 0, amount > 0
+        return (
+            _Flow(active.rows[arcs.origin[flows]], arcs.target[flows], arcs.edge[flows], amount[flows]),
+            _Levels(targets[reached], arrived[reached]),
+        )
+
+    def _walkable(self, view: GraphView, rows: Rows, terms: _Terms) -> tuple[Arcs, Rows]:
+        """Return the arcs that may be walked from `rows`, and the index of each in `terms`."""
+        arcs = view.arcs(rows, both_ways=not self._classic)
+        ways = 2 * view.edge_type[arcs.edge].astype(np.int64) + (view.edge_source[arcs.edge] == rows[arcs.origin])
+        walked = terms.is_open[ways]
+        if not walked.all():
+            arcs, ways = Arcs(*(column[walked] for column in arcs)), ways[walked]
+        return arcs, ways
+
+    def _shared(self, amount: Values, came: Values | None, arcs: Arcs, gates: Values | None, groups: Rows) -> Values:
+        """Return the part of its node's activation that each arc gets; the arcs of a group share it by their claims.
+
+        The activation that came over an arc is shared by the other arcs.
+
+        Args:
+            amount: of each arc's node.
+            came: how much of it came over the arc itself; None: all of it may return.
+            arcs: all arcs of some nodes.
+            gates: of the nodes that they lead to.
+            groups: of the arcs.
+        """
+        claims = arcs.weight
+        if gates is not None:
+            openness = gates**self._exponent
+            if not self._damps_hubs:
+                return (amount if came is None else amount - came) * openness
+            claims = claims * openness
+        total = _sums(claims, groups)[groups]
+        if not (total > 0).all():
+            # If the gates of all neighbours are closed, the weights alone decide.
+            claims = np.where(total > 0, claims, arcs.weight)
+            total = _sums(claims, groups)[groups]
+        # Where all weights are 0, so are all claims.
+        total = np.where(total > 0, total, 1.0)
+        if came is None or not came.any():
+            return amount * claims / total
+        others = total - claims
+        portion = np.divide(came, others, out=np.zeros(came.size), where=others > 0)
+        rest = np.maximum(amount - _sums(came, groups)[groups], 0.0)
+        return claims * (rest / total + np.maximum(_sums(portion, groups)[groups] - portion, 0.0))
+
+
+def _came(before: _Flow, edges: Rows, rows: Rows, nodes: int) -> Values:
+    """Return how much of the activation of each of `rows` came over the edge beside it in the hop before."""
+    keys = before.edge.astype(np.int64) * nodes + before.target
+    order = keys.argsort()
+    return _Levels(keys[order], before.amount[order]).at(edges.astype(np.int64) * nodes + rows)
+
+
+def _sums(values: Values, groups: Rows, count: int = 0) -> Values:
+    """Return the sum of each group (at least `count` groups), added in the order of the values."""
+    return np.bincount(groups, weights=values, minlength=count).astype(np.float64, copy=False)
+
+
+def _edge_types(config: MemoryConfig, setting: str) -> frozenset[EdgeType]:
+    """Return the edge types that a setting names.
+
+    Raises:
+        ConfigError: a type is unknown.
+    """
+    names = [name.strip() for name in getattr(config.retrieval, setting).split(",") if name.strip()]
+    try:
+        return frozenset(EdgeType[name] for name in names)
+    except ConfigError as error:
+        raise ConfigError(f"retrieval.{setting}: {error}") from None
