@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from neurogated.storage.index.text.bm25 import rated
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.index.text.posting_table import PostingTable
-from neurogated.storage.index.text.segment import Segment
+from neurogated.storage.index.text.segment import ForwardIndex
 from neurogated.text.keywords import split_keywords
 
 WORDS = ["apple", "banana", "cherry", "running", "the", "北京大学", "猫"]
@@ -30,7 +28,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
     """Search every index first by the method for few texts, then by that for many."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "the best are looked for":
-            patch.setattr("neurogated.storage.index.text.bm25._FEW", -1)
+            patch.setattr("neurogated.storage.index.text.weights._FEW", -1)
         yield
 
 
@@ -141,7 +139,7 @@ def test_a_merge_that_is_cut_short_loses_and_doubles_nothing(monkeypatch: pytest
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Segment, "of", interrupted)
+        patch.setattr(ForwardIndex, "joined", interrupted)
         with pytest.raises(KeyboardInterrupt):
             put(store, {key: texts[key] for key in range(20, 40)})
     assert found(store, "word1 word2") == pytest.approx(bm25(texts, "word1 word2"), rel=1e-6)
@@ -168,16 +166,3 @@ def test_threads_write_and_search_at_once() -> None:
         thread.join()
     assert missed == []
     assert found(store, "word3 word9") == pytest.approx(bm25(texts, "word3 word9"), rel=1e-6)
-
-
-def test_a_text_that_came_into_the_tail_since_a_view_was_taken_is_in_no_part_of_it() -> None:
-    for waiting in ([], [12, 17]):
-        table = PostingTable(rated, memtable_texts=4)
-        table.put(np.arange(10), [{"apple"}] * 10, np.ones(10))
-        table.put(np.array(waiting, dtype=np.int64), [{"apple"}] * len(waiting), np.ones(len(waiting)))
-        view = table.view()
-        table.put(np.array([5, 9]), [{"apple"}] * 2, np.ones(2))
-        asked = np.array([0, 5, 9, 12, 17])
-        found = [(asked[here].tolist(), part.texts.keys[places].tolist()) for part, here, places in view.located(asked)]
-        assert [keys for keys, _ in found] == [keys for _, keys in found]
-        assert sorted(key for keys, _ in found for key in keys) == [0, *waiting]

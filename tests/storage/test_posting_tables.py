@@ -197,10 +197,11 @@ def test_texts_of_the_past_are_found_among_later_words_of_the_present() -> None:
     present, then = LexicalStore(), LexicalStore()
     put(present, {0: "heron stone", 1: "heron stone", 2: "river"})
     put(then, {0: "heron stone", 1: "heron stone zebra", 2: "river"})
-    past = present.overlaid(rows([1]))
+    past = present.isolated()
+    past.remove(rows([1]))
     put_texts(past, rows([1]), [node("heron stone zebra")])
     # The present and the past give the next number to different words.
-    past.hide(rows([2, 3]))
+    past.remove(rows([2, 3]))
     put_texts(past, rows([2]), [node("river")])
     put(present, {2: "lyon", 3: "lyon lyon"})
     for query in ("heron", "zebra", "lyon", "heron stone river zebra lyon"):

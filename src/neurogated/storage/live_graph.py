@@ -21,7 +21,7 @@ from neurogated.storage.index.graph.resolve import make_plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import RecordsErasedError
-from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
+from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.log.block import Block
 from neurogated.storage.log.log import Engine, SupportsFollowing, SupportsPast
 from neurogated.storage.log.memory_log import last_before, replayed_past
@@ -309,7 +309,7 @@ class LiveGraph:
             self.require_bound(state)
             return state
 
-    def text_state(self) -> tuple[GraphState, LexicalStore | OverlaidLexicalStore]:
+    def text_state(self) -> tuple[GraphState, LexicalStore]:
         """Return `search_state` with the keyword and tag index."""
         state = self.search_state()
         if state.texts is not None:

@@ -28,7 +28,7 @@ from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph.topology_files import TopologySnapshot, load_base_layer, load_topology
 from neurogated.storage.index.graph.validity import Validity
 from neurogated.storage.index.records import MemoryRecords, NodeRecord, Records
-from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
+from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, VectorSettings
 
 __all__ = ["GraphIndex", "ReadTexts", "put_texts"]
@@ -46,7 +46,7 @@ _VECTORS = "vectors"
 _TEXTS = "texts"
 
 
-def put_texts(index: LexicalStore | OverlaidLexicalStore, rows: Rows, nodes: Sequence[Described]) -> None:
+def put_texts(index: LexicalStore, rows: Rows, nodes: Sequence[Described]) -> None:
     """Upsert the texts and tags of nodes."""
     texts = [keyword_text(node) for node in nodes]
     index.put(rows, texts, [tags(node) for node in nodes])
@@ -84,7 +84,7 @@ class GraphIndex:
         # Built on first use, so that a command that only counts nodes does not read all texts.
         self._texts: LexicalStore | None = None
         # For a graph of the past: returns its keywords and tags as an overlay on the index of the present.
-        self.overlay: Callable[[ColumnView, ReadTexts], OverlaidLexicalStore] | None = None
+        self.overlay: Callable[[ColumnView, ReadTexts], LexicalStore] | None = None
         self._making_texts = threading.Lock()
 
     @classmethod
@@ -208,7 +208,7 @@ class GraphIndex:
         view = self.topology.view()
         return view.node_count + view.edge_count
 
-    def texts(self, view: ColumnView, read: ReadTexts) -> LexicalStore | OverlaidLexicalStore:
+    def texts(self, view: ColumnView, read: ReadTexts) -> LexicalStore:
         """Return the index of keywords and tags; build it if needed, from the texts that `read` returns for rows."""
         return self.own_texts(view, read) if self.overlay is None else self.overlay(view, read)
 

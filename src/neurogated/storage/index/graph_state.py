@@ -16,7 +16,7 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.records import Records
-from neurogated.storage.index.text.lexical_store import LexicalStore, OverlaidLexicalStore
+from neurogated.storage.index.text.lexical_store import LexicalStore
 
 __all__ = ["GraphState"]
 
@@ -32,7 +32,7 @@ class GraphState:
     view: ColumnView
     """The whole graph, including expired nodes and edges."""
     records: Records
-    texts: LexicalStore | OverlaidLexicalStore | None
+    texts: LexicalStore | None
     """The keyword and tag index; None until it is built."""
     pending: Mapping[PendingTask, None]
     embedder: tuple[str, int] | None

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.storage.files.array_files import link_arrays, load_arrays, save_arrays
-from neurogated.storage.index.text.segment import ForwardIndex, Segment
+from neurogated.storage.index.text.segment import Segment
 from neurogated.storage.index.text.term_dictionary import TermDictionary
 
 __all__ = ["Counters", "Numbers", "TableSnapshot"]
 
-_FORMAT = 5
+_FORMAT = 6
 _STATE = "state.json"
 # A dictionary is at least this many times as long as the next, so that long ones are seldom rewritten.
 _RATIO = 8
@@ -27,7 +27,7 @@ class Counters:
     """The arrays that a table changes in place."""
 
     owners: NDArray[np.int32]
-    """For each key the serial number of the part that owns its text, or `NOWHERE`."""
+    """For each key the serial number of the segment that owns its text, or `NOWHERE`."""
     frequencies: NDArray[np.int32]
     """For each word the number of texts that hold it."""
 
@@ -39,7 +39,6 @@ class Numbers:
     texts: int
     total: int
     """Number of words of all texts, with repetitions."""
-    memtable_serial: int
     last_serial: int
 
 
@@ -48,7 +47,6 @@ class TableSnapshot:
     """An immutable state of a table."""
 
     segments: tuple[Segment, ...]
-    memtable: ForwardIndex
     counters: Counters
     words: tuple[TermDictionary, ...]
     new_words: list[str]
@@ -67,7 +65,6 @@ class TableSnapshot:
         for part in parts:
             if previous is None or not link_arrays(previous, folder, part.name):
                 part.save(folder)
-        save_arrays(folder, "memtable", self.memtable)
         save_arrays(folder, "counters", self.counters)
         state = {
             "format": _FORMAT,
@@ -93,12 +90,11 @@ class TableSnapshot:
             raise TypeError(state["format"])
         segments = tuple(Segment.load(folder, **found) for found in state["segments"])
         words = tuple(TermDictionary.load(folder, name) for name in state["words"])
-        memtable = ForwardIndex(**load_arrays(folder, "memtable", ForwardIndex))
         counters = Counters(**load_arrays(folder, "counters", Counters))
         if counters.frequencies.size != sum(map(len, words)):
             message = f"the files in {folder} belong to different states; rebuild the index"
             raise ValueError(message)
-        return cls(segments, memtable, counters, words, [], Numbers(**state["numbers"]))
+        return cls(segments, counters, words, [], Numbers(**state["numbers"]))
 
     def _dictionaries(self) -> list[TermDictionary]:
         """Return dictionaries of all words, each much longer than the next."""

@@ -23,7 +23,7 @@ from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph_index import GraphIndex, ReadTexts, put_texts
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.index.text.lexical_store import OverlaidLexicalStore
+from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.vectors.embedding_store import OverlaidEmbeddingStore
 from neurogated.storage.log.log import Engine, Log, Position
 from neurogated.storage.log.sqlite.connection import fetch
@@ -191,7 +191,7 @@ class PastFollower(Follower):
         self._as_of = past.sequence
         self._seen: tuple[GraphIndex, int] | None = None
         self._changed_texts: Rows = np.empty(0, dtype=np.int64)
-        self._overlaid: OverlaidLexicalStore | None = None
+        self._overlaid: LexicalStore | None = None
         # A concurrent write would change the present indexes, which also hold the past vectors and texts.
         self.searching = past.lock
 
@@ -313,7 +313,7 @@ class PastFollower(Follower):
         texts = self._changed_since("node_versions", keys, after)
         self._changed_texts = np.union1d(self._changed_texts, texts)
         if self._overlaid is not None:
-            self._overlaid.hide(texts)
+            self._overlaid.remove(texts)
             self._put_old_texts(self._overlaid, texts, index.topology.view(), self.records(index).nodes)
 
     def _changed_since(self, table: str, keys: Keys, after: int) -> Rows:
@@ -333,17 +333,18 @@ class PastFollower(Follower):
         values = {"namespace": self._namespace, "now": self._as_of, "keys": keys}
         return fetch(self._file.connection, statement, values)
 
-    def _texts(self, view: ColumnView, read: ReadTexts) -> OverlaidLexicalStore:
+    def _texts(self, view: ColumnView, read: ReadTexts) -> LexicalStore:
         """Return the past keywords and tags; see `GraphIndex.overlay`."""
         if self._overlaid is None:
             present = self._past.latest()
             texts = present.form.own_texts(present.view, present.records.nodes)
-            overlaid = texts.overlaid(self._changed_texts)
+            overlaid = texts.isolated()
+            overlaid.remove(self._changed_texts)
             self._put_old_texts(overlaid, self._changed_texts, view, read)
             self._overlaid = overlaid
         return self._overlaid
 
-    def _put_old_texts(self, index: OverlaidLexicalStore, changed: Rows, view: ColumnView, read: ReadTexts) -> None:
+    def _put_old_texts(self, index: LexicalStore, changed: Rows, view: ColumnView, read: ReadTexts) -> None:
         known = changed[changed < view.node_count]
         rows = known[view.alive.take(known).astype(np.bool_)]
         put_texts(index, rows, read(rows))
