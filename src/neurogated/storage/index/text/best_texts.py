@@ -9,6 +9,7 @@ remaining words and drops those that cannot reach the k-th best score.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,6 @@ __all__ = ["Eligible", "best_texts", "kth_best"]
 
 # More candidates than this many times k are narrowed down before they are scored.
 _FEW = 4
-# The bound on the k-th best score is raised again when the candidates have grown or shrunk by this factor.
-_GROWTH = 8
 # Covers the rounding errors of a sum in single precision.
 _SLACK = 1e-4
 
@@ -65,40 +64,40 @@ class _Search:
         self.rests: list[float] = np.append(np.cumsum(most[order][::-1])[::-1], 0).tolist()
         starts, ends = segment.bounds(at[order])
         self.postings = list(map(slice, starts.tolist(), ends.tolist()))
+        self.held: list[int] = at[order].tolist()
         self.values = values[order].astype(np.float32)
         self.segment, self.weights, self.k, self.least, self.eligible = segment, weights, k, least, eligible
         self.next = 0
 
     def met(self) -> tuple[Places, NDArray[np.float32]]:
         """Return the places that the heavy words reach, and the sums of these words' parts there."""
-        sums = np.zeros(len(self.segment), dtype=np.float32)
-        count, look_at = 0, _FEW * self.k
+        segment = self.segment
+        sums = np.zeros(len(segment), dtype=np.float32)
+        count, is_bounded = 0, False
         while self.next < len(self.postings) and self.rests[self.next] * (1 + _SLACK) >= self.least:
             postings = self.postings[self.next]
-            places = self.segment.places[postings]
-            sums[places] += self._parts(postings, places)
+            places: Places = segment.places[postings]
+            sums[places] += self._parts(segment.counts[postings], places)
             self.next += 1
             count += places.size
-            if count >= look_at:
-                look_at = count * _GROWTH
-                met = np.flatnonzero(sums)
+            if not is_bounded and count >= _FEW * self.k:
+                is_bounded = True
+                met = self._possible(sums)
                 self._raise(met, sums[met])
         places = self._possible(sums)
         return places, sums[places]
 
     def narrowed(self, places: Places, sums: NDArray[np.float32]) -> Places:
         """Return those of the places that the remaining words may lift to the k-th best score."""
-        looked_at = _GROWTH * places.size
+        if places.size > _FEW * self.k:
+            self._raise(places, sums)
         while places.size > _FEW * self.k:
-            if _GROWTH * places.size <= looked_at:
-                looked_at = places.size
-                self._raise(places, sums)
-            elif self.next == len(self.postings):
-                break
-            else:
-                self._add_next(places, sums)
             possible = self._possible(sums)
             places, sums = places[possible], sums[possible]
+            if self.next == len(self.postings):
+                break
+            sums += self._parts(self.segment.counts_at(self.held[self.next], places), places)
+            self.next += 1
         return places
 
     def _possible(self, sums: NDArray[np.float32]) -> Places:
@@ -113,18 +112,9 @@ class _Search:
         scores = self.weights.scores(self.segment, self.eligible(places[promising]))
         self.least = max(self.least, kth_best(scores, self.k))
 
-    def _add_next(self, places: Places, sums: NDArray[np.float32]) -> None:
-        """Add the next word's parts to the sums of some places."""
-        postings = self.postings[self.next]
-        held = self.segment.places[postings]
-        at = held.searchsorted(places.astype(np.int32))
-        here = np.flatnonzero(held.take(at, mode="clip") == places)
-        sums[here] += self._parts(at[here] + postings.start, places[here])
-        self.next += 1
-
-    def _parts(self, postings: slice | Places, places: Places) -> NDArray[np.float32]:
-        """Return the next word's parts of the scores of some places that hold it, given their postings."""
-        times = self.segment.counts[postings].astype(np.float32)
+    def _parts(self, counts: NDArray[Any], places: Places) -> NDArray[np.float32]:
+        """Return the next word's parts of the scores of some places, given its counts there."""
+        times = counts.astype(np.float32)
         norms = length_norm(self.segment.lengths[places].astype(np.float32), self.weights.mean)
         parts: NDArray[np.float32] = self.values[self.next] * times / (times + norms)
         return parts

@@ -84,7 +84,8 @@ def scores(view: TableView, weights: Weights, keys: Rows, *, each: bool = False)
 
 def best(found: Found, k: int) -> Found:
     """Return the `k` best texts that share a keyword, and all ties, best first, equal scores in order of key."""
-    good = np.flatnonzero(found.scores >= max(kth_best(found.scores, k), _LEAST_SCORE)) if k > 0 else []
+    least = max(kth_best(found.scores, k), _LEAST_SCORE) if k > 0 else np.inf
+    good = np.flatnonzero(found.scores >= least)
     keys, scores = found.keys[good], found.scores[good]
     order = np.lexsort((keys, -scores))
     return Found(keys[order], scores[order])

@@ -48,7 +48,8 @@ class TableView:
 
     def living(self, part: Segment, places: Places) -> Places:
         """Return those of the places in a segment whose texts are live."""
-        return places[self.owners[part.texts.keys[places]] == part.serial]
+        living: Places = places[self.owners[part.texts.keys[places]] == part.serial]
+        return living
 
     def located(self, keys: Rows) -> Iterator[tuple[Segment, Rows, Rows]]:
         """Yield each segment that has texts of `keys`, the positions of these keys, and their places in the segment."""
@@ -249,7 +250,7 @@ class PostingTable:
             run = run[self._first_to_merge(run) :]
             while self._merging is not None and sum(map(len, run)) > _SHORT_MERGE:
                 run = run[1:]
-            if len(run) < 2:
+            if len(run) <= 1:
                 return
         if sum(map(len, run)) <= _SHORT_MERGE:
             self._merge(run)

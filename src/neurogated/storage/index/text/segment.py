@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,6 +17,8 @@ from neurogated.storage.index.text.bm25 import length_norm, rounded_lengths
 
 __all__ = ["ForwardIndex", "Places", "Segment", "contained", "spread"]
 
+# A word that more than one in this many texts hold also gets a row of counts in memory, where a lookup is quickest.
+_COMMON_SHARE = 8
 _HALF_BITS = 16
 
 Places = NDArray[np.int32] | NDArray[np.int64]
@@ -81,6 +83,7 @@ class Segment:
     max_impacts: NDArray[np.float32]
     """The highest part of each of `held` of the score of a text, without the word's weight."""
     texts: ForwardIndex
+    _rows: dict[int, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.lengths.size
@@ -134,10 +137,23 @@ class Segment:
 
     def postings(self, word: int) -> NDArray[np.int32]:
         """Return the places of the texts that hold a word, ascending."""
-        at = int(self.held.searchsorted(np.int32(word)))
-        if at == self.held.size or self.held[at] != word:
-            return self.places[:0]
-        return self.places[self.ends[at - 1] if at else 0 : self.ends[at]]
+        _, at = self.found(np.array([word]))
+        starts, ends = self.bounds(at)
+        return self.places[starts[0] : ends[0]] if at.size else self.places[:0]
+
+    def counts_at(self, at: int, places: Places) -> NDArray[Any]:
+        """Return how often the texts at `places` hold the word at a position in `held`."""
+        postings = slice(int(self.ends[at - 1]) if at else 0, int(self.ends[at]))
+        held, counts = self.places[postings], self.counts[postings]
+        if held.size * _COMMON_SHARE > len(self):
+            row = self._rows.get(at)
+            if row is None:
+                row = np.zeros(len(self), dtype=counts.dtype)
+                row[held] = counts
+                self._rows[at] = row
+            return row[places]
+        which = held.searchsorted(places.astype(np.int32))
+        return np.where(held.take(which, mode="clip") == places, counts.take(which, mode="clip"), 0)
 
     def pairs(self, words: Rows) -> tuple[Rows, Rows]:
         """Return pairs of a position in `words` and the place of a text that holds that word, word by word."""
@@ -151,8 +167,9 @@ def contained(ascending: Places, wanted: Places) -> NDArray[np.bool_]:
     if not ascending.size:
         return np.zeros(wanted.size, dtype=np.bool_)
     # In one type, since numpy would otherwise convert all of `ascending`.
-    wanted = wanted.astype(ascending.dtype, copy=False)
-    return ascending.take(ascending.searchsorted(wanted), mode="clip") == wanted
+    at = ascending.searchsorted(wanted.astype(ascending.dtype, copy=False))
+    found: NDArray[np.bool_] = ascending.take(at, mode="clip") == wanted
+    return found
 
 
 def _by_word(words: NDArray[np.int32]) -> Rows:
