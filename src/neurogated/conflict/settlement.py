@@ -45,7 +45,6 @@ class Settlement:
         """Take the graph, the time of the delta, and the nodes that it writes anyway."""
         self._store = store
         self._at = at
-        self._outcomes = Outcomes(self._times, self._about)
         self._view = store.view()
         self._nodes = {node.id: node for node in nodes}
         self._conflicts: dict[str, Conflict] = {}
@@ -146,8 +145,10 @@ class Settlement:
 
     def refresh(self, node_ids: Iterable[str]) -> None:
         """Compute the valid times of memories, and of those that replaced them or were replaced by them."""
-        for node_id in self._outcomes.affected(node_ids):
-            node, valid = self.node(node_id), self._outcomes.valid_time(node_id)
+        # Not an attribute: the reference to this object would be a cycle, which keeps the memory's file open.
+        outcomes = Outcomes(self._times, self._about)
+        for node_id in outcomes.affected(node_ids):
+            node, valid = self.node(node_id), outcomes.valid_time(node_id)
             if node is not None and valid is not None and valid != times_of(node):
                 given = as_given(node)
                 self._nodes[node_id] = given if valid == times_of(given) else with_outcome(given, valid)
