@@ -54,6 +54,8 @@ def test_the_parts_of_a_name_stay_together(text: str, names: tuple[str, ...]) ->
         ("Trust is rare. She asked the Trust.", ("Trust",)),
         ("He said: “The boat is late.”", ()),
         ("Velvet is soft; he loves velvet.", ()),
+        ("Wow, John! You've won.", ("John",)),
+        ("We'll see. Haven't you met Mel? Nice try.", ("Mel",)),
     ],
 )
 def test_the_first_word_of_a_sentence_counts_only_where_it_is_a_name(text: str, names: tuple[str, ...]) -> None:

@@ -1,1 +1,1 @@
-"""Pure functions on natural language: words, sentences, keywords, languages and times."""
+"""Pure functions on natural language: words, sentences, keywords, languages, times and names."""

@@ -9,7 +9,7 @@ import Stemmer
 
 from neurogated.text.words import words_of
 
-__all__ = ["fold", "split_keywords"]
+__all__ = ["ENGLISH_STOP_WORDS", "fold", "split_keywords"]
 
 _ENGLISH = """
 a about above after again against all am an and any are as at be because been before being below between both but
@@ -22,7 +22,7 @@ aren't can't couldn't didn't doesn't don't hadn't hasn't haven't he'd he'll he's
 isn't it'd it'll it's let's she'd she'll she's shouldn't that's there's they'd they'll they're they've wasn't we'd
 we'll we're we've weren't what's when's where's who's why's won't wouldn't you'd you'll you're you've
 """
-_ENGLISH_STOP_WORDS = words_of(_ENGLISH)
+ENGLISH_STOP_WORDS = words_of(_ENGLISH)
 _CHINESE = """
 为什么 為什麼 什么时候 什麼時候 什么 什麼 怎么样 怎麼樣 怎么 怎麼 怎样 怎樣 如何
 哪里 哪裡 哪儿 哪些 哪个 哪個 哪 谁 誰
@@ -59,12 +59,12 @@ def split_keywords(text: str) -> list[str]:
     words: list[str] = []
     folded = fold(text)
     if folded.isascii() or not _RUN_START.search(folded):
-        words = [word for word in _TOKEN.findall(folded) if word not in _ENGLISH_STOP_WORDS]
+        words = [word for word in _TOKEN.findall(folded) if word not in ENGLISH_STOP_WORDS]
         return _stem(words)
     keywords: list[str] = []
     for token in _TOKEN.findall(folded):
         if not _RUN_START.match(token):
-            if token not in _ENGLISH_STOP_WORDS:
+            if token not in ENGLISH_STOP_WORDS:
                 words.append(token)
             continue
         keywords += _stem(words)

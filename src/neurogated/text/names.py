@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from neurogated.text.calendar_words import MONTHS
+from neurogated.text.keywords import ENGLISH_STOP_WORDS
 from neurogated.text.language import FUNCTION_WORDS, Language, language_of
 from neurogated.text.sentences import split_sentences
 from neurogated.text.times import locate_times
@@ -52,10 +53,10 @@ _OPENING_MARKS = frozenset("\"“\u2018'«„\u201a¿¡([—–:*_#>•-")
 _NO_NAMES = words_of("I I'm I've I'd I'll I’m I’ve I’d I’ll OK AM PM AD BC CE BCE A No Nos TV PS NB")
 # Titles of persons: dropped before a name, and not a name alone.
 _TITLES = words_of(
-    """master secretary justice mr mrs ms miss dr prof professor sir dame madam captain capt sergeant lieutenant
-    colonel general major admiral inspector rev reverend father sister brother mother uncle aunt president minister
-    senator governor mayor judge doctor king queen prince princess duke duchess count countess baron baroness earl
-    lord lady emperor empress bishop archbishop pope director chairman coach grandpa grandma
+    """mr mrs ms miss dr prof professor doctor sir dame captain capt lieutenant colonel general major admiral inspector
+    father sister brother mother uncle aunt president minister senator governor mayor judge justice secretary
+    chairman director coach master king queen prince princess duke duchess count countess baron baroness earl lord
+    lady emperor empress bishop archbishop pope
     herr herrn frau professorin doktor tante onkel oma opa m mme mlle monsieur madame docteur señor señora sra don
     doña doctora profesor profesora tía tío"""
 )
@@ -82,17 +83,11 @@ _LONGEST_JOINT = 2
 _EPITHETS = words_of("Great Terrible Wise Bald Bold Elder Younger Conqueror Pious Fat Good Brave Mad Red Old")
 # After these words, "of" is part of the name; after other words, only if an article precedes them.
 _HEADS = words_of(
-    """hall master son story bank university college house battle bay isle gulf cape church duke ministry department
-    institute school society museum court council treaty kingdom city port lord lady order book sea tower temple
-    republic union bishop earl king queen prince princess archbishop academy association center centre county
-    district empire hospital island islands lake mount office people province river state states song tale ballad
-    war wars declaration"""
+    """bank university school academy institute society museum association department ministry office union church
+    house hall order battle isle city county district state republic kingdom song son duke earl prince princess king
+    queen lord lady master bishop archbishop"""
 )
-# Nouns whose possessive is part of a name.
-_OWNERS = words_of("king queen bishop widow widows fisherman lord devil children women men st")
 _BEFORE_PLACES = words_of("in at from to near of on by")
-# Words that make a preceding title part of the name: "General Motors".
-_ORGANISED = words_of("Motors Electric Assembly Hospital Post Office Court Council School Islands Club Association")
 # Common German words without an article, and the endings of others.
 _GERMAN_NOUNS = words_of(
     """uhr leute kinder freund freundin geld wasser milch kaffee tee brot bier wein musik arbeit schule angst hunger
@@ -117,15 +112,13 @@ _GERMAN_ADJECTIVE = re.compile(r"[a-zäöüß]{2,}(?:e|en|er|es|em)\Z")
 # Endings of common words, which are no names at the beginning of a sentence: "Coopers", "Pumping"; but "Thomas" is one.
 _COMMON_ENDING = re.compile(r"(?:ing|ed|ly|ers|tion|ness|ment|mente|men|ity|\w{3}[^aiosu]s)\Z|\A(?:un|under|over)\w{4}")
 # Words at the beginning of a sentence that do not belong to the following name, besides function words.
-_OPENERS = words_of(
-    """once twice never ever always often sometimes perhaps maybe soon later today tomorrow yesterday now one two three
-    four five six seven eight nine ten both each every either neither all any some nobody nothing everyone
-    everything other another such same these those here many much more most several few although because whereas
-    unlike despite during within without into onto under over through across along among around against behind
-    between beyond besides before after since until while whenever however moreover meanwhile otherwise also too
-    even only just still already again yes oh ah wow please thanks hello hi hey been being may might must shall let
-    lets let's don't didn't isn't it's that's there's what's he's she's we're they're you're won't can't make take
-    get go come see look say ask tell give keep put try check call wait stop remember think know
+_OPENERS = ENGLISH_STOP_WORDS | words_of(
+    """never ever always often sometimes perhaps maybe soon later today tomorrow yesterday now one two three four five
+    six seven eight nine ten every either neither another many much several nobody nothing everyone everything
+    although whereas unlike despite within without onto across along among around behind beyond besides since
+    whenever however meanwhile also even just still already instead enough quite else yes oh ah wow please thanks
+    hello hi hey may might must let make take get go come see look say tell give keep put try check wait stop turn
+    think remember heard
     danach zuerst zuletzt endlich leider vielleicht trotzdem deshalb außerdem jedoch allerdings bald inzwischen
     früher damals obwohl während nachdem bevor sobald jeder jemand niemand etwas nichts alles vielen
     enfin bientôt parfois souvent toujours jamais cependant pourtant lorsque tout toute tous toutes quelques merci
@@ -135,12 +128,11 @@ _OPENERS = words_of(
 )
 # Common words that often begin a sentence without an article; their like with common endings are not listed.
 _COMMON = _OPENERS | words_of(
-    """lead down back great good nice big small little long hard old young new first second third last next best late
-    early true wrong right strong dear due given like love hope luck life death time night day winter summer spring
-    rain snow sun salt bread water gold art music nature food work people children men women family sleep trust
-    success server data money news together almost though thus yet plus well north south east west red blue green
-    black white grey note lost found born made seen read sold use forty fifty sixty hundred thousand million eleven
-    twelve twenty thirty"""
+    """great good nice big small little long hard old young new first second third last next best right strong plus
+    well due given like love hope luck life death time night day winter summer spring rain snow salt bread water
+    gold art music nature food work people children men women money news trust success server together almost though
+    thus yet back down lead note lost born made seen read use black white red blue green grey north south west east
+    forty thirty eleven"""
 )
 # Words that follow a name as the subject of a sentence.
 _AFTER_A_NAME = words_of(
@@ -177,7 +169,7 @@ class _Word:
 
 def _word(text: str, place: int, *, starts: bool, follows: bool) -> _Word:
     bare = _POSSESSIVE.sub("", text) if "'" in text or "’" in text else text
-    word = _Word(text, place, starts, follows, bare, bare.rstrip(".'’").lower())
+    word = _Word(text, place, starts, follows, bare, bare.rstrip(".'’").lower().replace("’", "'"))
     # Most words are lower-case, and this check is fast.
     if not text.islower():
         word.is_capital = any(map(str.isupper, bare)) and text not in _NO_NAMES and not _LETTER_WORD.match(text)
@@ -253,7 +245,7 @@ def _step(words: Sequence[_Word], begin: int, end: int, joints: AbstractSet[tupl
     """Return the number of words after `words[begin:end]` that belong to the same name."""
     last = words[end - 1]
     has_article = words[begin].key in _ARTICLES or (begin > 0 and words[begin - 1].key in _ARTICLES)
-    if last.is_possessive and not (has_article or last.key in _OWNERS or words[end - 2].text == "St."):
+    if last.is_possessive and not (has_article or words[end - 2].text == "St."):
         return 0
     for size in range(_LONGEST_JOINT + 1):
         after = words[end : end + size + 1]
@@ -283,7 +275,7 @@ def _trimmed(words: Sequence[_Word], begin: int, end: int, language: Language) -
     if all(word.is_time or word.text.isdecimal() for word in words[begin:end]):
         return begin, begin
     while begin + 1 < end and (words[begin].is_time or words[begin].key in _TITLES) and words[begin + 1].is_capital:
-        if words[begin].is_possessive or words[begin + 1].text in _ORGANISED:
+        if words[begin].is_possessive:
             break
         begin += 1
     return begin, end
