@@ -58,3 +58,12 @@ def test_one_place_applies_the_deltas_of_a_memory() -> None:
     rooms = ["ingestion", "conflict", "plasticity", "consolidation", "tiers", "context", "components"]
     files = [*SOURCE.glob("*.py"), *(file for room in rooms for file in (SOURCE / room).rglob("*.py"))]
     assert [file.name for file in files if ".apply(" in file.read_text(encoding="utf-8")] == []
+
+
+def test_a_frozen_memory_learns_nothing_until_it_is_unfrozen(memory: NeuroGraphMemory) -> None:
+    """Programs that measure a memory freeze it by this name."""
+    ids = memory.add(["A heron.", "A swan."])
+    memory.freeze()
+    assert memory.feedback(ids) == 0
+    memory.learning.unfreeze()
+    assert memory.feedback(ids) > 0

@@ -175,7 +175,7 @@ def test_a_freeze_is_kept_and_holds_in_all_processes(tmp_path: Path) -> None:
     with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as beside:
         ids = memory.add(["A heron.", "A pond."])
         memory.learning.freeze()
-        assert beside.stats()["frozen"]
+        assert beside.admin.stats()["frozen"]
         assert beside.feedback(ids) == 0
         beside.recall("heron")
         beside.learning.flush()
@@ -191,7 +191,7 @@ def test_a_freeze_is_kept_and_holds_in_all_processes(tmp_path: Path) -> None:
         memory.learning.freeze(lasting=False)
         assert memory.feedback(ids) == 0
     with NeuroGraphMemory(config) as memory:
-        assert not memory.stats()["frozen"]
+        assert not memory.admin.stats()["frozen"]
 
 
 def test_the_history_of_a_memory_reads_its_own_deltas_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

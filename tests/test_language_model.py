@@ -119,7 +119,7 @@ def test_the_model_judges_questions_causes_and_names(with_model: MemoryConfig) -
         assert why[EdgeType.CAUSE] == 2.0
         assert "asks for a why" in why.justification
         assert why.weights != consequence.weights
-        assert memory.stats()["language model"]
+        assert memory.admin.stats()["language model"]
 
 
 def test_the_model_answers_from_the_recalled_memories(with_model: MemoryConfig, model: Model) -> None:
@@ -156,8 +156,8 @@ def test_judgements_that_fail_at_indexing_are_queued_and_resumed(
     model.down = True
     with NeuroGraphMemory(with_model) as memory:
         memory.add_documents([STORY])
-        assert memory.stats()["nodes"] == 2
-        assert memory.stats()["pending"] == 3
+        assert memory.admin.stats()["nodes"] == 2
+        assert memory.admin.stats()["pending"] == 3
     model.down = False
     words = ["index", "--resume", "--json"]
     for name in ("save_dir", "embedding_name", "llm_base_url"):
@@ -171,7 +171,7 @@ def test_judgements_that_fail_at_indexing_are_queued_and_resumed(
 def test_a_budget_stops_cleanly_and_resume_judges_the_rest(with_model: MemoryConfig, model: Model) -> None:
     with NeuroGraphMemory(with_model.replace(llm={"max_calls": 1})) as memory:
         memory.add_documents([STORY])
-        assert memory.stats()["pending"] == 2
+        assert memory.admin.stats()["pending"] == 2
         assert memory.recall("Why were the fields under water?").notes
     assert len(model.requests) == 1
     with NeuroGraphMemory(with_model) as memory:

@@ -144,15 +144,15 @@ def test_judgements_of_a_failing_model_are_queued_and_made_later(caplog: pytest.
     ) as memory:
         memory.add_documents([STORY])
         assert len(_ids(memory)) == 4
-        assert memory.stats()["pending"] == 4 + 6
+        assert memory.admin.stats()["pending"] == 4 + 6
         assert "queued for a retry" in caplog.text
         assert memory.learning.resume() == (0, 10)
         gone = _ids(memory)[-1]
         memory.store.apply(GraphDelta(removed_nodes=(gone,)))
         flaky.broken = False
         assert memory.learning.resume() == (10, 0)
-        assert memory.stats()["pending"] == 0
-        assert memory.stats()["edges"]["CAUSE"] == 2
+        assert memory.admin.stats()["pending"] == 0
+        assert memory.admin.stats()["edges"]["CAUSE"] == 2
         assert all(node.found.entities == (node.content.split()[0],) for node in memory.store.all_nodes())
 
 

@@ -63,10 +63,10 @@ def test_counts_sizes_hit_rates_and_tokens_are_all_there(parts: Parts, config: M
         memory.add_documents(["The pump failed.", "The field was dry.", "The valve held."])
         _ask(parts.language_model, "a", "a", "b", "a")
         memory.learning.freeze(lasting=False)
-        stats = memory.stats()
+        stats = memory.admin.stats()
         assert stats.pop("edges")["SIM"] == sum(edge.type.name == "SIM" for edge in memory.store.all_edges()) > 0
         memory.in_namespace("bob")
-        assert memory.stats()["namespaces"] == ["alice", "bob"]
+        assert memory.admin.stats()["namespaces"] == ["alice", "bob"]
 
     assert stats["embedding"].pop("cache bytes") > 0
     assert stats["language model use"].pop("cache bytes") > 0

@@ -208,7 +208,7 @@ def test_unknown_keys_and_names_are_errors(memory: NeuroGraphMemory) -> None:
             call("salary", user="bob")  # type: ignore[call-arg]
     with pytest.raises(InputError, match="kind"):
         memory.find(kind="fact")  # type: ignore[call-arg]
-    assert memory.stats()["nodes"] == 0
+    assert memory.admin.stats()["nodes"] == 0
 
 
 def test_a_document_of_another_user_is_no_neighbour(memory: NeuroGraphMemory) -> None:
@@ -226,7 +226,7 @@ def test_the_same_text_of_two_users_is_two_memories_and_of_one_user_one(memory: 
     assert len({one for (one,) in ids.values()}) == 3
     assert memory.add_document("The office opens at nine.", user_id="ana") == ids["ana"]
     assert memory.add_document("The office opens at nine.", user_id="ana", session_id="monday") != ids["ana"]
-    assert memory.stats()["nodes"] == 4
+    assert memory.admin.stats()["nodes"] == 4
 
 
 def test_a_document_of_nobody_cannot_have_the_id_of_a_users_document() -> None:

@@ -304,6 +304,10 @@ class NeuroGraphMemory:
         """
         return self.learning.maintain(now)
 
+    def freeze(self, *, lasting: bool = True) -> None:
+        """Stop learning until `learning.unfreeze`; see `learning.freeze`."""
+        self.learning.freeze(lasting=lasting)
+
     def undo(self, to: int | None = None, *, user_id: str | None = None) -> HistoryEntry | None:
         """Take back every change after the delta number `to`; weights return to the last bit.
 
@@ -320,10 +324,6 @@ class NeuroGraphMemory:
             InputError: the delta does not exist, or `admin.compact(history=True)` erased history that the undo needs.
         """
         return self.history.undo(to, user_id=user_id)
-
-    def stats(self) -> dict[str, Any]:
-        """Return figures of the memory; see `admin.stats`."""
-        return self.admin.stats()
 
     def on(self, event: Event, callback: Callable[..., None]) -> Callable[[], None]:
         """Call `callback` after each event in any namespace; return a function that unregisters it.

@@ -291,7 +291,7 @@ def test_a_killed_import_leaves_nothing_and_can_be_done_again(tmp_path: Path, st
     words = [sys.executable, "-c", _KILLED_IMPORT, elsewhere.save_dir, str(tmp_path / "out"), str(lines)]
     assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
     with NeuroGraphMemory(elsewhere) as memory:
-        assert memory.stats()["nodes"] == 0
+        assert memory.admin.stats()["nodes"] == 0
         assert memory.history.list() == []
     import_memory(elsewhere, tmp_path / "out")
     with NeuroGraphMemory(elsewhere) as memory:

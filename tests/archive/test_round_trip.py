@@ -113,7 +113,7 @@ def test_a_whole_memory_answers_alike_after_its_move(storage: str, tmp_path: Pat
                     before, after = one.recall(question), other.recall(question)
                     assert [(m.id, m.score, m.path) for m in before] == [(m.id, m.score, m.path) for m in after]
                 for figure in ("nodes", "edges", "pending", "namespaces", "embedder"):
-                    assert one.stats()[figure] == other.stats()[figure]
+                    assert one.admin.stats()[figure] == other.admin.stats()[figure]
 
 
 def test_writes_during_an_export_are_either_in_it_or_not(tmp_path: Path) -> None:

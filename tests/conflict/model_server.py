@@ -32,7 +32,7 @@ def found(memory: NeuroGraphMemory, user: str = "ana") -> list[Conflict]:
 
 
 def waiting(memory: NeuroGraphMemory) -> int:
-    return int(memory.stats()["pending"])
+    return int(memory.admin.stats()["pending"])
 
 
 def entry(pair: Pair, relation: str, certainty: str = "strong", reason: str = "As the test says.") -> dict[str, Any]:

@@ -187,11 +187,11 @@ def test_judgements_that_wait_for_a_deleted_memory_wait_no_more() -> None:
     parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), Down(), Down())
     with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
         (ids,) = memory.add_documents([talk(*TALK[:3])], progress=False)
-        assert memory.stats()["pending"] == 3 + 3
+        assert memory.admin.stats()["pending"] == 3 + 3
         memory.delete(ids[:1])
-        assert memory.stats()["pending"] == 2 + 1
+        assert memory.admin.stats()["pending"] == 2 + 1
         memory.update(ids[1], "Something else.")
-        assert memory.stats()["pending"] == 2 + 1
+        assert memory.admin.stats()["pending"] == 2 + 1
 
 
 def test_a_deletion_that_could_not_be_written_changes_nothing(

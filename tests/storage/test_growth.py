@@ -158,4 +158,4 @@ def test_compaction_with_history_leaves_the_content_of_a_new_memory(clock: Manua
     with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
         assert list(memory.store.all_edges()) == faded
         assert memory.admin.check() == []
-        assert json.dumps(memory.stats())
+        assert json.dumps(memory.admin.stats())

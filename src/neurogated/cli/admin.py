@@ -37,7 +37,7 @@ _WIDTH = 100
 @command("stats")
 def stats(flags: Flags) -> None:
     with flags.open() as memory:
-        found = memory.stats()
+        found = memory.admin.stats()
     width = max(map(len, found))
     flags.emit(found, "\n".join(f"{name:<{width}}  {_figure(value)}" for name, value in found.items()))
 
@@ -234,7 +234,7 @@ def _memory(config: MemoryConfig) -> Iterator[_Finding]:
     # The language model has a check of its own.
     plain = config.replace(read_only=True, force_index_from_scratch=False, llm={"use": "off"})
     with NeuroGraphMemory(plain) as memory:
-        count = counted(int(memory.stats()["nodes"]), "memories")
+        count = counted(int(memory.admin.stats()["nodes"]), "memories")
     yield True, f"{count} in {config.save_dir}; `neurogated check` examines them", ""
 
 

@@ -79,7 +79,7 @@ def index(flags: Flags, *, resume: bool) -> None:
         say_how_it_judges(memory)
         memories = [memory] if data is None else index_dataset(data, memory)
         judged = sum(done for one in memories for done, _ in [one.learning.resume()]) if resume else 0
-        stats = [one.stats() for one in memories]
+        stats = [one.admin.stats() for one in memories]
     counts = {name: sum(int(one[name]) for one in stats) for name in ("nodes", "pending")}
     told = f"{counted(counts['nodes'], 'nodes')}, {judged} judged, {counts['pending']} pending"
     flags.emit({**counts, "judged": judged}, told)

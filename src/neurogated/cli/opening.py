@@ -103,7 +103,7 @@ def logged_to_stderr(level: str) -> Iterator[None]:
 
 def say_how_it_judges(memory: NeuroGraphMemory) -> None:
     """Print to standard error which model judges questions, causes and names."""
-    model, named = memory.stats()["language model"], memory.config.llm_name
+    model, named = memory.admin.stats()["language model"], memory.config.llm_name
     if model is not None:
         notice = f"language model: {model}"
     elif named != MemoryConfig().llm_name:
