@@ -61,6 +61,7 @@ def test_a_header_or_a_heading_is_the_title(text: str, title: str | None) -> Non
         "When PAM is used to encrypt passwords, nothing else is needed.",
         "Using Quill's essay as a start is a great way to begin.",
         "John, can you send me the file of the meeting?",
+        "Swedish music has charm, and many Swedish bands tour.",
         "Wir haben gestern den Vertrag unterschrieben.",
         "Der Hund ist krank und will nicht fressen.",
         "Manchmal ist die installierte Version aktueller als die andere.",

@@ -72,7 +72,7 @@ def first_subject(text: str) -> str | None:
         found = _HAN_DEFINITION.match(sentence)
         return None if found is None or _HAN_NO_SUBJECT.match(found["name"]) else found["name"]
     if language_of(sentence) == "en":
-        return _before_verb(sentence) or _opening_name(sentence, text)
+        return _before_verb(sentence) or _opening_name(sentence)
     return _defined_elsewhere(sentence, text)
 
 
@@ -155,24 +155,11 @@ def _stands_within(word: str, text: str) -> bool:
     return re.search(rf"[\w,;]\s{re.escape(word)}\b", text) is not None
 
 
-def _opening_name(sentence: str, text: str) -> str | None:
-    """Return the name at the beginning of an English sentence."""
-    name = next(iter(names_in(sentence)), None)
-    if name is None:
-        return None
-    first = name.split()[0]
-    # A single word may be capitalised only because it begins the sentence: "Got it!"
-    is_lone = " " not in name
-    if _plain(first) in _NO_SUBJECTS or _CLAUSE.search(first) or (is_lone and not _stands_within(name, text)):
-        return None
-    begin = sentence.find(name)
-    before = sentence[:begin].strip(_OPENING)
-    # "John, can you …" addresses John, so John is not the subject.
-    rest = sentence[begin + len(name) :]
-    is_called = is_lone and rest.startswith(",")
-    says_nothing = not re.search(r"\w", rest)
-    return (
-        None
-        if is_called or says_nothing or "\n" in name or (before and not _ARTICLES.fullmatch(f"{before} "))
-        else name
-    )
+def _opening_name(sentence: str) -> str | None:
+    """Return a name of several words at the beginning of an English sentence, before another word."""
+    name = next(iter(names_in(sentence)), "")
+    before, _, rest = sentence.partition(name) if name else ("", "", "")
+    begins = not before.strip(_OPENING) or _ARTICLES.fullmatch(f"{before.strip(_OPENING)} ")
+    first, *others = name.split() or [""]
+    is_name = others and not _CLAUSE.search(first) and _plain(first) not in _NO_SUBJECTS
+    return name if begins and is_name and re.match(r" \w", rest) else None
