@@ -27,7 +27,7 @@ def names(count: int, rng: np.random.Generator) -> list[str]:
 
 def opened_list(folder: Path, name: str, asked: list[str]) -> None:
     """Open the term dictionary and look up names."""
-    Vocabulary((TermDictionary.load(folder, name),)).numbers(asked)
+    Vocabulary(TermDictionary.load(folder, name)).numbers(asked)
 
 
 def opened_dictionary(path: Path, asked: list[str]) -> None:

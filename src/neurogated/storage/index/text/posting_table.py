@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.text.segment import ForwardIndex, Places, Segment
-from neurogated.storage.index.text.table_files import Counters, Numbers, TableSnapshot
-from neurogated.storage.index.text.term_dictionary import ExtendedVocabulary, Vocabulary
+from neurogated.storage.index.text.table_files import TableSnapshot
+from neurogated.storage.index.text.term_dictionary import Vocabulary
 from neurogated.utils.background import JOB_FAILURES, started
 
 __all__ = ["MEMTABLE_TEXTS", "NOWHERE", "PostingTable", "TableView"]
@@ -183,7 +183,7 @@ class PostingTable:
         would otherwise list words that it does not count.
         """
         with self.lock:
-            table = PostingTable(self._memtable_texts, ExtendedVocabulary(self.vocabulary))
+            table = PostingTable(self._memtable_texts, Vocabulary(self.vocabulary))
             table.lock = self.lock
             table.texts, table.total, table._last_serial = self.texts, self.total, self._last_serial
             table._segments, table._shared = self._segments, len(self._segments)
@@ -199,19 +199,25 @@ class PostingTable:
     def freeze(self) -> TableSnapshot:
         """Return the present state, to be written while the table changes."""
         with self.lock:
-            counters = Counters(self._owners.values.copy(), self._frequencies.values.copy())
-            numbers = Numbers(self.texts, self.total, self._last_serial)
-            return TableSnapshot(self._segments, counters, self.vocabulary.kept, self.vocabulary.new_words(), numbers)
+            return TableSnapshot(
+                self._segments,
+                self._owners.values.copy(),
+                self._frequencies.values.copy(),
+                *self.vocabulary.snapshot(),
+                self.texts,
+                self.total,
+                self._last_serial,
+            )
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return a table over the files of a written state; raises OSError or ValueError."""
         state = TableSnapshot.read(folder)
         table = cls(vocabulary=Vocabulary(state.words))
-        table.texts, table.total = state.numbers.texts, state.numbers.total
-        table._last_serial = state.numbers.last_serial
-        table._owners.extend(state.counters.owners)
-        table._frequencies.extend(state.counters.frequencies)
+        table.texts, table.total = state.texts, state.total
+        table._last_serial = state.last_serial
+        table._owners.extend(state.owners)
+        table._frequencies.extend(state.frequencies)
         table._segments = state.segments
         return table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,32 +14,11 @@ from neurogated.storage.files.array_files import link_arrays, load_arrays, save_
 from neurogated.storage.index.text.segment import Segment
 from neurogated.storage.index.text.term_dictionary import TermDictionary
 
-__all__ = ["Counters", "Numbers", "TableSnapshot"]
+__all__ = ["TableSnapshot"]
 
-_FORMAT = 6
+_FORMAT = 7
 _STATE = "state.json"
-# A dictionary is at least this many times as long as the next, so that long ones are seldom rewritten.
-_RATIO = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Counters:
-    """The arrays that a table changes in place."""
-
-    owners: NDArray[np.int32]
-    """For each key the serial number of the segment that owns its text, or `NOWHERE`."""
-    frequencies: NDArray[np.int32]
-    """For each word the number of texts that hold it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """The totals of a table."""
-
-    texts: int
-    total: int
-    """Number of words of all texts, with repetitions."""
-    last_serial: int
+_COUNTERS = "counters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +26,17 @@ class TableSnapshot:
     """An immutable state of a table."""
 
     segments: tuple[Segment, ...]
-    counters: Counters
-    words: tuple[TermDictionary, ...]
+    owners: NDArray[np.int32]
+    """For each key the serial number of the segment that owns its text, or `NOWHERE`."""
+    frequencies: NDArray[np.int32]
+    """For each word the number of texts that hold it."""
+    words: TermDictionary
     new_words: list[str]
     """Words after those in `words`, in the order of their numbers."""
-    numbers: Numbers
+    texts: int
+    total: int
+    """Number of words of all texts, with repetitions."""
+    last_serial: int
 
     def write(self, folder: Path, previous: Path | None) -> None:
         """Write files into `folder`, which is empty; raises OSError.
@@ -60,17 +45,17 @@ class TableSnapshot:
             folder: the target.
             previous: the folder of an earlier state of the same table; unchanged segments and words become hard links.
         """
-        words = self._dictionaries()
-        parts: list[Segment | TermDictionary] = [*self.segments, *words]
+        words = self.words.with_words(self.new_words) if self.new_words else self.words
+        parts: list[Segment | TermDictionary] = [*self.segments, words]
         for part in parts:
             if previous is None or not link_arrays(previous, folder, part.name):
                 part.save(folder)
-        save_arrays(folder, "counters", self.counters)
+        save_arrays(folder, _COUNTERS, self)
         state = {
             "format": _FORMAT,
             "segments": [{"name": s.name, "serial": s.serial, "mean": s.mean} for s in self.segments],
-            "words": [one.name for one in words],
-            "numbers": asdict(self.numbers),
+            "words": words.name,
+            "numbers": {"texts": self.texts, "total": self.total, "last_serial": self.last_serial},
         }
         (folder / _STATE).write_text(json.dumps(state), encoding="utf-8")
 
@@ -89,19 +74,9 @@ class TableSnapshot:
         if state["format"] != _FORMAT:
             raise TypeError(state["format"])
         segments = tuple(Segment.load(folder, **found) for found in state["segments"])
-        words = tuple(TermDictionary.load(folder, name) for name in state["words"])
-        counters = Counters(**load_arrays(folder, "counters", Counters))
-        if counters.frequencies.size != sum(map(len, words)):
+        words = TermDictionary.load(folder, state["words"])
+        counters = load_arrays(folder, _COUNTERS, cls)
+        if counters["frequencies"].size != len(words):
             message = f"the files in {folder} belong to different states; rebuild the index"
             raise ValueError(message)
-        return cls(segments, counters, words, [], Numbers(**state["numbers"]))
-
-    def _dictionaries(self) -> list[TermDictionary]:
-        """Return dictionaries of all words, each much longer than the next."""
-        lists = [*self.words]
-        if self.new_words:
-            lists.append(TermDictionary.of(self.new_words))
-        while len(lists) > 1 and len(lists[-2]) < _RATIO * len(lists[-1]):
-            last = lists.pop()
-            lists[-1] = lists[-1].followed_by(last)
-        return lists
+        return cls(segments=segments, words=words, new_words=[], **counters, **state["numbers"])

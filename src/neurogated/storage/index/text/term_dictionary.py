@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.files.array_files import load_arrays, save_arrays
 
-__all__ = ["UNKNOWN", "ExtendedVocabulary", "TermDictionary", "Vocabulary"]
+__all__ = ["UNKNOWN", "TermDictionary", "Vocabulary"]
 
 UNKNOWN = -1
-# How many words from files are cached in memory, where a lookup is quickest.
+# How many words of the base are cached in memory, where a lookup is quickest.
 _REMEMBERED = 100_000
 
 
@@ -40,17 +40,19 @@ class TermDictionary:
     @classmethod
     def of(cls, words: Sequence[str]) -> TermDictionary:
         """Return a dictionary of distinct words."""
-        encoded = [_bytes(word) for word in words]
-        ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
-        checksums = np.fromiter(map(crc32, encoded), np.uint32, len(encoded))
-        return cls._ordered(np.frombuffer(b"".join(encoded), dtype=np.uint8), ends, checksums)
+        text, ends, checksums, order = (np.empty(0, dtype=kind) for kind in (np.uint8, np.int64, np.uint32, np.int32))
+        return cls("", text, ends, checksums, order).with_words(words)
 
-    @classmethod
-    def _ordered(
-        cls, text: NDArray[np.uint8], ends: NDArray[np.int64], checksums: NDArray[np.uint32]
-    ) -> TermDictionary:
+    def with_words(self, words: Sequence[str]) -> TermDictionary:
+        """Return a dictionary with more words; they must be new and distinct."""
+        encoded = [_bytes(word) for word in words]
+        ends = self.text.size + np.cumsum([len(word) for word in encoded], dtype=np.int64)
+        own = np.empty_like(self.checksums)
+        own[self.order] = self.checksums
+        checksums = np.concatenate((own, np.fromiter(map(crc32, encoded), np.uint32, len(encoded))))
         order = np.argsort(checksums, kind="stable").astype(np.int32)
-        return cls(uuid4().hex, text, ends, checksums[order], order)
+        text = np.concatenate((self.text, np.frombuffer(b"".join(encoded), dtype=np.uint8)))
+        return TermDictionary(uuid4().hex, text, np.concatenate((self.ends, ends)), checksums[order], order)
 
     @classmethod
     def load(cls, folder: Path, name: str) -> TermDictionary:
@@ -68,29 +70,17 @@ class TermDictionary:
     def __len__(self) -> int:
         return self.ends.size
 
-    def followed_by(self, other: TermDictionary) -> TermDictionary:
-        """Return the words of both; the numbers of `other` follow those of this one."""
-        checksums = np.empty(len(self) + len(other), dtype=np.uint32)
-        checksums[self.order] = self.checksums
-        checksums[len(self) + other.order] = other.checksums
-        ends = np.concatenate((self.ends, other.ends + self.text.size))
-        return self._ordered(np.concatenate((self.text, other.text)), ends, checksums)
-
-    def find(self, words: Sequence[bytes], checksums: NDArray[np.uint32]) -> dict[int, int]:
-        """Return for each known word its position in `words` and its number; `checksums` are those of `words`."""
-        found: dict[int, int] = {}
-        if not len(self):
-            return found
-        starts = self.checksums.searchsorted(checksums)
-        for place in (self.checksums.take(starts, mode="clip") == checksums).nonzero()[0].tolist():
-            at = int(starts[place])
-            while at < len(self) and self.checksums[at] == checksums[place]:
-                number = int(self.order[at])
-                if self._bytes_of(number) == words[place]:
-                    found[place] = number
-                    break
-                at += 1
-        return found
+    def numbers(self, words: Sequence[str]) -> list[int]:
+        """Return the number of each word, or `UNKNOWN`."""
+        numbers = [UNKNOWN] * len(words)
+        encoded = [_bytes(word) for word in words]
+        checksums = np.fromiter(map(crc32, encoded), np.uint32, len(encoded))
+        starts, ends = (self.checksums.searchsorted(checksums, side) for side in ("left", "right"))
+        for place in np.flatnonzero(starts < ends).tolist():
+            for number in self.order[starts[place] : ends[place]].tolist():
+                if self._bytes_of(number) == encoded[place]:
+                    numbers[place] = number
+        return numbers
 
     def words(self, numbers: Rows) -> list[str]:
         """Return the words of these numbers."""
@@ -107,49 +97,32 @@ class TermDictionary:
 class Vocabulary:
     """Numbers of words, assigned in order of arrival and never reassigned.
 
-    The first words may be in files, in dictionaries of which each is much longer than the next. The rest is in memory.
+    The first words are those of a base: a dictionary, or another vocabulary. Words that the base gets later are unknown
+    here, so their numbers are free for own words.
     """
 
-    def __init__(self, kept: Sequence[TermDictionary] = ()) -> None:
-        """Start with the words of `kept`."""
-        self._kept = tuple(kept)
-        self._covered = sum(map(len, self._kept))
+    def __init__(self, base: TermDictionary | Vocabulary | None = None) -> None:
+        """Start with the present words of `base`; with none if omitted."""
+        self._base = TermDictionary.of(()) if base is None else base
+        self._covered = len(self._base)
         self._new: list[str] = []
+        # The numbers of all new words, and of words of the base that were looked up.
         self._numbers: dict[str, int] = {}
-        self._remembered: dict[str, int] = {}
 
     def __len__(self) -> int:
         return self._covered + len(self._new)
 
-    @property
-    def kept(self) -> tuple[TermDictionary, ...]:
-        """The dictionaries of the first words."""
-        return self._kept
-
-    def number(self, word: str) -> int:
-        """Return the number of a word, or `UNKNOWN`."""
-        return self.numbers([word])[0]
-
     def numbers(self, words: Sequence[str]) -> list[int]:
         """Return the number of each word, or `UNKNOWN`."""
         numbers = list(map(self._numbers.get, words, repeat(UNKNOWN)))
-        if not self._covered:
-            return numbers
-        if self._remembered:
-            numbers = list(map(self._remembered.get, words, numbers))
         asked = [place for place, number in enumerate(numbers) if number == UNKNOWN]
-        if not asked:
+        if not asked or not self._covered:
             return numbers
-        encoded = [_bytes(words[place]) for place in asked]
-        checksums = np.array(list(map(crc32, encoded)), dtype=np.uint32)
-        if len(self._remembered) > _REMEMBERED:
-            self._remembered = {}
-        start = 0
-        for words_kept in self._kept:
-            for place, number in words_kept.find(encoded, checksums).items():
-                numbers[asked[place]] = start + number
-                self._remembered[words[asked[place]]] = start + number
-            start += len(words_kept)
+        if len(self._numbers) > len(self._new) + _REMEMBERED:
+            self._forget()
+        for place, number in zip(asked, self._base.numbers([words[place] for place in asked]), strict=True):
+            if UNKNOWN < number < self._covered:
+                numbers[place] = self._numbers[words[place]] = number
         return numbers
 
     def add(self, words: Iterable[str]) -> dict[str, int]:
@@ -166,52 +139,26 @@ class Vocabulary:
 
     def words(self, numbers: Rows) -> list[str]:
         """Return the words of `numbers`, which are ascending."""
-        words: list[str] = []
-        start = 0
-        for words_kept in self._kept:
-            within = numbers[np.searchsorted(numbers, start) : np.searchsorted(numbers, start + len(words_kept))]
-            words += words_kept.words(within - start)
-            start += len(words_kept)
-        new = numbers[np.searchsorted(numbers, start) :] - start
-        return words + [self._new[number] for number in new.tolist()]
+        first = int(numbers.searchsorted(self._covered))
+        new = (numbers[first:] - self._covered).tolist()
+        return self._base.words(numbers[:first]) + [self._new[number] for number in new]
 
-    def new_words(self) -> list[str]:
-        """Return a copy of the words that are in no dictionary, in the order of their numbers."""
-        return self._new.copy()
+    def snapshot(self) -> tuple[TermDictionary, list[str]]:
+        """Return a dictionary of the first words, and the later words in the order of their numbers."""
+        if isinstance(self._base, TermDictionary):
+            return self._base, self._new.copy()
+        return TermDictionary.of(self.words(np.arange(len(self)))), []
 
-    def cover(self, kept: Sequence[TermDictionary]) -> None:
-        """Use dictionaries of this vocabulary's first words instead of memory."""
-        covered = sum(map(len, kept))
-        if covered >= self._covered:
-            new = self._new[covered - self._covered :]
-            self._kept, self._covered, self._new = tuple(kept), covered, new
-            self._numbers = {word: covered + place for place, word in enumerate(new)}
+    def cover(self, words: TermDictionary) -> None:
+        """Use a dictionary of this vocabulary's first words instead of memory."""
+        if len(words) >= self._covered:
+            new = self._new[len(words) - self._covered :]
+            self._base, self._covered, self._new = words, len(words), new
+            self._forget()
 
-
-class ExtendedVocabulary(Vocabulary):
-    """The present words of another vocabulary, and own words, which the other one never gets.
-
-    Words that the other vocabulary gets later are unknown here, so their numbers are free for own words.
-    """
-
-    def __init__(self, base: Vocabulary) -> None:
-        super().__init__()
-        self._base = base
-        self._covered = len(base)
-
-    def numbers(self, words: Sequence[str]) -> list[int]:
-        """Return the number of each word, or `UNKNOWN`."""
-        known = self._base.numbers(words)
-        return [
-            number if UNKNOWN < number < self._covered else self._numbers.get(word, UNKNOWN)
-            for word, number in zip(words, known, strict=True)
-        ]
-
-    def words(self, numbers: Rows) -> list[str]:
-        """Return the words of `numbers`, which are ascending."""
-        shared = int(np.searchsorted(numbers, self._covered))
-        own = (numbers[shared:] - self._covered).tolist()
-        return self._base.words(numbers[:shared]) + [self._new[number] for number in own]
+    def _forget(self) -> None:
+        """Drop the cached numbers of words of the base."""
+        self._numbers = {word: self._covered + place for place, word in enumerate(self._new)}
 
 
 def _bytes(word: str) -> bytes:
