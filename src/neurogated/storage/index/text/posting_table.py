@@ -97,11 +97,13 @@ class PostingTable:
             words: for each key the distinct words of its text.
             counts: the counts of all words, text after text; 0 for a tag.
         """
+        if not keys.size:
+            return
         with self.lock:
             segment = Segment.of(self._numbered(keys, words, counts), self._new_serial())
             texts = segment.texts
             self._drop(keys)
-            self._owners.reach(int(keys.max(initial=-1)) + 1, NOWHERE)
+            self._owners.reach(int(keys.max()) + 1, NOWHERE)
             self._frequencies.reach(len(self.vocabulary), 0)
             self._segments = (*self._segments, segment)
             self._owners.values[keys] = segment.serial

@@ -47,12 +47,17 @@ class TermDictionary:
         """Return a dictionary with more words; they must be new and distinct."""
         encoded = [_bytes(word) for word in words]
         ends = self.text.size + np.cumsum([len(word) for word in encoded], dtype=np.int64)
-        own = np.empty_like(self.checksums)
-        own[self.order] = self.checksums
-        checksums = np.concatenate((own, np.fromiter(map(crc32, encoded), np.uint32, len(encoded))))
-        order = np.argsort(checksums, kind="stable").astype(np.int32)
-        text = np.concatenate((self.text, np.frombuffer(b"".join(encoded), dtype=np.uint8)))
-        return TermDictionary(uuid4().hex, text, np.concatenate((self.ends, ends)), checksums[order], order)
+        checksums = np.fromiter(map(crc32, encoded), np.uint32, len(encoded))
+        by_checksum = checksums.argsort()
+        # Inserting takes a tenth of the time of sorting all words.
+        at = self.checksums.searchsorted(checksums[by_checksum])
+        return TermDictionary(
+            name=uuid4().hex,
+            text=np.concatenate((self.text, np.frombuffer(b"".join(encoded), dtype=np.uint8))),
+            ends=np.concatenate((self.ends, ends)),
+            checksums=np.insert(self.checksums, at, checksums[by_checksum]),
+            order=np.insert(self.order, at, len(self) + by_checksum),
+        )
 
     @classmethod
     def load(cls, folder: Path, name: str) -> TermDictionary:
