@@ -40,8 +40,8 @@ class TermDictionary:
     @classmethod
     def of(cls, words: Sequence[str]) -> TermDictionary:
         """Return a dictionary of distinct words."""
-        text, ends, checksums, order = (np.empty(0, dtype=kind) for kind in (np.uint8, np.int64, np.uint32, np.int32))
-        return cls("", text, ends, checksums, order).with_words(words)
+        text, ends = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64)
+        return cls("", text, ends, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.int32)).with_words(words)
 
     def with_words(self, words: Sequence[str]) -> TermDictionary:
         """Return a dictionary with more words; they must be new and distinct."""
