@@ -188,8 +188,9 @@ class ConflictChecker:
         """
         scope = ScopeFilter(node.scope.user_id, alone=True)
         view = self._store.view(filters=Filter(kinds=(FACT,), scope=scope))
-        names = self._store.nodes_with([subject_tag(_subject(node))], None, view)
-        rows = view.known_rows(set(names).difference(one.id for one in before))
+        facts = view.admitted_nodes()
+        facts = facts[~np.isin(facts, view.known_rows(one.id for one in before))]
+        rows = facts[self._store.has_tags([subject_tag(_subject(node))], view, facts)[0]]
         stems = split_keywords(_attribute(node))
         shared = self._store.has_tags(stems, view, rows).sum(axis=0) if stems and rows.size else np.zeros(rows.size)
         rows = rows[np.lexsort((rows, shared))[::-1]]

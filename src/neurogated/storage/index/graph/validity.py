@@ -44,33 +44,45 @@ class _Expiring(_Lasting, Protocol):
         """When it expires."""
 
 
+_FIRST, _NEVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+"""The bounds of spans without a beginning or an end."""
+
+
 class _Spans:
-    """Half-open valid times of rows, in microseconds since 1970. Rows that are always valid take no space."""
+    """Half-open valid times of rows, in microseconds since 1970. Rows that were always valid take no space."""
 
     def __init__(self) -> None:
-        self._spans: dict[int, tuple[float, float]] = {}
+        self._places: dict[int, int] = {}
+        # Row, begin and end; in an array, since most calls look through all spans.
+        self._spans = np.empty((1, 3), dtype=np.int64)
 
     def copy(self) -> _Spans:
         """Return a copy."""
         spans = _Spans()
-        spans._spans = self._spans.copy()
+        spans._places, spans._spans = self._places.copy(), self._spans.copy()
         return spans
 
-    def put(self, row: int, begin: float | None, end: float | None) -> None:
+    def put(self, row: int, begin: int | None, end: int | None) -> None:
         """Set the span of `row`; None means unbounded on that side."""
-        self._spans.pop(row, None)
-        if begin is not None or end is not None:
-            self._spans[row] = (-math.inf if begin is None else begin, math.inf if end is None else end)
+        if row not in self._places:
+            if begin is None and end is None:
+                return
+            self._places[row] = len(self._places)
+            if len(self._places) > len(self._spans):
+                self._spans = np.concatenate((self._spans, self._spans))
+        span = row, _FIRST if begin is None else begin, _NEVER if end is None else end
+        self._spans[self._places[row]] = span
 
     def remove(self, rows: Rows) -> None:
         """Remove rows."""
-        for row in rows.tolist() if self._spans else ():
-            self._spans.pop(row, None)
+        for row in rows.tolist() if self._places else ():
+            self.put(row, None, None)
 
-    def outside(self, moment: float) -> Rows:
+    def outside(self, moment: int) -> Rows:
         """Return the rows that are not valid at `moment`, ascending."""
-        found = [row for row, (begin, end) in self._spans.items() if not begin <= moment < end]
-        return np.array(sorted(found), dtype=np.int64)
+        rows, begin, end = self._spans[: len(self._places)].T
+        outside: Rows = np.sort(rows[(moment < begin) | (end <= moment)])
+        return outside
 
 
 class _Deadlines:
