@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.posting_table import TableView
-from neurogated.storage.index.text.segment import contained
+from neurogated.storage.index.text.segment import Places, contained
 from neurogated.storage.index.text.term_dictionary import UNKNOWN
 
 __all__ = ["holding", "keys_with", "keys_with_among", "keys_with_each", "keys_with_each_among"]
@@ -26,10 +26,21 @@ def keys_with(view: TableView, numbers: Sequence[int]) -> Rows:
     found = [_NOTHING]
     for part in view.segments:
         fewest, *others = sorted(map(part.postings, numbers), key=len)
-        places = reduce(lambda kept, held: kept[contained(held, kept)], others, fewest)
+        places = reduce(partial(_intersection, len(part)), others, fewest)
         found.append(part.texts.keys[view.living(part, places)])
     # Each part is sorted already, which makes the stable sort fast.
     return np.sort(np.concatenate(found), kind="stable")
+
+
+def _intersection(size: int, some: Places, others: Places) -> Places:
+    """Return those of `some` places below `size` that are in `others`, which is longer."""
+    if some.size <= _LATEST:
+        return some[contained(others, some)]
+    # Flags are several times as fast as searches.
+    held = np.zeros(size, dtype=np.bool_)
+    held[others] = True
+    both: Places = some[held[some]]
+    return both
 
 
 def keys_with_among(view: TableView, numbers: Sequence[int], keys: Rows) -> Rows:
