@@ -25,8 +25,8 @@ def keys_with(view: TableView, numbers: Sequence[int]) -> Rows:
     """Return the keys whose texts hold all of one or more terms, ascending."""
     found = [_NOTHING]
     for part in view.segments:
-        fewest, *others = sorted(map(part.postings, numbers), key=len)
-        places = reduce(partial(_intersection, len(part)), others, fewest)
+        lists: list[Places] = sorted(map(part.postings, numbers), key=len)
+        places = reduce(partial(_intersection, len(part)), lists)
         found.append(part.texts.keys[view.living(part, places)])
     # Each part is sorted already, which makes the stable sort fast.
     return np.sort(np.concatenate(found), kind="stable")
