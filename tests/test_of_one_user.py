@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
+from neurogated import ANY_USER, EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
 
 
@@ -43,6 +43,37 @@ def test_an_undo_of_a_user_takes_back_her_last_change_and_leaves_all_others(
     assert memory.undo(user_id="ana") is not None
     assert _texts(memory, "ana") == sorted([*before, "A heron of everybody."])
     assert _texts(memory, "bob") == theirs
+    assert memory.admin.check() == []
+
+
+def test_an_undo_of_a_user_keeps_what_was_learned_since(memory: NeuroGraphMemory) -> None:
+    ids = memory.add(["Ana keeps this heron.", "Ana changes this swan.", "Ana's duck."], user_id="ana")
+    memory.update(ids[1], "Ana changed this swan.")
+    assert memory.feedback(ids) > 0
+    learned = {edge.key: edge.weight for edge in memory.store.all_edges() if edge.type.name == "ASSOC"}
+    memory.undo(user_id="ana")
+    assert "Ana changes this swan." in _texts(memory, "ana")
+    assert {edge.key: edge.weight for edge in memory.store.all_edges() if edge.type.name == "ASSOC"} == learned
+
+
+def test_an_undo_of_a_user_takes_nothing_back_where_a_compaction_erased_the_last_change(
+    memory: NeuroGraphMemory,
+) -> None:
+    memory.add("Ana keeps this.", user_id="ana")
+    (gone,) = memory.add("Ana deletes this.", user_id="ana")
+    memory.delete(gone)
+    memory.admin.compact()
+    assert memory.undo(user_id="ana") is None
+    assert _texts(memory, "ana") == ["Ana keeps this."]
+
+
+def test_an_undo_of_a_late_turn_joins_its_neighbours_again(memory: NeuroGraphMemory) -> None:
+    for text, day in (("First.", 1), ("Third.", 3), ("Second.", 2)):
+        turn = {"role": "user", "content": text, "timestamp": f"2026-05-0{day}T09:00:00Z"}
+        memory.add(turn, user_id="ana", session_id="s")
+    memory.undo(user_id="ana")
+    first, third = memory.find(user_id="ana", order_by="position")
+    assert memory.store.get_edge(first.id, third.id, EdgeType.SEQ).weight > 0
     assert memory.admin.check() == []
 
 

@@ -24,6 +24,7 @@ from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.forking import bind_to_process
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import UserChoice
+from neurogated.core.text_caches import forget_texts
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
@@ -238,6 +239,12 @@ class Session:
                 "this memory requires a user for each call; give user_id=…, or user_id=ANY_USER to read all users"
             )
         return user_id
+
+    def clear_caches(self) -> None:
+        """Empty the caches of values derived from texts."""
+        for cache in self.parts.caches:
+            cache.clear()
+        forget_texts()
 
     def now(self) -> int:
         """Return the time of the clock in microseconds."""

@@ -60,6 +60,7 @@ def test_the_text_of_a_message_is_stored_under_its_role(
         {"role": "assistant", "content": None, "tool_calls": [CALL]},
         {"role": "assistant", "tool_calls": [CALL]},
         {"role": "assistant", "content": "", "tool_calls": [CALL]},
+        {"role": "assistant", "content": "  ", "tool_calls": [CALL]},
         {"role": "assistant", "content": None},
         {"role": "user", "content": [IMAGE]},
         {"role": "user", "content": []},
@@ -82,6 +83,20 @@ def test_other_parts_are_kept_beside_the_text_and_long_ones_only_by_their_length
     (image,) = node.metadata["message"]["parts"]
     assert image["type"] == "image_url"
     assert len(str(node.metadata)) < 1_000
+
+
+def test_a_result_of_a_tool_beside_a_text_is_kept_aside(memory: NeuroGraphMemory) -> None:
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "18 degrees"}
+    (name,) = memory.add({"role": "user", "content": [result, {"type": "text", "text": "Thanks."}]})
+    node = memory.get(name)
+    assert node is not None
+    assert (node.role, node.content, node.metadata["message"]["parts"]) == ("user", "Thanks.", [result])
+
+
+@pytest.mark.parametrize("part", [{(1, 2): 3}, {1, 2}])
+def test_a_part_that_is_no_json_stops_no_message(memory: NeuroGraphMemory, part: object) -> None:
+    memory.add({"role": "assistant", "content": "Done.", "tool_calls": [part]})
+    assert memory.count() == 1
 
 
 def test_an_object_of_a_client_is_read_as_its_fields(config: MemoryConfig) -> None:

@@ -166,7 +166,7 @@ def check_files(folder: Path, manifest: ExportManifest) -> None:
 
 def _parsed(values: Mapping[str, Any], path: Path) -> ExportManifest:
     try:
-        embedder = values["embedder"]
+        embedder = None if values["embedder"] is None else _typed(values["embedder"], dict)
         return ExportManifest(
             neurogated=_typed(values["neurogated"], str),
             embedder=embedder and (_typed(embedder["name"], str), _typed(embedder["dimension"], int)),

@@ -171,6 +171,7 @@ class Admin:
         if facts is not None and name in store.namespaces() and name != self._session.config.namespace:
             facts.forget(store.in_namespace(name), name)
         store.drop_namespace(name)
+        self._session.clear_caches()
         self._session.parts.canvas.clear()
 
 

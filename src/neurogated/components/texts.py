@@ -14,7 +14,6 @@ from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import OPENING
 from neurogated.core.references import id_of, listed
-from neurogated.core.text_caches import forget_texts
 from neurogated.errors import InputError
 from neurogated.ingestion.checks import Check
 from neurogated.ingestion.document import Document, Passage
@@ -100,9 +99,7 @@ class Texts:
             raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
         self._session.of_user(filters.get("user_id"))
         count = self._deleted(self._session.writer.delete_all(owned(filters)))
-        for cache in self._session.parts.caches:
-            cache.clear()
-        forget_texts()
+        self._session.clear_caches()
         return count
 
     def delete_document(self, document_id: str) -> int:

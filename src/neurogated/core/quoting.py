@@ -102,7 +102,7 @@ def opening_tag(name: str, attributes: Mapping[str, str | None]) -> str:
 def outcome_of(node: MemoryNode) -> str | None:
     """Return the outcome of an event: `success`, `fail`, or a number between 1 and -1; None if it has none."""
     outcome = node.metadata.get(OUTCOME) if node.kind == EVENT else None
-    if isinstance(outcome, bool) or not isinstance(outcome, int | float):
+    if isinstance(outcome, bool) or not isinstance(outcome, int | float) or not -1 <= outcome <= 1:
         return None
     return {1.0: "success", -1.0: "fail"}.get(outcome, f"{outcome:g}")
 

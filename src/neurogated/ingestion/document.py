@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Self, TypedDict, Unpack
+from uuid import UUID
 
 from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.found import Statement
@@ -136,6 +137,8 @@ class Document:
             object.__setattr__(self, "title", self.title if self.title.strip() else None)
         if self.id is not None and len(self.passages) > 1:
             raise InputError(f"the id {self.id!r} is given for {len(self.passages)} passages, but names one memory")
+        if not isinstance(self.id, str | UUID | None):
+            raise InputError(f"the id is {self.id!r}, but must be a text or a UUID")
         if self.id is not None and _CHUNK_ID.search(str(self.id)):
             raise InputError(f"the id {self.id!r} ends like the id of a chunk; choose another id")
         checked_metadata(self.metadata)

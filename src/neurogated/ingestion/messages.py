@@ -52,7 +52,10 @@ def read_message(item: Mapping[str, Any]) -> Said:
     texts, results, others = _sorted_parts(content)
     if others:
         aside["parts"] = [_bounded(part) for part in others]
-    return Said(_TOOL if results and not texts else role, "\n".join(texts or results), aside)
+    if not texts:
+        return Said(_TOOL if results else role, "\n".join(results), aside)
+    # Beside a text of the user's own, results of tools are nobody's words.
+    return Said(role, "\n".join(texts), aside)
 
 
 def _sorted_parts(parts: Sequence[object]) -> tuple[list[str], list[str], list[object]]:
@@ -64,10 +67,9 @@ def _sorted_parts(parts: Sequence[object]) -> tuple[list[str], list[str], list[o
         text = _text_of(part)
         if text is not None:
             texts.append(text)
-        elif isinstance(part, Mapping) and part.get("type") == _TOOL_RESULT and (told := _texts_in(part)):
-            results += told
-            others.append({key: value for key, value in part.items() if key != "content"})
         else:
+            if isinstance(part, Mapping) and part.get("type") == _TOOL_RESULT:
+                results += _texts_in(part)
             others.append(part)
     return [text for text in texts if text.strip()], results, others
 
@@ -88,7 +90,10 @@ def _text_of(part: object) -> str | None:
 
 def _bounded(value: object) -> object:
     """Return a part as a JSON value, or its type and length if it is long."""
-    written = json.dumps(value, default=str, ensure_ascii=False)
+    try:
+        written = json.dumps(value, default=str, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return {"type": type(value).__name__, "left_out": "it is no JSON value"}
     if len(written) <= _LONGEST_PART:
         # NaN and infinity are no JSON values.
         return json.loads(written, parse_constant=str)

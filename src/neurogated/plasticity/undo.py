@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,30 @@ _AT_ONCE = 1000
 
 Mend = Callable[[GraphStorePort, GraphStorePort, GraphDelta], GraphDelta]
 """Returns the delta that undoes, given the past, the present and the delta between them."""
+
+
+class _Part(NamedTuple):
+    """The nodes and edges that one delta changed."""
+
+    nodes: AbstractSet[str]
+    edges: AbstractSet[EdgeKey]
+    removed: AbstractSet[str]
+    """Those of the nodes that the delta removed with all their edges."""
+
+    def of(self, delta: GraphDelta) -> GraphDelta:
+        """Return the part of a delta that changes these nodes and edges, without weights and energies."""
+        return replace(
+            delta,
+            removed_edges=tuple(key for key in delta.removed_edges if key in self.edges),
+            removed_nodes=tuple(one for one in delta.removed_nodes if one in self.nodes),
+            nodes=tuple(node for node in delta.nodes if node.id in self.nodes),
+            edges=tuple(edge for edge in delta.edges if edge.key in self.edges or self._restores(edge.key)),
+            node_changes=(),
+            weights=(),
+        )
+
+    def _restores(self, key: EdgeKey) -> bool:
+        return key.source_id in self.removed or key.target_id in self.removed
 
 
 def undo(store: GraphStorePort, to: int | None, clock: Clock, mend: Mend | None = None) -> HistoryEntry | None:
@@ -55,31 +80,36 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, mend: Mend | None 
 
 
 def undo_of_user(store: GraphStorePort, user_id: str, clock: Clock, mend: Mend | None = None) -> HistoryEntry | None:
-    """Undo the last change that wrote or removed memories of a user, for these memories and their edges only.
+    """Undo the last change that added, updated or deleted memories of a user, for these memories and their edges only.
 
-    Later changes of other memories stay.
+    Later changes of other memories stay, and so does everything that was learned.
 
     Returns:
-        The history entry of the undo, None if no memory of the user ever changed.
+        The history entry of the undo, None if no memory of the user ever changed, or if a compaction erased a later
+        change, which may have been hers.
 
     Raises:
         InputError: a compaction erased the history that the undo needs.
     """
     for entry in reversed(store.history()):
         delta = next(store.journal(entry.sequence - 1)).delta
+        known = delta.changes
+        if any(entry.changes.get(name, 0) > known.get(name, 0) for name in ("nodes put", "nodes removed")):
+            return None
         ids = {node.id for node in delta.nodes if node.scope.user_id == user_id}
         if delta.removed_nodes:
             before = store.as_of(entry.sequence - 1).get_nodes(list(delta.removed_nodes), missing_ok=True)
             ids |= {node.id for node in before if node.scope.user_id == user_id}
         if ids:
-            return _undo_to(store, entry.sequence - 1, clock, mend, ids)
+            changed = {*delta.removed_edges, *(edge.key for edge in delta.edges)}
+            return _undo_to(store, entry.sequence - 1, clock, mend, _Part(ids, changed, ids & {*delta.removed_nodes}))
     return None
 
 
 def _undo_to(
-    store: GraphStorePort, target: int, clock: Clock, mend: Mend | None, ids: AbstractSet[str] | None = None
+    store: GraphStorePort, target: int, clock: Clock, mend: Mend | None, part: _Part | None = None
 ) -> HistoryEntry | None:
-    """Undo the changes after the delta number `target`; with `ids`, those of these nodes and their edges only."""
+    """Undo the changes after the delta number `target`, or only a part of them."""
     if isinstance(store, SupportsErasedHistory) and target < (erased := store.erased_up_to()):
         raise InputError(
             f"the changes up to number {erased} cannot be undone, because compact(history=True) erased the history "
@@ -87,8 +117,8 @@ def _undo_to(
         )
     past = store.as_of(target)
     delta = delta_back_to(past, store, reason=f"undo to {target}", at=clock())
-    if ids is not None:
-        delta = _of_nodes(delta, ids)
+    if part is not None:
+        delta = part.of(delta)
     if mend is not None:
         delta = mend(past, store, delta)
     if not delta:
@@ -123,23 +153,6 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
         reason=reason,
         at=at,
         owner=Owner.LOG,
-    )
-
-
-def _of_nodes(delta: GraphDelta, ids: AbstractSet[str]) -> GraphDelta:
-    """Return the part of a delta that changes these nodes and their edges."""
-
-    def has_end(key: EdgeKey) -> bool:
-        return key.source_id in ids or key.target_id in ids
-
-    return replace(
-        delta,
-        removed_edges=tuple(filter(has_end, delta.removed_edges)),
-        removed_nodes=tuple(one for one in delta.removed_nodes if one in ids),
-        nodes=tuple(node for node in delta.nodes if node.id in ids),
-        edges=tuple(edge for edge in delta.edges if has_end(edge.key)),
-        node_changes=tuple(change for change in delta.node_changes if change.node in ids),
-        weights=tuple(change for change in delta.weights if has_end(change.edge)),
     )
 
 
