@@ -153,7 +153,7 @@ def test_a_value_that_is_neither_text_nor_message_is_refused_by_name(
 @pytest.mark.parametrize(
     ("details", "message"),
     [
-        ({"usr_id": "ana"}, "unknown argument usr_id; known are content, user_id, agent_id, session_id, path, id"),
+        ({"usr_id": "ana"}, "unknown argument usr_id; known are user_id, agent_id, session_id, path, id"),
         ({"speaker": "Ann", "when": 1}, "unknown argument speaker, when"),
         ({"id": "two"}, "'two' is given for 2 memories; give every message its own id"),
         ({"importance": 2.0}, "importance"),

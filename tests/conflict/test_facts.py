@@ -23,11 +23,11 @@ def test_one_may_have_several_sons() -> None:
         assert memory.conflicts.list(None, user_id="ana") == []
 
 
-def test_a_new_memory_is_in_conflict_with_the_latest_ones_only() -> None:
-    with opened(metabolism={"conflict_most": 2}) as memory:
+def test_a_new_value_is_in_conflict_with_the_latest_one_only() -> None:
+    with opened() as memory:
         names = [memory.facts.add("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome", "Leeds")]
         sides = {frozenset(one.sides) for one in memory.conflicts.list(None, user_id="ana")}
-    expected = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
+    expected = [(0, 1), (1, 2), (2, 3)]
     assert sides == {frozenset((names[one], names[other])) for one, other in expected}
 
 

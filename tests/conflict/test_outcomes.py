@@ -236,17 +236,6 @@ def test_a_wrong_memory_ends_no_other(memory: NeuroGraphMemory) -> None:
     assert years(memory, *ids[:2]) == [(2020, 2022), (2022, None)]
 
 
-def test_the_latest_answer_counts_if_answers_go_round_in_a_circle(memory: NeuroGraphMemory) -> None:
-    ids = [lives(memory, city, None) for city in ("Lyon", "Paris", "Rome")]
-    for one, other in ((0, 1), (1, 2), (2, 0)):
-        memory.conflicts.resolve(between(memory, ids[one], ids[other]).id, ids[one])
-    right = [memory.get(name).valid_to is None for name in ids]
-    assert right == [False, True, True]
-    assert between(memory, *ids[1:]).status == "open"
-    memory.undo()
-    assert [memory.get(name).valid_to is None for name in ids] == [True, True, False]
-
-
 def test_the_end_of_a_memory_moves_with_the_one_that_replaced_it(memory: NeuroGraphMemory) -> None:
     old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
     memory.update(new, valid_from=datetime(2024, 1, 1, tzinfo=UTC))

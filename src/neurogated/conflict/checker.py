@@ -13,6 +13,7 @@ import numpy as np
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.conflict.certainty import ends, tells_of_another_past
 from neurogated.conflict.claims import Claim, claims_in, contradicted, repeats
+from neurogated.conflict.fact_parts import attribute_of, latest_of_each, subject_of
 from neurogated.conflict.origin import are_one_text
 from neurogated.conflict.passages import (
     content_of,
@@ -37,8 +38,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope, ScopeFilter
-from neurogated.text.keywords import fold, split_keywords
-from neurogated.text.words import split_words
+from neurogated.text.keywords import split_keywords
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 __all__ = ["WAITING", "ConflictChecker", "Found"]
@@ -164,19 +164,21 @@ class ConflictChecker:
     ) -> Iterator[MemoryNode]:
         """Yield the facts about the subject of a fact that stand when it begins, and of each attribute the next one.
 
-        Earlier ones have ended already, so a value costs the same however many values an attribute had.
+        Of several contested values of an attribute, only the latest counts: it has conflicts with the earlier ones. So
+        a value costs the same however many values an attribute had.
         """
 
         def is_alike(other: MemoryNode) -> bool:
-            return other.id != node.id and owner_of(other) == owner_of(node) and _subject(other) == _subject(node)
+            return other.id != node.id and owner_of(other) == owner_of(node) and subject_of(other) == subject_of(node)
 
         standing, ended = (list(filter(is_alike, one)) for one in self._about_subject(node, before))
+        standing = latest_of_each(standing)
         winners = {one.other(old.id) for old in standing for one in settlement.about(old.id) if one.loser == old.id}
         later = [*ended, *filter(is_alike, filter(None, map(settlement.node, winners)))]
         following: dict[str, MemoryNode] = {}
         for other in sorted(later, key=moment_of, reverse=True):
             if moment_of(other) > moment_of(node):
-                following[_attribute(other)] = other
+                following[attribute_of(other)] = other
         yield from {one.id: one for one in (*standing, *following.values())}.values()
 
     def _about_subject(
@@ -190,8 +192,8 @@ class ConflictChecker:
         view = self._store.view(filters=Filter(kinds=(FACT,), scope=scope))
         facts = view.admitted_nodes()
         facts = facts[~np.isin(facts, view.known_rows(one.id for one in before))]
-        rows = facts[self._store.has_tags([subject_tag(_subject(node))], view, facts)[0]]
-        stems = split_keywords(_attribute(node))
+        rows = facts[self._store.has_tags([subject_tag(subject_of(node))], view, facts)[0]]
+        stems = split_keywords(attribute_of(node))
         shared = self._store.has_tags(stems, view, rows).sum(axis=0) if stems and rows.size else np.zeros(rows.size)
         rows = rows[np.lexsort((rows, shared))[::-1]]
         holds = ~np.isin(rows, self._store.view(valid_at=moment_of(as_given(node))).hidden)
@@ -388,13 +390,3 @@ def _are_apart(one: MemoryNode, other: MemoryNode) -> bool:
 
 def _scope_of(node: MemoryNode) -> Scope:
     return Scope(*node.scope.owner)
-
-
-def _subject(node: MemoryNode) -> str:
-    parts = node.found.statement
-    return "" if parts is None else " ".join(split_words(fold(parts.subject)))
-
-
-def _attribute(node: MemoryNode) -> str:
-    parts = node.found.statement
-    return "" if parts is None else " ".join(split_words(fold(parts.attribute)))

@@ -69,9 +69,9 @@ _REPLACING = {
 }
 """The words before an amount that replaces another one."""
 _CHANGE = {
-    "de": re.compile(r"[^\W\d_]+(?:t|en)\W*$", _CASE),
-    "es": re.compile(r"[^\W\d_]+(?:ó|[ai]d[oa]s?)(?=\s+al?(?: l[ao]s?)?\s*$)", _CASE),
-    "fr": re.compile(r"[^\W\d_]+[éiu]e?s?(?=\s+(?:à(?: la)?|aux?)\s*$)", _CASE),
+    "de": re.compile(r"\b[^\W\d_]+(?:t|en)\W*$", _CASE),
+    "es": re.compile(r"\b[^\W\d_]+(?:ó|[ai]d[oa]s?)(?=\s+al?(?: l[ao]s?)?\s*$)", _CASE),
+    "fr": re.compile(r"\b[^\W\d_]+[éiu]e?s?(?=\s+(?:à(?: la)?|aux?)\s*$)", _CASE),
     "zh": re.compile(r".[到至成为].{0,2}$"),
 }
 """The verb that says that an amount changed, before it; in German after it. English verbs are known by their forms."""

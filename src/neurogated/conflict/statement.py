@@ -32,7 +32,7 @@ __all__ = [
 
 _REMEMBERED = 4_096
 _NO_ONE = re.compile(r"\b(?:no one|not any ?(?:one|body)|not a single (?:person|one))\b", re.IGNORECASE)
-_NO_WORDS = re.compile(r"['’]s\b|\S*[@\d:]\S*|\b[A-Z]{2,}\b")
+_NO_WORDS = re.compile(r"['’]s\b|(?<!\S)\S*[@\d:]\S*|\b[A-Z]{2,}\b")
 """English endings, codes and acronyms, which look like words of other languages."""
 _OWNER = re.compile(r"(?<=\w)['’]s(?= \w)|\bof\b")
 _LATIN = re.compile("[a-zA-Z]")

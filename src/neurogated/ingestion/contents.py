@@ -72,8 +72,8 @@ def _read(item: object) -> tuple[Passage | None, dict[str, Any]]:
     for what, value in (("role", said.role), ("name", name)):
         if value is not None:
             checked_text(f"the {what} of a message", value)
-    is_blank = isinstance(said.text, str) and not said.text.strip()
-    if is_blank and (said.aside or item.get("content") in (None, [])):
+    checked_text("the content of a message", said.text)
+    if not said.text.strip() and (said.aside or item.get("content") in (None, [])):
         return None, {}
     kept = {**({KEPT_ASIDE: said.aside} if said.aside else {}), **checked_metadata(metadata or {})}
     own = {key: item[key] for key in ("id", "timestamp") if item.get(key) is not None}
