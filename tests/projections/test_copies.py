@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
+from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory, restore_snapshot
 from neurogated.core.ports import Message
 from neurogated.errors import InputError, StorageError
 from neurogated.storage.sqlite_store import SqliteStore
@@ -116,6 +116,26 @@ def test_a_dropped_namespace_leaves_no_rows_elsewhere(config: MemoryConfig, tmp_
         memory.admin.drop_namespace("inner")
         erase(memory)
     assert files_with(tmp_path) == []
+
+
+@pytest.mark.parametrize("how", ["from scratch", "restored"])
+def test_a_memory_that_replaces_another_erases_the_rows_of_it(config: MemoryConfig, tmp_path: Path, how: str) -> None:
+    elsewhere, snapshot = tmp_path / "elsewhere.db", tmp_path / "empty.snapshot"
+    with NeuroGraphMemory(config) as memory:
+        memory.admin.snapshot(snapshot)
+    state(with_servers(config, facts_url=f"sqlite:///{elsewhere}"))
+    assert WORD.encode() in elsewhere.read_bytes()
+    without = with_servers(config, facts_url="off")
+    if how == "restored":
+        restore_snapshot(without, snapshot, replace=True)
+    with NeuroGraphMemory(without.replace(force_index_from_scratch=how == "from scratch")) as memory:
+        memory.admin.compact()
+        assert memory.admin.check() == []
+    assert WORD.encode() not in elsewhere.read_bytes()
+    elsewhere.unlink()
+    elsewhere.mkdir()
+    with NeuroGraphMemory(without) as memory, pytest.raises(StorageError, match="elsewhere"):
+        memory.admin.compact()
 
 
 def test_a_password_is_recorded_nowhere(config: MemoryConfig, silent: int) -> None:

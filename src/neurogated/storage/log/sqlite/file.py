@@ -21,6 +21,7 @@ from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
 from neurogated.storage.log.sqlite.connection import begun, connect, connect_reader, fetch, os_errors, translated
 from neurogated.storage.log.sqlite.create import drop_draft, make_file
 from neurogated.storage.log.sqlite.file_guard import FileGuard
+from neurogated.storage.log.sqlite.heritage import Heritage
 from neurogated.storage.log.sqlite.integrity import (
     faults,
     last_change,
@@ -328,6 +329,7 @@ class SqliteFile:
             self._turn.close()
 
     def _open_for_writing(self, *, from_scratch: bool, is_alone: bool) -> None:
+        heritage = Heritage.of(self.path) if from_scratch else None
         if from_scratch and self.path.exists():
             refuse_foreign(self.path)
         if not from_scratch:
@@ -350,6 +352,8 @@ class SqliteFile:
             # Another program may have copied pages of the log until now; from now on, none can.
             if was_open:
                 seal_pages(self.path)
+        if heritage is not None:
+            heritage.keep(self._connection, self.path)
         self._files.note()
 
     def _attach_for_writing(self) -> None:

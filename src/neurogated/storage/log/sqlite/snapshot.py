@@ -24,10 +24,9 @@ from neurogated.storage.log.sqlite.connection import (
     translated,
 )
 from neurogated.storage.log.sqlite.create import LOG_SUFFIXES, drop_file, drop_log, replace_file
+from neurogated.storage.log.sqlite.heritage import Heritage
 from neurogated.storage.log.sqlite.integrity import last_change, refuse_cut_file, refuse_lost_changes
-from neurogated.storage.log.sqlite.opened_files import place_of
 from neurogated.storage.log.sqlite.schema import check_format
-from neurogated.storage.log.sqlite.settings import keep_incarnation, read_incarnation
 
 __all__ = ["restore_snapshot", "take_snapshot"]
 
@@ -79,7 +78,7 @@ def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> No
         with translated(snapshot):
             _copy(snapshot, draft)
         with translated(path), contextlib.closing(connect(draft)) as copy:
-            keep_incarnation(copy, place_of(draft), _incarnation(path))
+            Heritage.of(path).keep(copy, draft)
         _require_sound(draft, snapshot, "take another snapshot, nothing was restored")
         _settle(path)
         CommitWatermark(path.with_suffix(".acknowledged")).remove()
@@ -157,15 +156,6 @@ def _require_sound(draft: Path, called: Path, consequence: str) -> None:
         found = [str(line) for (line,) in fetch(connection, "PRAGMA integrity_check") if line != "ok"]
     if found:
         raise CorruptMemoryError(f"{called} is damaged ({found[0]}); {consequence}")
-
-
-def _incarnation(path: Path) -> str | None:
-    """Return the incarnation of the memory to be replaced, so that its rows in databases are found; None if unknown."""
-    if path.exists():
-        with contextlib.suppress(apsw.Error), contextlib.closing(connect(path)) as connection:
-            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            return read_incarnation(connection, place_of(path))
-    return None
 
 
 def _settle(path: Path) -> None:
