@@ -105,8 +105,9 @@ def test_a_damaged_copy_is_never_called_a_snapshot(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_snapshots_and_exports_of_a_growing_memory_restore(tmp_path: Path) -> None:
-    texts, step = 10_000, 10_000 // COPIES
+@pytest.mark.parametrize("texts", [650, pytest.param(10_000, marks=pytest.mark.nightly)])
+def test_snapshots_and_exports_of_a_growing_memory_restore(tmp_path: Path, texts: int) -> None:
+    step = texts // COPIES
     vectors = np.random.default_rng(0).normal(size=(texts, 64)).astype(np.float32)
     with NeuroGraphMemory(_config(tmp_path / "source")) as memory:
         for number in range(texts):
