@@ -38,7 +38,7 @@ class Settlement:
     """Applies outcomes to memories. It computes a delta and writes nothing.
 
     A store computes valid times from the given ones and from all outcomes, see `core.outcomes`. The delta puts each
-    memory whose valid time changes, so that what follows the log sees it.
+    memory whose valid time changes, so that the projections of the log see it.
     """
 
     def __init__(self, store: GraphStorePort, at: datetime, nodes: Iterable[MemoryNode] = ()) -> None:
