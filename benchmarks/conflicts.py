@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
-from neurogated.conflict.checker import ConflictChecker
-from neurogated.conflict.judge import PairJudge
-from neurogated.conflict.uncertain import PairFinder
 from neurogated.core.conflicts import Conflict
 from neurogated.core.scope import Scope
+from neurogated.knowledge.checker import ConflictChecker
+from neurogated.knowledge.judge import PairJudge
+from neurogated.knowledge.uncertain import PairFinder
 
 MESSAGES = Path(__file__).parent / "data" / "messages.tsv"
 _WARM = 100

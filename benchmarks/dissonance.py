@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from benchmarks.vault_sentences import sentence
 from neurogated.compose import build_text_embedder, load_config
-from neurogated.conflict import specificity
-from neurogated.conflict.judge import Content, PairJudge
-from neurogated.conflict.meanings import Meanings
 from neurogated.core.judgements import Relation
+from neurogated.knowledge import specificity
+from neurogated.knowledge.judge import Content, PairJudge
+from neurogated.knowledge.meanings import Meanings
 from tools.fit_specificity import fit, rows
 
 OWN = Path(__file__).parent / "data"

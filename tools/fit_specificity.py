@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from neurogated.compose import build_text_embedder, load_config
-from neurogated.conflict.meanings import Meanings
-from neurogated.conflict.specificity import FEATURES, are_apart, certain, features
+from neurogated.knowledge.meanings import Meanings
+from neurogated.knowledge.specificity import FEATURES, are_apart, certain, features
 
 FOLDER = Path(__file__).parent
 TARGET = FOLDER.parent / "src" / "neurogated" / "conflict" / "specificity.json"

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from neurogated.config.memory_config import MemoryConfig
     from neurogated.config.metabolism_settings import MetabolismSettings
     from neurogated.config.retrieval_settings import RetrievalSettings
-    from neurogated.conflict.effects import Effect
     from neurogated.context.model import Choice, Context
     from neurogated.core.conflicts import Conflict
     from neurogated.core.delta import (
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from neurogated.ingestion.document import Details, Document, Passage
     from neurogated.ingestion.ingestion_engine import IngestionEngine
     from neurogated.ingestion.revision import Changes
+    from neurogated.knowledge.effects import Effect
     from neurogated.llm.anthropic_llm import AnthropicLLM
     from neurogated.llm.base import BaseLLM
     from neurogated.llm.factory import get_llm
@@ -169,7 +169,7 @@ _HOMES = {
     "Document": "ingestion.document",
     "EdgeKey": "core.model",
     "EdgeType": "core.edge_type",
-    "Effect": "conflict.effects",
+    "Effect": "knowledge.effects",
     "EmbeddingSettings": "config.groups",
     "Fact": "core.facts",
     "EnergyPoint": "plasticity.energy",

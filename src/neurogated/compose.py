@@ -17,7 +17,6 @@ from neurogated import subscribers
 from neurogated.communities.leiden import LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.conflict.judge import PairJudge
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear, SupportsCopies, SupportsIdentity
@@ -44,6 +43,7 @@ from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge
 from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder, LLMImportanceJudge
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
+from neurogated.knowledge.judge import PairJudge
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM

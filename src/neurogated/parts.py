@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.conflict.judge import PairJudge
 from neurogated.core.abilities import SupportsClear
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder
@@ -14,6 +13,7 @@ from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStor
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.knowledge.judge import PairJudge
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 

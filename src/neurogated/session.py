@@ -12,10 +12,6 @@ from typing import Any, Literal, TypeVar
 from weakref import WeakValueDictionary
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.conflict.backlog import ConflictBacklog
-from neurogated.conflict.checker import ConflictChecker
-from neurogated.conflict.model_judge import ModelJudge
-from neurogated.conflict.questions import asked
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.commit import Committer, Plan
@@ -28,6 +24,10 @@ from neurogated.core.text_caches import forget_texts
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
+from neurogated.knowledge.backlog import ConflictBacklog
+from neurogated.knowledge.checker import ConflictChecker
+from neurogated.knowledge.model_judge import ModelJudge
+from neurogated.knowledge.questions import asked
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager

@@ -10,9 +10,9 @@ import click
 from neurogated.cli.flags import command, user, valid_at, valid_from, valid_to
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
-from neurogated.conflict.effects import Effect, period
 from neurogated.core.conflicts import Conflict
 from neurogated.core.facts import Fact
+from neurogated.knowledge.effects import Effect, period
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain_conflicts, write_page
 from neurogated.viewer.text import beginning

@@ -5,10 +5,6 @@ from __future__ import annotations
 import builtins
 from dataclasses import replace
 
-from neurogated.conflict.answers import answers_to
-from neurogated.conflict.effects import Effect, effect_of
-from neurogated.conflict.judge import Content
-from neurogated.conflict.settlement import resolution
 from neurogated.core.conflicts import CONFLICT, Conflict, Status, conflicts_in
 from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
@@ -16,6 +12,10 @@ from neurogated.core.judgements import Relation
 from neurogated.core.model import checked_count
 from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.errors import InputError, UnknownIdError
+from neurogated.knowledge.answers import answers_to
+from neurogated.knowledge.effects import Effect, effect_of
+from neurogated.knowledge.judge import Content
+from neurogated.knowledge.settlement import resolution
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text
 

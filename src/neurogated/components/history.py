@@ -5,10 +5,10 @@ from __future__ import annotations
 import builtins
 from uuid import UUID
 
-from neurogated.conflict.settlement import returned
 from neurogated.core.abilities import SupportsNodeJournal
 from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.errors import InputError, UnknownIdError
+from neurogated.knowledge.settlement import returned
 from neurogated.plasticity.undo import undo, undo_of_user
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text

@@ -31,7 +31,7 @@ __all__ = [
     "owned",
 ]
 
-NO_MEMORIES = frozenset({"conflict"})
+NO_MEMORIES = frozenset({"conflict", "claim"})
 """Kinds of nodes that tell about memories and are none themselves."""
 _MISSING = object()
 # Conditions are evaluated recursively, and Python limits the depth of recursion.

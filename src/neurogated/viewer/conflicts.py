@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.conflict.effects import Effect, period
-from neurogated.conflict.passages import statements_in
 from neurogated.core.conflicts import Conflict, Validity
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import ANY_USER, ScopeFilter, UserChoice
 from neurogated.errors import UnknownIdError
+from neurogated.knowledge.effects import Effect, period
+from neurogated.knowledge.passages import statements_in
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer.page import environment, own_file
 

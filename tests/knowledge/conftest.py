@@ -1,0 +1,42 @@
+"""The judge of pairs with the bundled embedder, and memories with a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neurogated import MemoryConfig, MetabolismSettings, NeuroGraphMemory
+from neurogated.compose import build_text_embedder, load_config
+from neurogated.knowledge.judge import PairJudge
+from tests.knowledge.model_server import ModelServer, serving
+
+
+@pytest.fixture(scope="session")
+def judge() -> PairJudge:
+    return PairJudge(build_text_embedder(load_config()))
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def config(model: ModelServer, tmp_path: Path) -> MemoryConfig:
+    """Return settings with the model and without a cache of its answers."""
+    values = {"embedding_name": "hash", "llm_base_url": model.url, "llm.retries": 0, "llm.cache_bytes": 0}
+    rest = {"metabolism.conflict_rest_seconds": 0.0}
+    return MemoryConfig.from_mapping({"save_dir": str(tmp_path / "memory"), **values, **rest})
+
+
+@pytest.fixture
+def memory() -> Iterator[NeuroGraphMemory]:
+    """Return a memory whose embedder knows no meanings, so that texts with a few words in common are near."""
+    config = MemoryConfig(
+        storage="memory", embedding_name="hash", metabolism=MetabolismSettings(conflict_similarity=0.1)
+    )
+    with NeuroGraphMemory(config) as memory:
+        yield memory

@@ -1,0 +1,135 @@
+"""What a write compares does not grow with the memory, nor with the text."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.judgements import Relation
+from neurogated.knowledge.judge import Content, PairJudge
+from neurogated.text.sentences import split_sentences
+
+FEW, MANY = 6, 60
+
+
+@contextmanager
+def opened() -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        yield memory
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, object]]:
+    """The pairs that the judge compares."""
+    pairs, compare = list[tuple[object, object]](), PairJudge.compare
+
+    def counted(judge: PairJudge, first: Content, second: Content) -> Relation:
+        pairs.append((first, second))
+        return compare(judge, first, second)
+
+    monkeypatch.setattr(PairJudge, "compare", counted)
+    return pairs
+
+
+def homes(count: int) -> str:
+    return " ".join(f"Maria lives in Town{n} and works at the mill number {n}." for n in range(count))
+
+
+@pytest.mark.parametrize("user_id", [None, "ana"])
+def test_the_sentences_of_a_document_are_not_compared_with_each_other(
+    user_id: str | None, compared: list[object]
+) -> None:
+    with opened() as memory:
+        memory.add_document(homes(MANY * 4), user_id=user_id)
+        assert memory.count(user_id=user_id) > 1
+        assert not compared
+
+
+def test_the_chunks_of_a_text_with_an_id_are_not_compared_with_each_other(compared: list[object]) -> None:
+    with opened() as memory:
+        assert len(memory.add(homes(MANY * 4), id="letter", user_id="ana")) > 1
+        assert not compared
+
+
+def test_documents_without_a_user_are_not_compared(compared: list[object]) -> None:
+    with opened() as memory:
+        memory.add_documents(["Maria lives in Leeds.", "Maria lives in York now."])
+        assert not compared
+
+
+def test_documents_of_a_user_are_compared() -> None:
+    with opened() as memory:
+        memory.add_documents([{"text": text, "user_id": "ana"} for text in ("I live in Leeds.", "I live in York.")])
+        assert memory.conflicts.list(None, user_id="ana")
+
+
+def test_a_pasted_message_is_compared_with_nothing(compared: list[object]) -> None:
+    with opened() as memory:
+        memory.add("I live in Leeds.", user_id="ana", session_id="s")
+        compared.clear()
+        memory.add("I live in York. " + homes(MANY * 5), user_id="ana", session_id="s")
+        assert not compared
+
+
+def moment(n: int) -> datetime:
+    return datetime(1900 + n, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_a_value_meets_the_standing_one_only(step: int, compared: list[object]) -> None:
+    last = {}
+    for count in (FEW, MANY):
+        with opened() as memory:
+            ids = dict[int, str]()
+            for n in list(range(count))[::step]:
+                before = len(compared)
+                ids[n] = memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n))
+            last[count] = len(compared) - before
+            ends = [memory.get(ids[n]).valid_to for n in range(count)]
+            assert ends == [*(moment(n) for n in range(1, count)), None]
+            assert len(memory.conflicts.list(None, user_id="ana")) == count - 1
+    assert last[FEW] == last[MANY]
+
+
+def test_values_between_which_all_others_are_deleted_replace_each_other() -> None:
+    with opened() as memory:
+        first, *between, last = (
+            memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n)) for n in range(FEW)
+        )
+        memory.delete(between)
+        assert memory.get(first).valid_to == moment(FEW - 1)
+        assert memory.get(last).valid_to is None
+
+
+def test_values_between_which_all_others_are_wrong_replace_each_other() -> None:
+    with opened() as memory:
+        ids = [memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n)) for n in range(4)]
+        sides = {frozenset(one.sides): one.id for one in memory.conflicts.list(None, user_id="ana")}
+        for right, wrong in ((ids[3], ids[2]), (ids[0], ids[1])):
+            memory.conflicts.resolve(sides[frozenset((right, wrong))], right)
+        assert memory.get(ids[0]).valid_to == moment(3)
+
+
+def test_a_sentence_is_in_conflict_with_the_latest_only() -> None:
+    with opened() as memory:
+        ids = [memory.add(f"I live in Town{n}.", user_id="ana", timestamp=moment(n))[0] for n in range(FEW)]
+        found = {frozenset(one.sides) for one in memory.conflicts.list(None, user_id="ana")}
+    assert found == {frozenset(pair) for pair in pairwise(ids)}
+
+
+def test_a_message_of_many_pieces_is_read_once_for_their_importance(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[int]()
+
+    def counted(text: str) -> list[str]:
+        read.append(len(text))
+        return split_sentences(text)
+
+    monkeypatch.setattr("neurogated.ingestion.importance.split_sentences", counted)
+    text = homes(MANY * 10)
+    with opened() as memory:
+        pieces = memory.add({"role": "user", "content": text}, user_id="ana", session_id="s")
+    assert len(pieces) > FEW
+    assert sum(read) <= 2 * len(text)
