@@ -9,8 +9,7 @@ from neurogated.core.conflicts import Conflict
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.knowledge.origin import are_one_text
-from neurogated.knowledge.passages import is_compared, statements_in, voice_of
+from neurogated.knowledge.origin import are_one_text, is_compared, statements_in, voice_of
 from neurogated.text.keywords import split_keywords
 
 __all__ = ["answers_to"]

@@ -23,7 +23,7 @@ from neurogated.core.watchdog import stage
 from neurogated.errors import LLMError
 from neurogated.knowledge.checker import WAITING, ConflictChecker, Found
 from neurogated.knowledge.model_judge import ModelJudge
-from neurogated.knowledge.passages import Owner, owner_of, voice_of
+from neurogated.knowledge.origin import Owner, owner_of, voice_of
 from neurogated.knowledge.uncertain import PairFinder, UncertainPair
 
 __all__ = ["ConflictBacklog"]

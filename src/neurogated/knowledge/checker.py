@@ -25,17 +25,8 @@ from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.knowledge.certainty import ends, tells_of_another_past
 from neurogated.knowledge.claims import Claim, claims_in, contradicted, repeats
 from neurogated.knowledge.fact_parts import attribute_of, latest_of_each, subject_of
-from neurogated.knowledge.origin import are_one_text
-from neurogated.knowledge.passages import (
-    content_of,
-    is_compared,
-    is_personal,
-    may_be_personal,
-    owner_of,
-    statements_in,
-    voice_of,
-    without_now,
-)
+from neurogated.knowledge.origin import are_one_text, is_compared, owner_of, statements_in, voice_of
+from neurogated.knowledge.passages import content_of, is_personal, may_be_personal, without_now
 from neurogated.knowledge.settlement import Settlement
 from neurogated.knowledge.states import begun_in
 from neurogated.text.keywords import split_keywords

@@ -14,7 +14,7 @@ from neurogated.core.judgements import Relation, RelationKind, Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import LanguageModel, Message
 from neurogated.errors import LLMError
-from neurogated.knowledge.passages import statements_in
+from neurogated.knowledge.origin import statements_in
 from neurogated.knowledge.uncertain import UncertainPair
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import one_line

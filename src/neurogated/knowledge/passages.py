@@ -1,36 +1,19 @@
-"""The statements of a memory: its sentences, without code, tables and other text that nobody says."""
+"""Sentences that state something personal, and statements as the judge of pairs reads them."""
 
 from __future__ import annotations
 
 import re
 
-from neurogated.core.conflicts import CONFLICT
 from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode
-from neurogated.core.node_kind import EVENT
 from neurogated.knowledge.cues import NOW, PRONOUNS
 from neurogated.knowledge.judge import Content
 from neurogated.knowledge.slots import slot_of
 from neurogated.knowledge.statement import read_text
-from neurogated.text.sentences import split_sentences
 from neurogated.text.words import words_of
 
-__all__ = [
-    "Owner",
-    "content_of",
-    "is_compared",
-    "is_personal",
-    "may_be_personal",
-    "owner_of",
-    "statements_in",
-    "voice_of",
-    "without_now",
-]
+__all__ = ["content_of", "is_personal", "may_be_personal", "without_now"]
 
-Owner = tuple[object, ...]
-"""The owner of a memory, and more."""
-
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _MARKUP = re.compile(r"[<>{}=|\\#]")
 _NO_STATEMENT = ("?", "？", "!", "！", "…", ":")
 _JOINT = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
@@ -51,49 +34,6 @@ _FLEETING = re.compile(
     re.IGNORECASE,
 )
 """Moods and turns of phrase that a conversation repeats without contradiction."""
-_KINDS = frozenset({CONFLICT, EVENT})
-"""Kinds of memories that the user did not state; an agent records events."""
-_OTHERS = frozenset({"assistant", "system", "tool", "function"})
-"""Roles whose messages are not evidence about the user."""
-_NOBODY: Owner = (None, None, None)
-_MOST_WORDS = 2_000
-"""Words of a message that a person writes; a longer one is a document in a message."""
-
-
-def owner_of(node: MemoryNode) -> Owner:
-    """Return the owner of a memory. Only memories of one owner can be in conflict."""
-    return node.scope.owner
-
-
-def voice_of(node: MemoryNode) -> Owner:
-    """Return the owner of a memory with the speaker and the document: others may say different things."""
-    return (*owner_of(node), node.role, node.speaker, node.title)
-
-
-def is_compared(node: MemoryNode) -> bool:
-    """Return whether a memory states things that others may contradict. A derived fact repeats its sources."""
-    is_derived = node.kind == FACT and node.found.statement is None
-    is_said = not (is_derived or node.kind in _KINDS or node.role in _OTHERS or _is_reading(node))
-    return is_said and bool(node.content.strip())
-
-
-def _is_reading(node: MemoryNode) -> bool:
-    """Return whether a memory is a part of a text that states nothing about its owner.
-
-    Such a text is a document that belongs to nobody, or a message so long that it was pasted.
-    """
-    if node.found.statement is not None:
-        return False
-    is_pasted = node.found.part is not None and node.found.part[1] > _MOST_WORDS
-    return is_pasted or (node.found.document_id is not None and owner_of(node) == _NOBODY)
-
-
-def statements_in(node: MemoryNode) -> list[str]:
-    """Return the sentences of a memory; a fact is one."""
-    if node.found.statement is not None:
-        return [node.content]
-    text = _CODE.sub(" ", node.content)
-    return [" ".join(part.split()) for part in split_sentences(text) if part.strip()]
 
 
 def is_personal(text: str) -> bool:

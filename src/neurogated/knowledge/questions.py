@@ -8,7 +8,8 @@ from neurogated.core.conflicts import MODEL, Conflict
 from neurogated.core.judgements import RelationKind, StatementJudge
 from neurogated.core.model import MemoryNode
 from neurogated.knowledge.claims import REASONS, nearest_clause
-from neurogated.knowledge.passages import content_of, statements_in
+from neurogated.knowledge.origin import statements_in
+from neurogated.knowledge.passages import content_of
 from neurogated.knowledge.statement import read_text
 from neurogated.text.strings import one_line
 

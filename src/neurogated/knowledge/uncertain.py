@@ -20,8 +20,7 @@ from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.knowledge.clauses import clauses_in, keys_in, language_in
-from neurogated.knowledge.origin import are_one_text
-from neurogated.knowledge.passages import is_compared, statements_in, voice_of
+from neurogated.knowledge.origin import are_one_text, is_compared, statements_in, voice_of
 from neurogated.knowledge.statement import read_text
 
 __all__ = ["PairFinder", "UncertainPair"]

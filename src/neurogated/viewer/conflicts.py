@@ -16,7 +16,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.scope import ANY_USER, ScopeFilter, UserChoice
 from neurogated.errors import UnknownIdError
 from neurogated.knowledge.effects import Effect, period
-from neurogated.knowledge.passages import statements_in
+from neurogated.knowledge.origin import statements_in
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer.page import environment, own_file
 
