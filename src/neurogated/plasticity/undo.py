@@ -9,13 +9,10 @@ from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
-import numpy as np
-
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
 from neurogated.core.commit import Committer
 from neurogated.core.delta import GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
-from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
@@ -135,21 +132,24 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
     """
     old_ids, nodes, changes = _changed_nodes(past, present)
     removed = _ids(present) - old_ids
-    names = Names()
-    old, new = (EdgeColumns.of(store.all_edges(), names) for store in (past, present))
-    there = old.places_in(new)
-    both = np.flatnonzero(there >= 0)
-    same_facts = old.same_facts(both, new, there[both])
-    weighed = both[same_facts & ~old.same_weights(both, new, there[both])]
-    put = np.setdiff1d(np.arange(there.size), both[same_facts])
-    gone = new.keys(np.flatnonzero(new.places_in(old) < 0))
+    lost = {edge.key: edge for edge in past.all_edges()}
+    gone: list[EdgeKey] = []
+    weights: list[WeightChange] = []
+    for edge in present.all_edges():
+        old = lost.get(edge.key)
+        if old is None:
+            gone.append(edge.key)
+        elif replace(edge, weight=old.weight, last_activated=old.last_activated) == old:
+            del lost[edge.key]
+            if edge.weight != old.weight:
+                weights.append(_weight_back(old, edge))
     return GraphDelta(
         removed_edges=tuple(key for key in gone if not {key.source_id, key.target_id} & removed),
         removed_nodes=tuple(sorted(removed)),
         nodes=tuple(nodes),
-        edges=tuple(old.edges(put)),
+        edges=tuple(lost.values()),
         node_changes=tuple(changes),
-        weights=tuple(map(_weight_back, old.edges(weighed), new.edges(there[weighed]))),
+        weights=tuple(weights),
         reason=reason,
         at=at,
         owner=Owner.LOG,

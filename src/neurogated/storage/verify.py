@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import CONFLICT, defects_of, is_conflict_id
 from neurogated.core.delta import Owner
-from neurogated.core.edge_columns import EdgeColumns, Names
 from neurogated.core.filters import Filter
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.index.graph.resolve import Plan
@@ -87,20 +84,15 @@ def _rows(store: GraphStore) -> dict[str, int]:
 
 
 def _edges(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
-    names = Names()
-    ours, theirs = (EdgeColumns.of(one.all_edges(), names) for one in (store, replayed))
-    there, here = ours.places_in(theirs), theirs.places_in(ours)
-    for who, keys in (
-        ("graph", ours.keys(np.flatnonzero(there < 0))),
-        ("journal", theirs.keys(np.flatnonzero(here < 0))),
-    ):
-        for key in keys:
-            yield f"edge {key}: only the {who} has it"
-    both = np.flatnonzero(there >= 0)
-    other = there[both]
-    unlike = ~(ours.same_facts(both, theirs, other) & ours.same_strength(both, theirs, other))
-    for mine, its in zip(ours.edges(both[unlike]), theirs.edges(other[unlike]), strict=True):
-        yield f"edge {mine.key}: the graph holds {mine}, the journal {its}"
+    theirs = {edge.key: edge for edge in replayed.all_edges()}
+    for edge in store.all_edges():
+        other = theirs.pop(edge.key, None)
+        if other is None:
+            yield f"edge {edge.key}: only the graph has it"
+        elif edge != other:
+            yield f"edge {edge.key}: the graph holds {edge}, the journal {other}"
+    for key in theirs:
+        yield f"edge {key}: only the journal has it"
 
 
 def _conflicts(store: GraphStore) -> Iterator[str]:
