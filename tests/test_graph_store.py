@@ -1,6 +1,7 @@
 """The unit tests that the specification writes out; those of this project are in `tests/storage`."""
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, SpreadingActivation
+from neurogated.storage.log.memory_log import MemoryEngine
 
 
 def test_add_node() -> None:
@@ -20,3 +21,20 @@ def test_spreading_activation() -> None:
     view = store.view()
     activation = SpreadingActivation(config).spread(view, {"a": 1.0}, Kernel({EdgeType.SEQ: 2.0}))
     assert activation.total.at(view.rows(["a", "b"])).tolist() == [1.0, 0.5 * 2.0 * 0.5]
+
+
+def test_two_stores_of_one_engine_follow_each_other() -> None:
+    engine = MemoryEngine()
+    first, second = GraphStore(engine=engine), GraphStore(engine=engine)
+    first.add_node(MemoryNode("a", "heron", [1.0, 0.0]))
+    second.add_node(MemoryNode("b", "stone", [0.0, 1.0]))
+    first.add_edge("a", "b", EdgeType.SEQ)
+    for store in (first, second):
+        assert [node.id for node in store.all_nodes()] == ["a", "b"]
+        assert store.get_edge("a", "b").type is EdgeType.SEQ
+        assert [name for name, _ in store.keyword_search("heron", 2)] == ["a"]
+        assert len(store.history()) == 3
+    second.remove_node("a")
+    assert second.compact(history=True) == 1
+    assert [node.id for node in first.all_nodes()] == ["b"]
+    assert list(first.all_edges()) == []

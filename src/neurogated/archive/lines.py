@@ -19,7 +19,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Found
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
 from neurogated.core.node_kind import register_kind
-from neurogated.core.operators import operator_from_json, operator_to_json
 from neurogated.core.scope import Scope
 
 __all__ = ["delta_from_json", "delta_to_json", "line_of"]
@@ -182,14 +181,13 @@ def _weight_from(values: Mapping[str, Any]) -> WeightChange:
 
 
 def _operator(operator: Decay) -> Json:
-    return operator_to_json(operator) | ({"spared": sorted(map(_key, operator.spared))} if operator.spared else {})
+    return operator.to_json() | ({"spared": sorted(map(_key, operator.spared))} if operator.spared else {})
 
 
 def _operator_from(values: Mapping[str, Any]) -> Decay:
     _refuse_others(values, "kind factor idle_before floor spared")
     spared = frozenset(map(_key_from, values.get("spared", ())))
-    operator: Decay = replace(operator_from_json(values), spared=spared)
-    return operator
+    return replace(Decay.from_json(values), spared=spared)
 
 
 def _task(task: PendingTask) -> Json:

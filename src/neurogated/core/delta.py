@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from neurogated.core.clock import to_utc, utc_now
+from neurogated.core.clock import from_micros, to_micros, to_utc, utc_now
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode, checked_count, checked_unit
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_text
@@ -119,6 +119,18 @@ class Decay:
         for name in ("factor", "floor"):
             object.__setattr__(self, name, checked_unit("of a decay the", name, getattr(self, name)))
         object.__setattr__(self, "idle_before", to_utc(self.idle_before))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the operator as JSON values, as every journal and export stores it, without `spared`."""
+        moment = to_micros(self.idle_before)
+        return {"kind": "decay", "factor": self.factor, "idle_before": moment, "floor": self.floor}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Decay:
+        """Return the operator from the values of `to_json`; raises ValueError for an operator of another kind."""
+        if values["kind"] != "decay":
+            raise ValueError(f"an operator of unknown kind {values['kind']!r}")
+        return cls(values["factor"], from_micros(values["idle_before"]), values["floor"])
 
 
 class Charge(NamedTuple):

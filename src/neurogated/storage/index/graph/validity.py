@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -62,21 +60,23 @@ class _Spans:
         spans._places, spans._spans = self._places.copy(), self._spans.copy()
         return spans
 
+    def __bool__(self) -> bool:
+        return bool(self._places)
+
     def put(self, row: int, begin: int | None, end: int | None) -> None:
         """Set the span of `row`; None means unbounded on that side."""
-        if row not in self._places:
-            if begin is None and end is None:
-                return
-            self._places[row] = len(self._places)
-            if len(self._places) > len(self._spans):
-                self._spans = np.concatenate((self._spans, self._spans))
-        span = row, _FIRST if begin is None else begin, _NEVER if end is None else end
-        self._spans[self._places[row]] = span
+        if begin is None and end is None:
+            self._forget(row)
+            return
+        place = self._places.setdefault(row, len(self._places))
+        if place == len(self._spans):
+            self._spans = np.concatenate((self._spans, self._spans))
+        self._spans[place] = row, _FIRST if begin is None else begin, _NEVER if end is None else end
 
     def remove(self, rows: Rows) -> None:
         """Remove rows."""
         for row in rows.tolist() if self._places else ():
-            self.put(row, None, None)
+            self._forget(row)
 
     def outside(self, moment: int) -> Rows:
         """Return the rows that are not valid at `moment`, ascending."""
@@ -84,73 +84,16 @@ class _Spans:
         outside: Rows = np.sort(rows[(moment < begin) | (end <= moment)])
         return outside
 
-
-class _Deadlines:
-    """Expiry times of rows, in microseconds since 1970, and the rows that are due. Rows without one take no space.
-
-    The cost of `due` depends on the rows that are or became due, not on the rows that are due later.
-    """
-
-    def __init__(self) -> None:
-        self._times: dict[int, int] = {}
-        # A heap of (time, row). An entry that is no longer in `_times` is stale and skipped.
-        self._coming: list[tuple[int, int]] = []
-        self._due: set[int] = set()
-        self._asked_at: float = -math.inf
-
-    def __bool__(self) -> bool:
-        return bool(self._times)
-
-    def copy(self) -> _Deadlines:
-        """Return a copy."""
-        deadlines = _Deadlines()
-        deadlines._times, deadlines._coming = self._times.copy(), self._coming.copy()
-        deadlines._due, deadlines._asked_at = self._due.copy(), self._asked_at
-        return deadlines
-
-    def put(self, row: int, time: int | None) -> None:
-        """Set the expiry time of `row`, None for never."""
-        if self._times.get(row) == time:
-            return
-        self._forget(row)
-        if time is not None:
-            self._times[row] = time
-            heapq.heappush(self._coming, (time, row))
-            if len(self._coming) > 2 * len(self._times):
-                self._coming = [(time, row) for row, time in self._times.items() if row not in self._due]
-                heapq.heapify(self._coming)
-
-    def remove(self, rows: Rows) -> None:
-        """Remove rows."""
-        for row in rows.tolist() if self._times else ():
-            self._forget(row)
-
-    def due(self, now: int) -> Rows:
-        """Return the rows that are due at `now`, ascending."""
-        if now < self._asked_at:
-            self._set_back(now)
-        self._asked_at = now
-        while self._coming and self._coming[0][0] <= now:
-            time, row = heapq.heappop(self._coming)
-            if self._times.get(row) == time:
-                self._due.add(row)
-        return np.sort(np.fromiter(self._due, np.int64, len(self._due)))
-
-    def next_time(self) -> float:
-        """Return the time of the first row that is due after the last call of `due`; infinity if there is none."""
-        while self._coming and self._times.get(self._coming[0][1]) != self._coming[0][0]:
-            heapq.heappop(self._coming)
-        return self._coming[0][0] if self._coming else math.inf
+    def next_end(self, moment: int) -> int:
+        """Return the first end after `moment`; the largest number if there is none."""
+        ends = self._spans[: len(self._places), 2]
+        return int(ends[ends > moment].min(initial=_NEVER))
 
     def _forget(self, row: int) -> None:
-        self._times.pop(row, None)
-        self._due.discard(row)
-
-    def _set_back(self, now: int) -> None:
-        again = {row for row in self._due if self._times[row] > now}
-        self._due -= again
-        for row in again:
-            heapq.heappush(self._coming, (self._times[row], row))
+        if (place := self._places.pop(row, None)) is not None and place < len(self._places):
+            # The last span takes the free place.
+            self._spans[place] = self._spans[len(self._places)]
+            self._places[int(self._spans[place, 0])] = place
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +103,7 @@ class _Visible:
     whole: ColumnView
     view: ColumnView
     since: int
-    until: float
+    until: int
 
 
 @dataclass(slots=True)
@@ -170,7 +113,7 @@ class Validity:
     outcomes: RowOutcomes = field(default_factory=RowOutcomes)
     _nodes: _Spans = field(default_factory=_Spans)
     _edges: _Spans = field(default_factory=_Spans)
-    _expiry: _Deadlines = field(default_factory=_Deadlines)
+    _expiry: _Spans = field(default_factory=_Spans)
     _visible: _Visible | None = None
 
     def isolated(self) -> Validity:
@@ -189,7 +132,7 @@ class Validity:
     def put_node(self, row: int, begin: int | None, end: int | None, expires: int | None) -> None:
         """Upsert the times of one node, in microseconds."""
         self._nodes.put(row, begin, end)
-        self._expiry.put(row, expires)
+        self._expiry.put(row, None, expires)
         self._visible = None
 
     def settle(self, changes: OutcomeChanges) -> None:
@@ -215,7 +158,7 @@ class Validity:
 
     def expired(self, now: int) -> Rows:
         """Return the nodes that have expired at `now`, ascending."""
-        return self._expiry.due(now)
+        return self._expiry.outside(now)
 
     def visible(self, whole: ColumnView, now: int, valid_at: int | None) -> ColumnView:
         """Return `whole` without nodes that have expired at `now`, and without rows that are invalid at `valid_at`."""
@@ -230,5 +173,5 @@ class Validity:
         if known is None or known.whole is not whole or not known.since <= now < known.until:
             nothing = np.empty(0, dtype=np.int64)
             view = whole.without(self.expired(now), nothing)
-            known = self._visible = _Visible(whole, view, now, self._expiry.next_time())
+            known = self._visible = _Visible(whole, view, now, self._expiry.next_end(now))
         return known.view

@@ -14,7 +14,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.operators import operator_from_json, operator_to_json
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.index.graph.topology import Fading, Topology
 from neurogated.storage.index.graph.validity import Validity
@@ -221,7 +220,7 @@ def keys_from_blob(blob: bytes) -> list[Keys]:
 
 def operators_to_json(operators: Iterable[Decay]) -> str:
     """Return the operators of a delta as the journal stores them."""
-    return json.dumps(list(map(operator_to_json, operators)))
+    return json.dumps([operator.to_json() for operator in operators])
 
 
 def operators_from_json(text: str | None) -> tuple[Decay, ...]:
@@ -231,6 +230,6 @@ def operators_from_json(text: str | None) -> tuple[Decay, ...]:
         CorruptMemoryError: an operator has an unknown kind.
     """
     try:
-        return tuple(map(operator_from_json, json.loads(text or "[]")))
+        return tuple(map(Decay.from_json, json.loads(text or "[]")))
     except ValueError as error:
         raise CorruptMemoryError(f"the journal holds {error}") from error
