@@ -1,0 +1,124 @@
+"""Sentences → clauses, whose words have labels: the cues that change a claim, and times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from neurogated.knowledge.read.wordings import Language
+from neurogated.text.language import FUNCTION_WORDS
+from neurogated.text.language import Language as LatinLanguage
+from neurogated.text.normalise import Sentence, Token, tokens_of
+from neurogated.text.times import locate_times
+
+__all__ = ["TIME", "Clause", "clauses_of"]
+
+TIME = "time"
+"""The label of the words of a time, with its preposition."""
+_HARD, _SOFT = frozenset(";:—–()|"), frozenset(",，、-")
+_QUOTED = re.compile('["“„«「『][^"“”„«»「」『』]*["”“»」』]')
+_MOST_OPENING = 6
+"""Words of a clause among which a verb of saying stands."""
+_LOOKED_AT = 4
+"""Words after a joint among which a verb shows that a clause begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence with one verb."""
+
+    text: str
+    """The sentence."""
+    tokens: Sequence[Token]
+    labels: Sequence[str]
+    is_claimed: bool
+    """Whether the speaker says so herself: it is not asked, supposed or said by others."""
+
+
+def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:
+    """Yield the clauses of a sentence."""
+    text = _QUOTED.sub(lambda found: " " * len(found[0]) if len(found[0].split()) > 2 else found[0], sentence.text)  # noqa: PLR2004
+    tokens = tokens_of(text)
+    labels = _labels(text, tokens, language)
+    begin, is_supposed = 0, False
+    for end, following in [*_joints(tokens, labels, language), (len(tokens), len(tokens))]:
+        part, marks = tokens[begin:end], labels[begin:end]
+        begin = following
+        if not part:
+            continue
+        part, marks, is_reported = _own_words(part, marks, language)
+        is_supposed |= is_reported or "unreal" in marks[:2]
+        asks = sentence.is_question and (_asks(part, language) or end == len(tokens))
+        yield Clause(text, part, marks, not (is_supposed or asks))
+        is_supposed &= not (end < len(tokens) and tokens[end].word in (";", "but"))
+
+
+def _asks(tokens: Sequence[Token], language: Language) -> bool:
+    return any(token.word in language.words["questions"] | language.words["inverted"] for token in tokens[:1])
+
+
+def _own_words(tokens: list[Token], labels: list[str], language: Language) -> tuple[list[Token], list[str], bool]:
+    """Return the words after "I said that", and whether somebody else says them."""
+    words = language.words
+    said = next((n for n, token in enumerate(tokens[:_MOST_OPENING]) if n and token.word in words["speech"]), 0)
+    if not said:
+        return tokens, labels, False
+    if "past_aux" in labels[:said] or not any(token.word in words["me"] for token in tokens[:said]):
+        return tokens, labels, True
+    begin = said + 1
+    while begin < len(tokens) - 1 and tokens[begin].word in words["that"]:
+        begin += 1
+    return tokens[begin:], labels[begin:], False
+
+
+def _labels(text: str, tokens: Sequence[Token], language: Language) -> list[str]:
+    labels = [""] * len(tokens)
+    i = 0
+    while i < len(tokens):
+        size, label = 1, ""
+        for words, name in language.cues.get(tokens[i].word, ()):
+            if all(i + n < len(tokens) and tokens[i + n].word == word for n, word in enumerate(words)):
+                size, label = len(words), name
+                break
+        labels[i : i + size] = [label] * size
+        i += size
+    code: LatinLanguage = next((each for each in FUNCTION_WORDS if each == language.code), "en")
+    for begin, end in locate_times(text, code):
+        covered = [n for n, token in enumerate(tokens) if begin <= token.begin < end]
+        if covered:
+            first = covered[0]
+            while first and tokens[first - 1].word in language.words["time_words"]:
+                first -= 1
+            labels[first : covered[-1] + 1] = [TIME] * (covered[-1] + 1 - first)
+    return labels
+
+
+def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) -> Iterator[tuple[int, int]]:
+    """Yield the end of each clause but the last, and the begin of the next one."""
+    words = language.words
+    begin = 0
+    for i, token in enumerate(tokens):
+        if i < begin:
+            continue
+        is_mark, is_join = token.raw in _HARD | _SOFT, token.word in words["joins"]
+        if not (is_mark or is_join):
+            continue
+        after = i + 1
+        while after < len(tokens) and (tokens[after].word in words["joins"] or tokens[after].raw in _HARD | _SOFT):
+            after += 1
+        start = after
+        while start < len(tokens) and labels[start] and tokens[start].word not in language.verbs:
+            start += 1
+        if token.raw in _HARD or _starts(tokens[start : start + _LOOKED_AT], language):
+            yield i, after
+            begin = after
+
+
+def _starts(tokens: Sequence[Token], language: Language) -> bool:
+    words = language.words
+    if not tokens:
+        return False
+    if tokens[0].word in words["me"] | words["mine"] | words["third"] | words["theirs"] | words["questions"]:
+        return True
+    return any(token.word in language.finite for token in tokens)

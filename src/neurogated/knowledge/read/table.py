@@ -1,0 +1,60 @@
+"""The table of attributes: what can be known of a person or a thing, and which values it has."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from importlib import resources
+from typing import Any, NamedTuple
+
+__all__ = ["Attribute", "attribute_named", "attributes", "open_attribute", "packaged_table"]
+
+
+class Attribute(NamedTuple):
+    """One property of persons or things."""
+
+    key: str
+    is_single: bool
+    """Whether it has one value at a time."""
+    type: str
+    """`place`, `name`, `date`, `time`, `number`, `id` or `text`; it says how values compare."""
+
+
+@functools.cache
+def packaged_table(name: str) -> dict[str, Any]:
+    """Return a table of this package, such as `en` or `attributes`."""
+    return tomllib.loads(resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def attributes() -> dict[str, Attribute]:
+    """Return the attributes of the table by their keys."""
+    return {
+        key: Attribute(key, is_single, kind)
+        for is_single, name in ((True, "single"), (False, "many"))
+        for kind, keys in packaged_table("attributes")[name].items()
+        for key in keys.split()
+    }
+
+
+@functools.lru_cache(4_096)
+def open_attribute(words: str) -> Attribute:
+    """Return the attribute of words that the table lacks, in one form for "is located in" and "located in".
+
+    A noun with a copula has one value at a time, such as "the status is", and so have the verbs that the table lists.
+    """
+    data = packaged_table("attributes")["open"]
+    listed = words.lower().replace("_", " ").split()
+    ends = listed[-1] in data["copulas"].split() if listed else False
+    key = [word for word in listed if word not in data["dropped"].split()]
+    is_single = (ends and len(key) > 0) or any(word in data["one"].split() for word in key)
+    kind = next((kind for kind, nouns in data["types"].items() if key and key[-1] in nouns.split()), "text")
+    return Attribute(" ".join(key) or words.lower(), is_single, kind)
+
+
+@functools.lru_cache(4_096)
+def attribute_named(words: str) -> Attribute:
+    """Return the attribute of a key, of a noun, or of the words between a subject and a value, such as "lives in"."""
+    from neurogated.knowledge.read.wordings import attribute_of_words  # noqa: PLC0415 - the wordings need this table
+
+    return attributes().get(words) or attribute_of_words(words) or open_attribute(words)

@@ -1,0 +1,118 @@
+"""Texts → plain words: without greetings, lead-ins, interjections, closings, emphasis and contractions."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from typing import NamedTuple
+
+from neurogated.text.sentences import split_sentences
+
+__all__ = ["Sentence", "Token", "plain_sentences", "plain_text", "tokens_of"]
+
+_HAN = "\u3400-\u9fff"
+_TOKEN = re.compile(
+    rf"[a-z]+?(?=n't\b)|n't\b|\d+(?:,\d{{3}})+(?:\.\d+)?|[^\W_{_HAN}]+(?:[.@:/_+&-]+[^\W_{_HAN}]+)*(?:\+\+|\#)?"
+    rf"|'(?:m|re|ve|ll|d|s)\b|[{_HAN}]|[^\s\w]",
+    re.IGNORECASE,
+)
+_CUT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
+"""What stands before "n't"."""
+_MARKS = re.compile("[\\s!！~\uff5e。.…?？]+$")
+_PICTURES = re.compile("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+|(?<!\\w)[:;]-?[)(DPp](?!\\w)|\\*+")
+_JOINT = r"[\s,，、:：;；!！.。…–—-]*"
+_MOST_STRIPPED = 4
+_LONGEST = 2_000
+"""Characters of a sentence that are read; a longer one is no speech."""
+
+
+class Token(NamedTuple):
+    """A word, a Han character or a mark."""
+
+    word: str
+    """In lower case, without contraction: `am` for "'m"."""
+    raw: str
+    """As written."""
+    begin: int
+    end: int
+    """Its place in the sentence."""
+
+
+class Sentence(NamedTuple):
+    """A sentence without courtesies."""
+
+    number: int
+    """Its place in the text, from 0."""
+    text: str
+    is_question: bool
+
+
+@functools.cache
+def _data() -> dict[str, dict[str, str]]:
+    return tomllib.loads(resources.files(__package__).joinpath("courtesies.toml").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a beginning, of an end after a comma, and of an end without one."""
+
+    def any_of(*names: str) -> str:
+        phrases = {phrase.strip() for name in names for words in _data()[name].values() for phrase in words.split("|")}
+        ordered = sorted(phrases, key=len, reverse=True)
+        return "|".join(re.escape(phrase).replace("\\ ", r"\s+").replace("'", "['’]?") for phrase in ordered)
+
+    greeting = rf"(?:{any_of('greetings')})(?:\s+[^\W\d_]+){{0,2}}[,，!！]"
+    return (
+        re.compile(
+            rf"\W*(?:{greeting}|(?:{any_of('greetings', 'openers')})(?!\w(?<=[a-z])|['’])){_JOINT}", re.IGNORECASE
+        ),
+        re.compile(rf"[,，;；:–—-]\s*(?:{any_of('greetings', 'openers', 'closings')})\W*$", re.IGNORECASE),
+        re.compile(rf"(?<!\w(?=[a-z]))(?:{any_of('endings')})\W*$", re.IGNORECASE),
+    )
+
+
+def plain_text(sentence: str) -> str:
+    """Return a sentence without greetings, lead-ins, interjections, closings, pictures and marks at its end."""
+    opening, closing, ending = _patterns()
+    text = _PICTURES.sub(" ", sentence.replace("’", "'")).strip()
+    for _ in range(_MOST_STRIPPED):
+        found = opening.match(text)
+        if not found or found.end() == len(text):
+            break
+        text = text[found.end() :]
+    text = _MARKS.sub("", text)
+    for _ in range(_MOST_STRIPPED):
+        found = closing.search(text) or ending.search(text)
+        if not found or not found.start():
+            break
+        text = _MARKS.sub("", text[: found.start()])
+    return text.strip(" ,，;；:-–—")
+
+
+def plain_sentences(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a text that say something."""
+    for number, sentence in enumerate(split_sentences(text)):
+        for line in sentence.split("\n"):
+            if plain := plain_text(line[:_LONGEST]):
+                yield Sentence(number, plain, "?" in line or "？" in line)
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Return the words and marks of a sentence; contractions are words of their own."""
+    tokens: list[Token] = []
+    for found in _TOKEN.finditer(text.replace("’", "'")):
+        word = found[0].lower()
+        if word == "n't" and tokens:
+            tokens[-1] = tokens[-1]._replace(word=_CUT.get(tokens[-1].word, tokens[-1].word))
+        parts = _contractions().get(word, word).split()
+        tokens.extend(Token(part, found[0], found.start(), found.end()) for part in parts)
+    return tokens
+
+
+@functools.cache
+def _contractions() -> dict[str, str]:
+    pairs = (pair.split("=") for pair in _data()["contractions"]["en"].split("|"))
+    return {short.strip(): full.strip() for short, full in pairs}
