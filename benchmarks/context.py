@@ -40,7 +40,7 @@ from neurogated.text.sentences import split_sentences
 _SESSION = re.compile(r"session_(\d+)")
 _EVIDENCE = re.compile(r"D\d+:\d+")
 _ELEMENT = re.compile(r"<memory\b[^>]*>(.*?)</memory>", re.DOTALL)
-_PLACE = "place"
+PLACE = "place"
 _SAME = 0.7
 """Sentences with at least this cosine say the same."""
 
@@ -98,7 +98,7 @@ def fill(memory: NeuroGraphMemory, data: Sequence[Mapping[str, Any]]) -> None:
     """Write the conversations, one message a call."""
     for sample in data:
         for message, session, moment, place in messages(sample):
-            metadata = {_PLACE: place}
+            metadata = {PLACE: place}
             memory.add(message, user_id=user_of(sample), session_id=session, timestamp=moment, metadata=metadata)
 
 
@@ -137,8 +137,8 @@ class Measure:
             if edge.type.name == "DERIVED_FROM":
                 self._sources[edge.source_id].append(edge.target_id)
         for node in memory.store.all_nodes():
-            if _PLACE in node.metadata and node.id not in self._sources:
-                self._pieces[node.scope.user_id, node.metadata[_PLACE]] += 1
+            if PLACE in node.metadata and node.id not in self._sources:
+                self._pieces[node.scope.user_id, node.metadata[PLACE]] += 1
 
     def found(self, context: Context, user: str) -> set[Any]:
         """Return the messages in the text, as memories of their own or word for word in facts."""
@@ -147,9 +147,9 @@ class Measure:
             for name in self._sources.get(one.id, ()):
                 source = self._memory.get(name)
                 if source.content in one.content:
-                    pieces[source.metadata[_PLACE]].add(name)
-            if one.id not in context.excerpts and one.id not in self._sources and _PLACE in one.metadata:
-                pieces[one.metadata[_PLACE]].add(one.id)
+                    pieces[source.metadata[PLACE]].add(name)
+            if one.id not in context.excerpts and one.id not in self._sources and PLACE in one.metadata:
+                pieces[one.metadata[PLACE]].add(one.id)
         return {place for place, there in pieces.items() if not self._whole or len(there) == self._pieces[user, place]}
 
     def statements(self, texts: Sequence[str]) -> int:

@@ -40,11 +40,12 @@ class Timed(HashEmbedder):
         """Return (n, dimension) float32 vectors of unit length."""
         begin, used = time.perf_counter(), time.thread_time()
         vectors = super().embed_documents(texts)
-        self.took, self.worked = time.perf_counter() - begin, time.thread_time() - used
+        self.took += time.perf_counter() - begin
+        self.worked += time.thread_time() - used
         return vectors
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Build the memory, add one message per call, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--memories", type=int, default=100_000, help="memories before the messages")
@@ -52,7 +53,7 @@ def main() -> None:
     parser.add_argument("--conversations", type=Path, help="a file of LoCoMo; messages are generated when left out")
     parser.add_argument("--one-user", action="store_true", help="all memories and messages belong to one user")
     parser.add_argument("--one-session", action="store_true", help="all messages belong to one session")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     users = 1 if arguments.one_user else max(1, arguments.memories // _EACH)
     said: Iterator[Message] = _generated() if arguments.conversations is None else _read(arguments.conversations)
     with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +78,7 @@ def _add(
     memory: NeuroGraphMemory, embedder: Timed, user: str, session: str, message: dict[str, object]
 ) -> tuple[float, float, bool]:
     """Add a message; return its milliseconds of wall and processor time, and whether a search finds it."""
-    used, begin = time.thread_time(), time.perf_counter()
+    used, begin = time.thread_time() - embedder.worked, time.perf_counter() - embedder.took
     ids = memory.add(message, user_id=user, session_id=session)
     took = time.perf_counter() - begin - embedder.took
     worked = time.thread_time() - used - embedder.worked
