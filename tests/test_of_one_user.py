@@ -111,6 +111,9 @@ CALLS: dict[str, Callable[[NeuroGraphMemory], object]] = {
     "facts.add": lambda memory: memory.facts.add("Ana", "city", "Lyon"),
     "facts.list": lambda memory: memory.facts.list(),
     "conflicts.list": lambda memory: memory.conflicts.list(),
+    "history.list": lambda memory: memory.history.list(),
+    "view": lambda memory: memory.view(),
+    "learning.consolidate": lambda memory: memory.learning.consolidate(),
     "energy.canvas": lambda memory: memory.energy.canvas(),
     "energy.tiers": lambda memory: memory.energy.tiers(),
 }
@@ -124,6 +127,15 @@ def test_a_memory_that_requires_a_user_refuses_a_call_without_one(config: Memory
             CALLS[name](memory)
         assert memory.count(user_id=ANY_USER) == 1
         assert memory.retrieve("heron", user_id="ana") == ["A heron."]
+
+
+def test_the_history_of_a_user_has_her_changes_only(memory: NeuroGraphMemory) -> None:
+    memory.add("A heron.", user_id="ana")
+    memory.add("A stork.", user_id="bob")
+    every = memory.history.list(user_id=ANY_USER)
+    assert memory.history.list() == every
+    assert memory.history.list(user_id="ana") == every[:1]
+    assert memory.history.list(user_id="bob") == every[1:]
 
 
 def test_a_list_of_a_session_has_this_session_only(memory: NeuroGraphMemory) -> None:

@@ -13,6 +13,40 @@ from neurogated.errors import InputError
 
 
 @pytest.mark.parametrize(
+    ("seconds", "moment"),
+    [
+        (1_700_000_000.5, datetime(2023, 11, 14, 22, 13, 20, 500000, tzinfo=UTC)),
+        (1_700_000_000, datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)),
+        (-1.0, datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC)),
+    ],
+)
+def test_a_timestamp_may_be_seconds_since_1970(memory: NeuroGraphMemory, seconds: float, moment: datetime) -> None:
+    ids = memory.add({"role": "user", "content": "I moved.", "timestamp": seconds}, session_id="s")
+    ids += memory.add("I moved back.", timestamp=seconds)
+    ids += [memory.facts.add("Ana", "city", "Lyon", timestamp=seconds)]
+    ids += memory.record_event("I moved again.", timestamp=seconds)
+    assert [memory.get(node_id).timestamp for node_id in ids] == [moment] * len(ids)
+
+
+@pytest.mark.parametrize("number", [1_700_000_000_000, 1e18, float("nan"), float("-inf"), True])
+def test_milliseconds_and_no_numbers_are_refused(memory: NeuroGraphMemory, number: float) -> None:
+    for call in (
+        lambda: memory.add("I moved.", timestamp=number),
+        lambda: memory.facts.add("Ana", "city", "Lyon", timestamp=number),
+        lambda: memory.record_event("I moved.", timestamp=number),
+    ):
+        with pytest.raises(InputError, match=r"timestamp is .*since 1970"):
+            call()
+    assert not memory.count()
+
+
+def test_a_number_names_a_change_and_no_time_where_a_past_is_asked_for(memory: NeuroGraphMemory) -> None:
+    memory.add("I moved.")
+    with pytest.raises(InputError, match="as_of"):
+        memory.recall("Who moved?", as_of=1_700_000_000.0)
+
+
+@pytest.mark.parametrize(
     ("text", "moment"),
     [
         ("2026-05-13T15:00:00Z", datetime(2026, 5, 13, 15, tzinfo=UTC)),

@@ -186,6 +186,7 @@ class NeuroGraphMemory:
 
     def view(self, **filters: Unpack[FilterOptions]) -> GraphView:
         """Return a snapshot of the graph in columns, in which searches find only the memories that filters admit."""
+        self.session.of_user(filters.get("user_id"))
         return self.store.view(filters=filter_of(filters))
 
     def update(self, node_id: str | UUID, content: str | None = None, **changes: Unpack[Changes]) -> MemoryNode:
@@ -279,7 +280,7 @@ class NeuroGraphMemory:
     ) -> builtins.list[str]:
         """Store a decision or an action of the agent with its outcome, in one change.
 
-        The memory has the kind `event` and, as metadata, the `outcome`. ASSOC edges with the relation `used` lead to
+        The memory has the kind `event` and the outcome in `found.outcome`. ASSOC edges with the relation `used` lead to
         the memories that it used, of the same user or of none. The outcome changes them as `feedback` does.
 
         Args:

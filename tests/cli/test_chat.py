@@ -46,11 +46,18 @@ def test_it_talks_about_the_sample_where_there_is_no_memory(chat: Chat) -> None:
     assert "memories. " in chat("/quit", "never read")
 
 
+def test_the_sample_stays_as_it_is(chat: Chat) -> None:
+    out = chat("I moved to Lyon.", "Who moved to Lyon?")
+    assert "--user NAME" in out
+    assert "remembered as" not in out
+    assert "I moved to Lyon." not in chat("Who moved to Lyon?")
+
+
 def test_an_added_text_is_remembered_the_next_time(chat: Chat) -> None:
-    flags = ("--dataset", "mine", "--user_id", "ana")
+    flags = ("--dataset", "mine", "--user", "ana")
     assert "remembered as chunk-" in chat("/add The heron stands by the upper gate.", flags=flags)
     assert "1. The heron stands by the upper gate." in chat("Where is the heron?", flags=flags)
-    assert "nothing comes to mind" in chat("Where is the heron?", flags=("--dataset", "mine", "--user_id", "bob"))
+    assert "nothing comes to mind" in chat("Where is the heron?", flags=("--dataset", "mine", "--user", "bob"))
 
 
 def test_what_it_is_told_is_remembered_and_a_question_is_not(chat: Chat) -> None:

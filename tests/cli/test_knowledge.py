@@ -11,9 +11,9 @@ Run = Callable[..., str]
 
 def test_a_stated_fact_is_listed(run: Run) -> None:
     fact_id = run("facts", "--add", "Ana", "city", "Lyon", "--valid_from", "2026-05-01T00:00:00+00:00").strip()
-    run("facts", "--add", "Bob", "city", "Rome", "--user_id", "bob")
+    run("facts", "--add", "Bob", "city", "Rome", "--user", "bob")
     assert run("facts") == f"{fact_id}\n    Ana city: Lyon  (from 2026-05-01)\nfacts: 1\n"
-    listed = json.loads(run("facts", "--user_id", "bob", "--json"))["facts"]
+    listed = json.loads(run("facts", "--user", "bob", "--json"))["facts"]
     assert [(fact["value"], fact["user_id"]) for fact in listed] == [("Lyon", None), ("Rome", "bob")]
     assert "facts: 0" in run("facts", "--subject", "Eve")
     assert "facts: 0" in run("facts", "--valid_at", "2020-01-01")
@@ -31,18 +31,17 @@ def test_the_table_is_caught_up(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
-    first = run("facts", "--add", "Ana", "city", "Lyon", "--user_id", "ana").strip()
-    run("facts", "--add", "Ana", "city", "Paris", "--user_id", "ana")
+    first = run("facts", "--add", "Ana", "city", "Lyon", "--user", "ana").strip()
+    run("facts", "--add", "Ana", "city", "Paris", "--user", "ana")
     assert run("conflicts") == "conflicts: 0\nthe conflicts of a user are listed only with --user NAME\n"
-    assert run("conflicts", "--user", "ana") == run("conflicts", "--user_id", "ana")
-    listed = run("conflicts", "--user_id", "ana")
+    listed = run("conflicts", "--user", "ana")
     assert f"    {first}  “Ana city: Lyon”\n" in listed
     assert "Which of them is right?" in listed
-    (found,) = json.loads(run("conflicts", "--user_id", "ana", "--json"))["conflicts"]
+    (found,) = json.loads(run("conflicts", "--user", "ana", "--json"))["conflicts"]
     assert (found["first"], found["status"], found["user_id"]) == (first, "open", "ana")
     run("resolve", found["id"], "--keep", first, "--because", "She said so.")
-    assert run("conflicts", "--user_id", "ana") == "conflicts: 0\n"
-    (resolved,) = json.loads(run("conflicts", "--user_id", "ana", "--status", "all", "--json"))["conflicts"]
+    assert run("conflicts", "--user", "ana") == "conflicts: 0\n"
+    (resolved,) = json.loads(run("conflicts", "--user", "ana", "--status", "all", "--json"))["conflicts"]
     assert (resolved["outcome"], resolved["loser"], resolved["because"]) == ("wrong", found["second"], "She said so.")
 
 

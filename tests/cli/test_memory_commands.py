@@ -86,6 +86,14 @@ def test_a_switch_leaves_standard_input_and_words_after_two_dashes_alone(
     assert [one["content"] for one in _json(run, "list")["memories"]] == ["A letter came by boat.", "--read_only"]
 
 
+def test_standard_input_is_read_without_a_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("A letter came by boat."))
+    assert run("add")[0] == 0
+    assert [one["content"] for one in _json(run, "list")["memories"]] == ["A letter came by boat."]
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert run("add")[0] == 2
+
+
 def test_asking_says_on_the_side_who_judges(
     filled: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -97,16 +105,16 @@ def test_asking_says_on_the_side_who_judges(
 
 def test_a_user_is_told_her_own_memories_and_those_of_nobody(run: Run) -> None:
     run("add", "The office opens at nine.")
-    run("add", "I moved to Lyon.", "--user_id", "ana", "--session_id", "monday")
-    run("add", "I moved to Graz.", "--user_id", "bob")
+    run("add", "I moved to Lyon.", "--user", "ana", "--session", "monday")
+    run("add", "I moved to Graz.", "--user", "bob")
 
     def told(*owner: str) -> set[str]:
         return {one["content"] for one in _json(run, "ask", "Who moved?", *owner)["memories"]}
 
     assert told() == {"The office opens at nine."}
-    assert told("--user_id", "ana") == {"The office opens at nine.", "I moved to Lyon."}
-    assert told("--user_id", "ana", "--session_id", "tuesday") == {"The office opens at nine."}
-    assert run("ask", "Who moved?", "--user_id", "")[0] == 1
+    assert told("--user", "ana") == {"The office opens at nine.", "I moved to Lyon."}
+    assert told("--user", "ana", "--session", "tuesday") == {"The office opens at nine."}
+    assert run("ask", "Who moved?", "--user", "")[0] == 1
 
 
 def test_all_details_of_a_text_are_stored_and_shown(run: Run) -> None:
@@ -118,7 +126,7 @@ def test_all_details_of_a_text_are_stored_and_shown(run: Run) -> None:
     assert found["metadata"] == {"year": 2026, "place": "Lyon = Vaise"}
     assert (found["speaker"], found["title"], found["timestamp"]) == ("Ana", "Moving", "2026-05-13T13:00:00+00:00")
     for command in (("list",), ("ask", "Where does she live?")):
-        code, out = run(*command, "--user_id", "ana")
+        code, out = run(*command, "--user", "ana")
         assert code == 0
         assert "2026-05-13 13:00 UTC  Moving" in out
     (asked,) = _json(run, "ask", "Who moved?", "--user", "ana", "--session", "monday")["memories"]
@@ -174,7 +182,6 @@ def test_text_comes_from_a_file_or_by_standard_input(run: Run, tmp_path: Path, m
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["add"], "either a text or --file"),
         (["add", "text", "--file", "x"], "either a text or --file"),
         (["add", "--file", "does-not-exist"], "cannot be read"),
         (["add", "   "], "blank"),

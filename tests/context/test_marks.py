@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.context.layout import line_of, text_of
+from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.judgements import Verdict
-from neurogated.core.quoting import CLOSING, OPENING, OUTCOME, estimated_tokens, plain, quoted_memories
+from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, plain, quoted_memories
 
 
 def test_both_sides_of_a_conflict_are_marked_until_it_is_resolved(tmp_path: object) -> None:
@@ -55,7 +56,7 @@ def _memories(draw: st.DrawFn) -> tuple[MemoryNode, Verdict | None]:
         timestamp=draw(_MOMENTS),
         valid_from=begin,
         valid_to=draw(st.none()) if begin is None else begin + timedelta(days=3),
-        metadata={OUTCOME: draw(st.sampled_from([1.0, -1.0, 0.5]))} if kind == "event" else {},
+        found=Found(outcome=draw(st.sampled_from([1.0, -1.0, 0.5]))) if kind == "event" else NOTHING_FOUND,
     )
     return node, draw(st.sampled_from([None, *get_args(Verdict)]))
 
@@ -74,7 +75,7 @@ def _marks(node: MemoryNode, state: str | None) -> dict[str, str]:
         "date": node.timestamp and f"{node.timestamp:%Y-%m-%d %H:%M}",
         "title": _shown(node.title),
         "speaker": _shown(node.speaker),
-        "outcome": outcomes[node.metadata.get(OUTCOME)],
+        "outcome": outcomes[node.found.outcome],
         "from": day(node.valid_from),
         "until": day(node.valid_to),
         "state": state,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from neurogated import EdgeKey, EdgeType, NeuroGraphMemory
+from neurogated import EdgeKey, EdgeType, GraphDelta, MemoryNode, NeuroGraphMemory
 from neurogated.errors import UnknownIdError
 from neurogated.plasticity.plasticity_engine import Outcome
 
@@ -25,7 +25,7 @@ def test_an_event_is_a_memory_with_its_outcome(memory: NeuroGraphMemory, used: l
     )
     node = memory.get(event)
     assert (node.kind, node.content) == ("event", "I oiled the pump.")
-    assert node.metadata == {"by": "robot", "outcome": 1.0}
+    assert (node.metadata, node.found.outcome) == ({"by": "robot"}, 1.0)
     assert memory.recall("Who oiled the pump?", user_id="ana", kinds=["event"]).ids == (event,)
 
 
@@ -96,6 +96,32 @@ def test_texts_for_prompts_show_the_outcome(memory: NeuroGraphMemory, outcome: O
     context = memory.get_context("Oil the pump", user_id="ana").text
     assert (f'outcome="{shown}"' in text, f'outcome="{shown}"' in context) == (shown is not None,) * 2
     assert ("outcome" in text + context) == (shown is not None)
+
+
+def test_the_metadata_of_the_caller_are_no_outcome_and_stay(memory: NeuroGraphMemory) -> None:
+    (told,) = memory.record_event("I oiled the pump.", outcome="fail", metadata={"outcome": 1}, user_id="ana")
+    (untold,) = memory.record_event("I oiled the valve.", metadata={"outcome": 1}, user_id="ana")
+    (added,) = memory.add("I oiled the gate.", kind="event", metadata={"outcome": 1}, user_id="ana")
+    (turned,) = memory.add("I oiled the door.", metadata={"outcome": 1}, user_id="ana")
+    memory.update(turned, kind="event")
+    assert {memory.get(name).metadata["outcome"] for name in (told, untold, added, turned)} == {1}
+    text = memory.get_context("Oil the pump, the valve, the gate and the door", user_id="ana").text
+    assert text.count("outcome=") == text.count('outcome="fail"') == 1
+
+
+def test_an_outcome_stays_when_the_event_is_reworded_and_changes_when_it_is_recorded_again(
+    memory: NeuroGraphMemory,
+) -> None:
+    memory.record_event("I oiled the pump.", outcome="success", id="oil")
+    assert memory.update("oil", "I greased the pump.").found.outcome == 1
+    memory.record_event("I greased the pump.", outcome="fail", id="oil")
+    assert memory.get("oil").found.outcome == -1
+
+
+def test_the_outcome_of_an_event_in_an_old_file_is_shown(memory: NeuroGraphMemory) -> None:
+    old = MemoryNode("old", "I oiled the pump.", kind="event", metadata={"outcome": -1.0})
+    memory.store.apply(GraphDelta(nodes=(old,)))
+    assert 'outcome="fail"' in memory.recall("Who oiled the pump?").as_text()
 
 
 def test_an_event_contradicts_nothing_that_the_user_said(memory: NeuroGraphMemory) -> None:

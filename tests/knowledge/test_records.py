@@ -112,6 +112,19 @@ def test_a_text_that_took_the_place_of_a_conflict_stops_nobody(memory: NeuroGrap
     assert disagreements(graph(memory)) == []
 
 
+def test_a_check_finds_a_conflict_with_a_text_a_fact_that_says_something_else_and_an_edge_between_facts(
+    memory: NeuroGraphMemory, conflict: Conflict
+) -> None:
+    texted = replace(record_of(memory, conflict), content="Ana keeps bees.")
+    fact = replace(graph(memory).get_node(conflict.first), content="Ana city: Rome")
+    edge = MemoryEdge(conflict.first, conflict.second, EdgeType.CONFLICT)
+    for delta in (GraphDelta(nodes=(texted,)), GraphDelta(nodes=(fact,)), GraphDelta(edges=(edge,))):
+        graph(memory).apply(replace(delta, owner=Owner.LOG))
+        assert len(disagreements(graph(memory))) == 1
+        memory.history.undo()
+        assert disagreements(graph(memory)) == []
+
+
 def test_a_conflict_without_a_side_is_not_listed_and_goes(memory: NeuroGraphMemory, conflict: Conflict) -> None:
     graph(memory).remove_node(conflict.second)
     assert disagreements(graph(memory))

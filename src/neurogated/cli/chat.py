@@ -28,6 +28,7 @@ Tell it something, and it remembers; ask a question, and it answers. Or type
   /quit        end (so does Ctrl-D)"""
 _WIDTH, _TEXT_WIDTH = 96, 400
 _PROMPT = "you> "
+_BEGIN = "--user NAME begins your own memory"
 
 
 @command("chat")
@@ -37,15 +38,16 @@ _PROMPT = "you> "
 @click.option("--plain", is_flag=True, help="print without colours")
 def chat(flags: Flags, *, plain: bool) -> None:
     config = flags.config()
-    if flags.dataset is None and flags.owner["user_id"] is None and not memory_exists(config):
-        print("no memory here yet, so this is the sample; --user NAME begins your own", file=sys.stderr)
+    is_sample = flags.dataset is None and flags.owner["user_id"] is None and not memory_exists(config)
+    if is_sample:
+        print(f"no memory here yet, so this is the sample; {_BEGIN}", file=sys.stderr)
         flags.dataset = BUNDLED
         data = load_dataset(BUNDLED, dataset_folder(flags.dataset_dir, BUNDLED), "hipporag")
         with NeuroGraphMemory(config_for(data, config)) as sample:
             index(data, sample)
     with flags.open(create=True) as memory:
         say_how_it_judges(memory)
-        talk = _Talk(memory, flags, coloured=sys.stdout.isatty() and not plain)
+        talk = _Talk(memory, flags, coloured=sys.stdout.isatty() and not plain, adds=not is_sample)
         talk.note(f"{counted(memory.count(**flags.owner), 'memories')}. {_HELP}")
         try:
             while (line := input(_PROMPT).strip()) != "/quit":
@@ -57,10 +59,11 @@ def chat(flags: Flags, *, plain: bool) -> None:
 class _Talk:
     """Answers lines, in colours if the output is a terminal."""
 
-    def __init__(self, memory: NeuroGraphMemory, flags: Flags, *, coloured: bool) -> None:
+    def __init__(self, memory: NeuroGraphMemory, flags: Flags, *, coloured: bool, adds: bool) -> None:
         self._memory = memory
         self._owner = flags.owner
         self._coloured = coloured
+        self._adds = adds
         self._last: Recall | None = None
 
     def take(self, line: str) -> None:
@@ -92,6 +95,9 @@ class _Talk:
         self._print(text, dim=True)
 
     def _add(self, text: str) -> None:
+        if not self._adds:
+            self.note(f"the sample stays as it is; {_BEGIN}")
+            return
         self.note(f"remembered as {', '.join(self._memory.add(text, **self._owner))}")
 
     def _answer(self, recall: Recall) -> None:

@@ -174,13 +174,13 @@ valid_to = click.option("--valid_to", type=TIME, help="when the fact ceased to h
 
 def user(text: str) -> Callable[[_Decorated], _Decorated]:
     """Return a decorator that adds `--user` with a help text."""
-    return click.option("--user", "--user_id", "user_id", metavar="NAME", help=text)
+    return click.option("--user", "user_id", metavar="NAME", help=text)
 
 
 def owner(function: _Decorated) -> _Decorated:
     """Add `--user` and `--session`."""
     text = "the conversation; no other one is searched"
-    function = click.option("--session", "--session_id", "session_id", metavar="NAME", help=text)(function)
+    function = click.option("--session", "session_id", metavar="NAME", help=text)(function)
     return user("the owner; only recalls with this name find it")(function)
 
 

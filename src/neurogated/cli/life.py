@@ -10,6 +10,7 @@ from neurogated.cli.flags import all_namespaces, command, now, owner
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
 from neurogated.core.delta import HistoryEntry
+from neurogated.core.scope import ANY_USER
 from neurogated.viewer import render_tiers, write_page
 from neurogated.viewer.text import NOTHING_FOUND
 
@@ -74,7 +75,7 @@ def maintain(flags: Flags, now: datetime | None) -> None:
             last = graph.store.view().sequence
             removed += graph.maintenance(now)
             expired += sum(
-                entry.changes.get("nodes removed", 0) for entry in graph.history.list() if entry.sequence > last
+                entry.changes.get("nodes removed", 0) for entry in graph.store.history() if entry.sequence > last
             )
     text = f"{counted(expired, 'expired memories')} removed; idle edges decayed, {removed} of them were removed"
     flags.emit({"expired": expired, "removed": removed}, text)
@@ -89,7 +90,7 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
     with flags.open() as memory:
         least = memory.config.metabolism.consolidation_uses
         for name, graph in flags.graphs_of(memory):
-            made = graph.learning.consolidate(now, max_clusters=max_clusters)
+            made = graph.learning.consolidate(now, user_id=ANY_USER, max_clusters=max_clusters)
             nodes = graph.store.get_nodes(made, missing_ok=True)
             facts += [{"id": node.id, "content": node.content, "namespace": name} for node in nodes]
     lines = [f"facts made: {len(facts)}", *(f"\n{fact['id']}\n{fact['content']}" for fact in facts)]
@@ -104,7 +105,7 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
 @click.option("--last", type=int, metavar="N", help="show only the last N changes")
 def history(flags: Flags, last: int | None) -> None:
     with flags.open() as memory:
-        entries = memory.history.list()
+        entries = memory.history.list(user_id=ANY_USER)
     if last is not None:
         entries = entries[max(0, len(entries) - last) :]
     text = "\n".join(map(_history_line, entries)) or "nothing has happened yet"

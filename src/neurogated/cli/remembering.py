@@ -29,7 +29,9 @@ _PAGE = 20
 
 @command("add")
 @click.argument("text", required=False)
-@click.option("--file", metavar="FILE", help="a file with the text, in UTF-8; the text - is standard input")
+@click.option(
+    "--file", metavar="FILE", help="a file with the text, in UTF-8; without a text and a file, standard input is read"
+)
 @click.option("--title", metavar="TEXT", help="its subject")
 @click.option("--speaker", metavar="NAME", help="the person who said it")
 @click.option("--role", metavar="ROLE", help="user, assistant, or another role")
@@ -50,10 +52,13 @@ def add(flags: Flags, text: str | None, file: str | None, **about: Any) -> None:
 
 
 def _text(text: str | None, file: str | None) -> str:
-    if (text is None) == (file is None):
+    if text is not None and file is not None:
         raise click.UsageError("give either a text or --file")
     if file is None:
-        return sys.stdin.read() if text == "-" else str(text)
+        said = sys.stdin.read() if text == "-" or (text is None and not sys.stdin.isatty()) else text
+        if not said:
+            raise click.UsageError("give a text, --file, or standard input")
+        return said
     try:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

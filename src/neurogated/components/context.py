@@ -15,7 +15,7 @@ from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.node_kind import EVENT
-from neurogated.core.quoting import OUTCOME, TokenCounter
+from neurogated.core.quoting import TokenCounter
 from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.rendering import render
 from neurogated.core.trace import Recall, RecalledMemory
@@ -94,8 +94,6 @@ class AgentContext:
         strength = None if outcome is None else strength_of(outcome)
         details.setdefault("id", f"{EVENT}-{uuid4().hex}")
         details.setdefault("kind", EVENT)
-        if strength is not None:
-            details["metadata"] = {**(details.get("metadata") or {}), OUTCOME: strength}
         given = list(listed(used))
         ids = list(dict.fromkeys(map(id_of, given)))
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
@@ -107,7 +105,8 @@ class AgentContext:
             first = [node for node in fresh if node.id == details["id"]]
             return self._with_outcome(delta, first[0], ids, recalled, learned) if first else delta
 
-        (added,) = self._texts.store(read_contents(event, details), join=join)
+        documents = [replace(one, outcome=strength) for one in read_contents(event, details)]
+        (added,) = self._texts.store(documents, join=join)
         if learned and ids:
             session.notify(Notice("learned", (ids, learned)))
         return added

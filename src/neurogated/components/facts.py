@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Unpack
 
 from neurogated.components.texts import Texts
-from neurogated.core.clock import checked_moment
+from neurogated.core.clock import Moment, checked_moment
 from neurogated.core.facts import Fact
 from neurogated.core.filters import FilterOptions
 from neurogated.errors import ConfigError
@@ -33,9 +32,9 @@ class Facts:
         value: Value,
         *,
         user_id: str | None = None,
-        timestamp: datetime | None = None,
-        valid_from: datetime | None = None,
-        valid_to: datetime | None = None,
+        timestamp: Moment | None = None,
+        valid_from: Moment | None = None,
+        valid_to: Moment | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> str:
         """State a fact: a memory of kind `fact`, which recalls find and `list` lists.
@@ -77,7 +76,7 @@ class Facts:
         subject: str | None = None,
         attribute: str | None = None,
         *,
-        valid_at: datetime | None = None,
+        valid_at: Moment | None = None,
         **filters: Unpack[FilterOptions],
     ) -> builtins.list[Fact]:
         """Return the facts of the graph, stated or derived, in the order they were added.

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from neurogated.core.abilities import SupportsNodeJournal
 from neurogated.core.delta import HistoryEntry, NodeVersion
+from neurogated.core.scope import UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.knowledge.settlement import returned
 from neurogated.plasticity.undo import undo, undo_of_user
@@ -22,9 +23,21 @@ class History:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def list(self) -> builtins.list[HistoryEntry]:
-        """Return the changes with their times and reasons, oldest first; accesses are left out."""
-        return self._session.store.history()
+    def list(self, *, user_id: UserChoice = None) -> builtins.list[HistoryEntry]:
+        """Return the changes with their times and reasons, oldest first; accesses are left out.
+
+        Args:
+            user_id: only the changes of this user's memories; of all users when left out.
+
+        Raises:
+            InputError: the setting `require_user` asks for a user.
+        """
+        entries = self._session.store.history()
+        self._session.of_user(user_id)
+        if not isinstance(user_id, str):
+            return entries
+        own = {version.sequence for version in self.of_user(user_id)}
+        return [entry for entry in entries if entry.sequence in own]
 
     def of(self, node_id: str | UUID) -> builtins.list[NodeVersion]:
         """Return the versions of a memory, oldest first.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from neurogated import compose
-from neurogated.consolidation.consolidator import Consolidator
+from neurogated.consolidation.consolidator import Consolidator, Prepared
 from neurogated.core.model import checked_count
 from neurogated.core.references import MemoryRef, id_of, listed
+from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.core.trace import Feedback, RecalledMemory
 from neurogated.errors import InputError
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
@@ -29,7 +30,12 @@ class Learning:
         self._session = session
 
     def consolidate(
-        self, now: datetime | None = None, *, max_clusters: int | None = None, progress: bool | None = None
+        self,
+        now: datetime | None = None,
+        *,
+        user_id: UserChoice = None,
+        max_clusters: int | None = None,
+        progress: bool | None = None,
     ) -> list[str]:
         """Link duplicates, judge waiting conflicts, and make a fact of each cluster of memories that are used together.
 
@@ -40,6 +46,7 @@ class Learning:
 
         Args:
             now: the present time; the clock's when left out.
+            user_id: make facts of this user's memories; of all users when left out.
             max_clusters: the most facts to make; the most used clusters come first. No limit when left out.
             progress: show a progress bar; None shows it if the output is a terminal.
 
@@ -47,9 +54,10 @@ class Learning:
             The ids of the facts.
 
         Raises:
-            InputError: `now` is not a time, or `max_clusters` is less than 1.
+            InputError: `now` is not a time, `max_clusters` is less than 1, or `require_user` asks for a user.
         """
         session, at = self._session, self._session.moment(now)
+        session.of_user(user_id)
         if max_clusters is not None and not checked_count("max_clusters", max_clusters):
             raise InputError(f"max_clusters is {max_clusters}, but must be at least 1")
         if session.runtime.is_frozen():
@@ -59,12 +67,18 @@ class Learning:
             session.writer.deduplicate()
             judge_conflicts(session, session.config.metabolism.consolidation_calls)
             # When the memory is closed, the background work ends early and stores the facts that it has.
-            facts = takewhile(lambda _: not session.runtime.closing, self._consolidator.prepare(at, max_clusters))
+            facts = takewhile(lambda _: not session.runtime.closing, self._facts(at, user_id, max_clusters))
             prepared = list(show_progress(facts, "consolidating", "fact", progress=progress))
             made = self._consolidator.commit(prepared, session.commit, at)
         if made:
             session.notify(Notice("added", (made,)))
         return made
+
+    def _facts(self, at: datetime, user_id: UserChoice, most: int | None) -> Iterator[Prepared]:
+        if not isinstance(user_id, str):
+            return self._consolidator.prepare(at, most)
+        own = (one for one in self._consolidator.prepare(at) if one.fact.scope.user_id == user_id)
+        return islice(own, most)
 
     def feedback(self, relevant: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
         """Learn from an outcome; see `NeuroGraphMemory.feedback`."""
@@ -138,7 +152,7 @@ class Learning:
         def work() -> None:
             session = weak()
             for graph in () if session is None else session.all_namespaces():
-                Learning(graph).consolidate(progress=False)
+                Learning(graph).consolidate(user_id=ANY_USER, progress=False)
 
         self._session.runtime.repeat("consolidation", seconds, work)
 

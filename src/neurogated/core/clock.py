@@ -20,14 +20,17 @@ __all__ = [
 
 Clock = Callable[[], datetime]
 
-Moment = datetime | str
-"""A time as callers give it: a datetime, or a text in ISO format such as `2027-01-31` or `2027-01-31T12:00:00Z`."""
+Moment = datetime | str | float
+"""A time as callers give it: a datetime, a text in ISO format such as `2027-01-31` or `2027-01-31T12:00:00Z`, or the
+seconds since 1970 in UTC."""
 
 MICROS_A_DAY = 86_400_000_000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MOST_STEPS = 10_000
+_MOST_SECONDS = 1e11
+"""Seconds since 1970 are below: the year is 5138. Milliseconds are above it since 1973."""
 
 
 def utc_now() -> datetime:
@@ -63,8 +66,14 @@ def checked_moment(name: str, value: object) -> datetime | None:
             moment = datetime.fromisoformat(value)
         except ValueError:
             moment = value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        if not abs(value) < _MOST_SECONDS:
+            raise InputError(f"{name} is {value!r}, too much for seconds since 1970; divide milliseconds by 1000")
+        moment = _EPOCH + timedelta(seconds=value)
     if not isinstance(moment, datetime):
-        raise InputError(f"{name} is {value!r}, but must be a datetime or a text such as 2027-01-31T12:00:00Z")
+        raise InputError(
+            f"{name} is {value!r}, but must be a datetime, a text such as 2027-01-31T12:00:00Z, or seconds since 1970"
+        )
     return to_utc(moment)
 
 
@@ -76,6 +85,8 @@ def checked_version(as_of: int | Moment | None) -> int | datetime | None:
     """
     if isinstance(as_of, int) and not isinstance(as_of, bool):
         return as_of
+    if isinstance(as_of, float):
+        raise InputError(f"as_of is {as_of!r}; give a time as a datetime or a text, since numbers name changes")
     return checked_moment("as_of, where it is no number of the history,", as_of)
 
 

@@ -238,7 +238,7 @@ def valid_conflicts(nodes: Iterable[MemoryNode]) -> list[Conflict]:
 def defects_of(view: GraphView, nodes: Sequence[MemoryNode]) -> dict[str, str]:
     """Return what is wrong with each node that should record a conflict, by id; nothing for a sound one.
 
-    A sound conflict has a valid record, and an edge to each of its two memories in the view.
+    A sound conflict has a valid record, no text, and an edge to each of its two memories in the view.
     """
     ends: dict[str, set[str]] = defaultdict(set)
     rows = view.known_rows(node.id for node in nodes)
@@ -252,6 +252,8 @@ def defects_of(view: GraphView, nodes: Sequence[MemoryNode]) -> dict[str, str]:
         except InputError as error:
             defects[node.id] = str(error)
         else:
+            if node.content:
+                defects[node.id] = f"conflict {node.id!r} has a text, but records of conflicts have none"
             if missing:
                 defects[node.id] = f"conflict {node.id!r} has no edge to {', '.join(map(repr, missing))}"
     return defects

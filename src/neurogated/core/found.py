@@ -14,6 +14,8 @@ from neurogated.text.strings import checked_name, checked_names
 __all__ = ["NOTHING_FOUND", "Found", "Statement"]
 
 _LISTS = ("entities", "times", "names")
+_SIGNED = ("sentiment", "outcome")
+"""Numbers from -1 to 1, where 0 says something else than None."""
 _NUMBERS_OF_A_PART = 2
 _PARTS = ("subject", "attribute", "value")
 
@@ -83,6 +85,8 @@ class Found:
     """From -1, unhappy, to 1, happy; its absolute value is the strength. None if unknown."""
     place: str | None = None
     """Where it happened; None if unknown."""
+    outcome: float | None = None
+    """Of an event, from 1, success, to -1, failure; 0 if it is unknown. None if the memory is no event."""
     given: tuple[datetime | None, datetime | None] | None = None
     """For a memory that a conflict shortens: `valid_from` and `valid_to` without conflicts. None for any other. It is
     computed when the memory is read, and not stored."""
@@ -94,8 +98,9 @@ class Found:
             checked_names("found document_id", [self.document_id])
         if self.place is not None:
             checked_names("found place", [self.place])
-        if self.sentiment is not None and not _is_sentiment(self.sentiment):
-            raise InputError(f"found sentiment is {self.sentiment!r}, but must lie between -1 and 1")
+        for name in _SIGNED:
+            if (value := getattr(self, name)) is not None and not _is_signed_unit(value):
+                raise InputError(f"found {name} is {value!r}, but must lie between -1 and 1")
         if self.part is not None:
             numbers = tuple(self.part)
             if len(numbers) != _NUMBERS_OF_A_PART or not all(type(one) is int and one >= 0 for one in numbers):
@@ -118,7 +123,7 @@ class Found:
             "given": self.given and [moment and moment.isoformat() for moment in self.given],
         }
         known = {name: value for name, value in values.items() if value}
-        return known if self.sentiment is None else {**known, "sentiment": self.sentiment}
+        return known | {name: value for name in _SIGNED if (value := getattr(self, name)) is not None}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Found:
@@ -135,7 +140,7 @@ def _read_moment(value: object) -> datetime | None:
         raise InputError(f"found given is {value!r}, but must be a time in ISO 8601") from None
 
 
-def _is_sentiment(value: object) -> bool:
+def _is_signed_unit(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1
 
 

@@ -17,6 +17,11 @@ class AnyUser(Enum):
 
     ANY_USER = "any user"
 
+    def __repr__(self) -> str:
+        return self.name
+
+    __str__ = __repr__
+
 
 ANY_USER: Final = AnyUser.ANY_USER
 """All users. It must be given explicitly, since a filter without a user finds only memories that have none."""

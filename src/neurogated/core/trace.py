@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any, Self
 
 from neurogated.core.conflicts import Conflict
@@ -16,6 +17,9 @@ from neurogated.core.quoting import TokenCounter, estimated_tokens, quoted_memor
 from neurogated.errors import InputError
 
 __all__ = ["Feedback", "PathStep", "Recall", "RecalledMemory"]
+
+_SHOWN = 60
+"""Most characters of a text in `repr`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class RecalledMemory:
         return self.node.metadata
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Recall:
     """The memories that a question recalled, best first; iterating it yields them."""
 
@@ -108,6 +112,10 @@ class Recall:
     marks: Mapping[str, Verdict] = field(default_factory=dict)
     """The states of memories by conflicts that are not listed: the filters hide the other side, or the conflict is
     about a memory that says the same."""
+
+    def __repr__(self) -> str:
+        best = "".join(f"; best {one.score:.2f} {shorten(one.content, _SHOWN)!r}" for one in self.memories[:1])
+        return f"<Recall of {len(self)} memories for {shorten(self.query, _SHOWN)!r}{best}>"
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)

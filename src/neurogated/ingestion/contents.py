@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
+from uuid import UUID
 
 from neurogated.core.clock import Moment
 from neurogated.core.model import checked_metadata
@@ -27,8 +28,8 @@ class Message(_Said, total=False):
     name: str
     """The speaker's name."""
     timestamp: Moment
-    """A datetime, or a text in ISO format."""
-    id: str
+    """See `Moment`."""
+    id: str | UUID
     metadata: Mapping[str, Any]
 
 

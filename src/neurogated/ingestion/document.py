@@ -39,7 +39,7 @@ class Details(TypedDict, total=False):
     """The conversation that it is a part of."""
     path: Sequence[str]
     """A position in your own tree of scopes."""
-    id: str | None
+    id: str | UUID | None
     """Your own id. Adding a text with this id again replaces the memory by a new version (upsert).
 
     The id of a long text names its first memory, and all of them in `delete` and `update`.
@@ -53,7 +53,7 @@ class Details(TypedDict, total=False):
     importance: float | None
     """0–1."""
     timestamp: Moment | None
-    """The time of the statement or event, as a datetime or a text in ISO format."""
+    """The time of the statement or event; see `Moment`."""
     tags: Sequence[str]
     ttl: timedelta | float | None
     """Lifetime from now, as a timedelta or in seconds; default: no limit. No recall finds an expired memory."""
@@ -128,6 +128,8 @@ class Document:
     """
     statement: Statement | None = None
     """The parts of a fact; its text is stored as one memory, however long it is."""
+    outcome: float | None = None
+    """The outcome of an event, from 1, success, to -1, failure; None if it is unknown."""
 
     def __post_init__(self) -> None:
         if not self.passages:
@@ -139,8 +141,10 @@ class Document:
             raise InputError(f"the id {self.id!r} is given for {len(self.passages)} passages, but names one memory")
         if not isinstance(self.id, str | UUID | None):
             raise InputError(f"the id is {self.id!r}, but must be a text or a UUID")
-        if self.id is not None and _CHUNK_ID.search(str(self.id)):
-            raise InputError(f"the id {self.id!r} ends like the id of a chunk; choose another id")
+        node_id = None if self.id is None else str(self.id)
+        object.__setattr__(self, "id", node_id)
+        if node_id is not None and _CHUNK_ID.search(node_id):
+            raise InputError(f"the id {node_id!r} ends like the id of a chunk; choose another id")
         checked_metadata(self.metadata)
         given_kind(self.kind)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))

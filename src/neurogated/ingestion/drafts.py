@@ -86,6 +86,7 @@ class Draft:
         given = {**self.lifetime, **self.fields, "scope": self.scope, "content": self.content}
         return (
             any(getattr(node, name) != value for name, value in given.items())
+            or node.found.outcome != self.found.outcome
             or self._metadata_over(node) != node.metadata
         )
 
@@ -115,7 +116,9 @@ class Draft:
             )
         else:
             text: dict[str, Any] = (
-                {} if stored.content == self.content else {"content": self.content, "found": self.found}
+                {"found": replace(stored.found, outcome=self.found.outcome)}
+                if stored.content == self.content
+                else {"content": self.content, "found": self.found}
             )
             node = replace(
                 as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **text, **self.fields

@@ -14,6 +14,7 @@ from neurogated.core.clock import Clock, to_utc
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
+from neurogated.core.node_kind import EVENT
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.view import GraphView
@@ -73,6 +74,8 @@ class Planner:
         drafts = []
         for old in (first, *(stored(self._store, rest).values() if change.content is None else ())):
             new, found = change.applied(old, self._clock()), old.found
+            if new.kind == EVENT != old.kind:
+                found = replace(found, outcome=0.0)
             if new.content != old.content:
                 finds_names = self._finds_names(new.title, new.speaker, in_session=new.scope.session_id is not None)
                 names = find_names(new.content) if finds_names else ()
@@ -279,6 +282,7 @@ class Planner:
         lifetime = self._lifetime(document)
         # This hashes the whole text, so it runs once. Turns of a session and texts with an id belong to no document.
         document_id = None if document.in_session or document.id is not None else document.document_id
+        outcome = (document.outcome or 0.0) if document.kind == EVENT else None
         for passage in document.passages:
             metadata = json_metadata({**document.metadata, **passage.metadata})
             names = self._names(document, passage)
@@ -300,7 +304,7 @@ class Planner:
                         chunk,
                         metadata,
                         lifetime,
-                        Found((), find_times(chunk), names, document_id, part, document.statement),
+                        Found((), find_times(chunk), names, document_id, part, document.statement, outcome=outcome),
                         document.scope,
                         fields,
                         # The id of a fact is a hash of its parts.

@@ -8,7 +8,9 @@ from dataclasses import replace
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import CONFLICT, defects_of, is_conflict_id
 from neurogated.core.delta import Owner
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
+from neurogated.core.node_kind import FACT
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
@@ -36,7 +38,7 @@ class _Counter(MemoryLog):
 
 
 def disagreements(store: GraphStore) -> list[str]:
-    """Return the differences between a store and a replay of its journal, and unsound conflicts, one per line.
+    """Return the differences between a store and a replay of its journal, unsound conflicts and facts, one per line.
 
     Nodes are compared without their use counts, with their vectors, keywords and tags; edges with their weights and
     times, bit for bit. The replayed graph and a batch of nodes are in memory.
@@ -44,7 +46,7 @@ def disagreements(store: GraphStore) -> list[str]:
     replayed = GraphStore(engine=MemoryEngine.of(MemoryConfig().namespace, _Counter(), None))
     for entry in store.journal():
         replayed.apply(replace(entry.delta, owner=Owner.LOG))
-    return [*_ends(store), *_nodes(store, replayed), *_edges(store, replayed), *_conflicts(store)]
+    return [*_ends(store), *_nodes(store, replayed), *_edges(store, replayed), *_conflicts(store), *_facts(store)]
 
 
 def _ends(store: GraphStore) -> Iterator[str]:
@@ -101,3 +103,19 @@ def _conflicts(store: GraphStore) -> Iterator[str]:
     recorded = [node.id for node in store.find(Filter(kinds=(CONFLICT,)))]
     nodes = store.get_nodes(list(dict.fromkeys((*named, *recorded))), missing_ok=True)
     yield from defects_of(view, nodes).values()
+    edges = view.live_edges()
+    if EdgeType.CONFLICT in view.edge_types:
+        edges = edges[view.edge_type.take(edges) == view.edge_types.index(EdgeType.CONFLICT)]
+        for key in map(view.edge_key, edges.tolist()):
+            if store.get_node(key.source_id).kind != CONFLICT:
+                yield f"edge {key}: its source records no conflict"
+
+
+def _facts(store: GraphStore) -> Iterator[str]:
+    """Yield the stated facts whose texts say something else than their parts."""
+    view = store.graph.latest().view
+    for node in store.find(Filter(kinds=(FACT,))):
+        stated = node.found.statement
+        is_derived = view.arcs(view.rows([node.id]), EdgeType.DERIVED_FROM).target.size
+        if stated is not None and not is_derived and node.content != stated.text:
+            yield f"fact {node.id!r}: its text is {node.content!r}, but its parts say {stated.text!r}"

@@ -184,7 +184,7 @@ class SupportsPast(Protocol):
         """
 
     def last_before(self, moment: datetime) -> int:
-        """Return the number of the last delta before the first one made after a time, 0 if there is none.
+        """Return the number of the last delta made at or before a time, 0 if there is none.
 
-        So a later time never shows less, even if the clock went back between two deltas.
+        So a later time never shows less, and a write whose clock was ahead hides none of those after it.
         """

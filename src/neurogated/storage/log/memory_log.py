@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Self
 
 import numpy as np
@@ -143,12 +143,11 @@ class MemoryEngine:
 
 
 def last_before(log: Log, moment: datetime) -> int:
-    """Return the number of the last change before the first one made after a time."""
+    """Return the number of the last change made at or before a time, 0 if there is none."""
     if isinstance(log, SupportsPast):
         return log.last_before(moment)
     changes = (entry for entry in log.entries() if not entry.delta.tells_of_uses_only)
-    before = takewhile(lambda entry: entry.delta.at <= moment, changes)
-    return max((entry.sequence for entry in before), default=0)
+    return max((entry.sequence for entry in changes if entry.delta.at <= moment), default=0)
 
 
 def replayed_past(

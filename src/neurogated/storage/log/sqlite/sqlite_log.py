@@ -262,14 +262,15 @@ class SqliteLog:
             note_erased(connection, self.namespace, up_to)
 
     def last_before(self, moment: datetime, up_to: int = NOW) -> int:
-        """Return the number of the last change before the first one made after a time; see `SupportsPast`."""
+        """Return the number of the last change made at or before a time; see `SupportsPast`."""
         with self.file.reading() as connection:
-            ((later,),) = fetch(
+            rows = fetch(
                 connection,
-                "SELECT min(sequence) FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND at > ?",
-                (self.namespace, to_micros(moment)),
+                "SELECT sequence FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND sequence <= ? AND at <= ? "
+                "ORDER BY sequence DESC LIMIT 1",
+                (self.namespace, up_to, to_micros(moment)),
             )
-        return self.last_change(up_to if later is None else min(up_to, later - 1))[0]
+        return int(rows[0][0]) if rows else 0
 
     def last_change(self, up_to: int) -> tuple[int, int]:
         """Return number and time of the last delta, up to a number, that changed the graph; (0, 0) if there is none."""
