@@ -18,15 +18,17 @@ from neurogated.core.commit import Committer, Plan
 from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.forking import bind_to_process
+from neurogated.core.judgements import Relation
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import UserChoice
 from neurogated.core.text_caches import forget_texts
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
-from neurogated.knowledge.backlog import ConflictBacklog
+from neurogated.knowledge.backlog import Backlog
+from neurogated.knowledge.candidates import TextPair
 from neurogated.knowledge.checker import ConflictChecker
-from neurogated.knowledge.model_judge import ModelJudge
+from neurogated.knowledge.model_judge import ModelJudge, PairEnquiry
 from neurogated.knowledge.questions import asked
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
@@ -132,14 +134,15 @@ class Session:
         )
 
     @cached_property
-    def backlog(self) -> ConflictBacklog | None:
+    def backlog(self) -> Backlog[TextPair, Relation] | None:
         """The memories whose conflicts the language model judges; None without a model, or if it is read-only."""
         parts, settings = self.parts, self.config.metabolism
         if parts.language_model is None or self.config.read_only:
             return None
         judge = ModelJudge(parts.language_model, PromptTemplateManager(), self.config)
         checker = ConflictChecker(self.store, parts.statement_judge, settings)
-        return ConflictBacklog(self.store, checker, judge, settings, self.commit)
+        enquiry = PairEnquiry(self.store, checker, judge, self.config)
+        return Backlog(self.store, enquiry, settings, self.commit)
 
     def exclusively(self) -> AbstractContextManager[object]:
         """Lock the graph for a block that reads it and then writes."""

@@ -13,7 +13,7 @@ from typing import Any
 from neurogated import Conflict, NeuroGraphMemory
 from tests.chat_handler import ChatHandler
 
-__all__ = ["EARLIER", "LATER", "ModelServer", "Pair", "entry", "found", "said", "serving", "waiting"]
+__all__ = ["EARLIER", "LATER", "ModelServer", "Pair", "about_one_thing", "entry", "found", "said", "serving", "waiting"]
 
 Pair = dict[str, Any]
 PATIENCE = 30.0
@@ -37,6 +37,13 @@ def waiting(memory: NeuroGraphMemory) -> int:
 
 def entry(pair: Pair, relation: str, certainty: str = "strong", reason: str = "As the test says.") -> dict[str, Any]:
     return {"pair": pair["pair"], "relation": relation, "certainty": certainty, "reason": reason}
+
+
+def about_one_thing(pair: Pair) -> dict[str, Any]:
+    """Call a pair contradictory if both sides are about meat, or both about a car."""
+    texts = [pair[side]["text"] for side in ("earlier", "later")]
+    is_one = any(all(thing in text for text in texts) for thing in ("meat", "car"))
+    return entry(pair, "contradiction" if is_one else "unrelated")
 
 
 class _Handler(ChatHandler):
@@ -77,7 +84,7 @@ class ModelServer(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.judge: Callable[[Pair], dict[str, Any] | None] = lambda pair: entry(pair, "contradiction")
+        self.judge: Callable[[Pair], dict[str, Any] | None] = about_one_thing
         self.text: str | None = None
         self.down = False
         self.during: Callable[[], object] | None = None

@@ -27,7 +27,7 @@ MANAGER = PromptTemplateManager()
 WORDS = {
     "causal_extraction": "2:46c70439",
     "consolidation": "1:63b5b8d6",
-    "contradiction": "1:af79c6af",
+    "contradiction": "2:5cacbe9a",
     "importance": "2:3a8580c2",
     "kernel_generation": "2:83ce79a1",
     "ner": "2:84e95ab6",

@@ -1,4 +1,4 @@
-"""The memories that wait for the judgement of a language model on their conflicts."""
+"""The memories that wait for the answers of a model: on what they say, or on how they relate to others."""
 
 from __future__ import annotations
 
@@ -6,30 +6,25 @@ import logging
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.commit import Plan
-from neurogated.core.conflicts import CONFLICT, MODEL
+from neurogated.core.conflicts import CONFLICT
+from neurogated.core.deadline import answer_within
 from neurogated.core.delta import GraphDelta, PendingTask
-from neurogated.core.judgements import Relation
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView
 from neurogated.core.watchdog import stage
 from neurogated.errors import LLMError
-from neurogated.knowledge.checker import WAITING, ConflictChecker, Found
-from neurogated.knowledge.model_judge import ModelJudge
 from neurogated.knowledge.origin import Owner, owner_of, voice_of
-from neurogated.knowledge.uncertain import PairFinder, UncertainPair
 
-__all__ = ["ConflictBacklog"]
-
-# Least confidence of the model from which a conflict is recorded.
-_CONFIDENCE = 0.5
+__all__ = ["Answers", "Backlog", "Enquiry", "Question", "asked_within"]
 
 _log = logging.getLogger(__name__)
 
@@ -40,42 +35,91 @@ _READ = 64
 """Waiting memories that are read together, so that a long queue needs no more memory than a short one."""
 
 
-class _Answer(NamedTuple):
-    pair: UncertainPair
-    relation: Relation
+class Question(Protocol):
+    """A question about memories."""
+
+    @property
+    def nodes(self) -> tuple[MemoryNode, ...]:
+        """The memory that waits, and those that it is compared with."""
 
 
-class _Step(NamedTuple):
-    """Memories of which no pair is left, and the answers of a call, with the memories as they were read."""
+Q = TypeVar("Q", bound=Question)
+A = TypeVar("A")
+Answers = Sequence[tuple[Q, A]]
+"""Questions with their answers; all their memories are unchanged."""
+
+
+class Enquiry(Protocol[Q, A]):
+    """What a model is asked about the memories of one queue."""
+
+    kind: str
+    """The kind of the pending tasks."""
+    together: int
+    """Most questions of a call, or all those about one memory."""
+
+    def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[Q]:
+        """Return the questions about a memory; `is_later` tells of another whether it waits behind this one."""
+
+    def ask(self, questions: Sequence[Q], seconds: float | None) -> Sequence[A | None]:
+        """Return the answers, None for each that the model left out. No lock is held.
+
+        Args:
+            questions: questions about memories of one owner.
+            seconds: how long to wait; None: as long as the model takes.
+
+        Raises:
+            LLMError: the model failed, or took longer.
+        """
+
+    def delta(self, answers: Answers[Q, A], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
+        """Return the changes that follow from answers, under the write lock; `settled` wait no longer."""
+
+
+def asked_within(seconds: float | None, ask: Callable[[], A]) -> A:
+    """Return the answer of a model.
+
+    Raises:
+        LLMError: the model failed, or took more than `seconds`.
+    """
+    if seconds is None:
+        return ask()
+    try:
+        return answer_within(seconds, ask, "model")
+    except TimeoutError:
+        raise LLMError(
+            f"the model did not answer within {seconds:g} seconds; raise metabolism.conflict_deadline or choose a "
+            "faster model"
+        ) from None
+
+
+class _Step(NamedTuple, Generic[Q, A]):
+    """Memories of which no question is left, and the answers of a call, with the memories as they were read."""
 
     done: Sequence[PendingTask]
-    answers: Sequence[_Answer]
+    answers: Answers[Q, A]
     read: Mapping[str, MemoryNode]
 
 
-class ConflictBacklog:
-    """Works off the queue of the graph: a write queues each new memory in its own delta.
+class Backlog(Generic[Q, A]):
+    """Works off a queue of the graph: a write queues each new memory in its own delta.
 
     The model answers without a lock. Each call of the model becomes one delta under the write lock, which skips each
     memory that was deleted, changed or moved to another owner meanwhile, or that another process has settled. A memory
-    stays in the queue until all its pairs have answers.
+    stays in the queue until all its questions have answers.
     """
 
     def __init__(
         self,
         store: GraphStorePort,
-        checker: ConflictChecker,
-        judge: ModelJudge,
+        enquiry: Enquiry[Q, A],
         settings: MetabolismSettings,
         commit: Callable[[Plan], GraphDelta],
     ) -> None:
         """Take the parts; `commit` writes the delta that a function computes under the write lock."""
         self._store = store
-        self._checker = checker
-        self._judge = judge
+        self._enquiry = enquiry
         self._settings = settings
         self._write = commit
-        self._finder = PairFinder(store, settings)
         self._lock = threading.Lock()
         self._taken: set[PendingTask] = set()
         self._failures: Counter[PendingTask] = Counter()
@@ -83,12 +127,12 @@ class ConflictBacklog:
 
     def waiting(self) -> list[PendingTask]:
         """Return the memories that wait, oldest first."""
-        return [task for task in self._store.pending() if task.kind == WAITING]
+        return [task for task in self._store.pending() if task.kind == self._enquiry.kind]
 
     def work(
         self, clock: Callable[[], datetime], calls: int | None, *, patient: bool, stopped: Callable[[], bool]
     ) -> tuple[int, list[str]]:
-        """Judge memories that wait, oldest first, and those that failed last.
+        """Ask about memories that wait, oldest first, and those that failed last.
 
         Args:
             clock: gives the time of each delta.
@@ -102,8 +146,7 @@ class ConflictBacklog:
         if calls == 0 or (not patient and time.monotonic() < self._resting_until):
             return 0, []
         settled, made = 0, list[str]()
-        most = None if calls is None else calls * self._settings.conflict_judged_together
-        with self._taking(most) as tasks:
+        with self._taking(None if calls is None else calls * self._enquiry.together) as tasks:
             for step in self._steps(tasks, calls, stopped, patient=patient):
                 made += self._commit(step, clock())
                 settled += len(step.done)
@@ -111,30 +154,30 @@ class ConflictBacklog:
 
     def _steps(
         self, tasks: Sequence[PendingTask], calls: int | None, stopped: Callable[[], bool], *, patient: bool
-    ) -> Iterator[_Step]:
-        """Yield the memories that the rules decide, and the answers of each call, until so many calls in a row fail."""
+    ) -> Iterator[_Step[Q, A]]:
+        """Yield the memories without a question, and the answers of each call, until so many calls in a row fail."""
         number = failed = 0
         failures, seconds = (_FAILURES, None) if patient else (1, self._settings.conflict_deadline)
         for begin in range(0, len(tasks), _READ):
             portion = tasks[begin : begin + _READ]
             nodes = {one.id: one for one in self._store.get_nodes([one.nodes[0] for one in portion], missing_ok=True)}
-            left = self._pairs(portion, nodes)
+            left = self._questions(portion, nodes)
             if decided := [task for task in portion if not left[task]]:
                 yield _Step(decided, (), nodes)
             for read in self._batches(left):
                 if number == calls or stopped():
                     return
-                stage(f"judging conflicts, {number} calls made")
+                stage(f"asking a model, {number} calls made")
                 # The words of a memory that was deleted since it was read stay here; a changed one waits again.
-                batch = self._still_there(read)
+                batch = self._unchanged(read)
                 answers = self._answers(batch, seconds) if batch else []
                 number += bool(batch)
                 failed = 0 if answers or not batch else failed + 1
                 if failed == failures:
                     return
-                for pair in (*(one for one in read if one not in batch), *(pair for pair, _ in answers)):
-                    left[_task(pair)].remove(pair)
-                done = [task for task in dict.fromkeys(map(_task, read)) if not left[task]]
+                for question in (*(one for one in read if one not in batch), *(one for one, _ in answers)):
+                    left[self._task(question)].remove(question)
+                done = [task for task in dict.fromkeys(map(self._task, read)) if not left[task]]
                 if done or answers:
                     yield _Step(done, answers, nodes)
 
@@ -151,79 +194,82 @@ class ConflictBacklog:
             with self._lock:
                 self._taken.difference_update(free)
 
-    def _pairs(
-        self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode]
-    ) -> dict[PendingTask, list[UncertainPair]]:
-        """Return the pairs of each memory that the rules leave open; none for a memory that is gone.
-
-        A pair belongs to the memory that was queued later, so it is judged once.
-        """
+    def _questions(self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode]) -> dict[PendingTask, list[Q]]:
+        """Return the questions about each memory; none about a memory that is gone."""
         # The view is older than the queue: a memory that is in the view and has no answer is in the queue.
         view = self._store.view()
         order = {task.nodes[0]: place for place, task in enumerate(self.waiting())}
-        found: dict[PendingTask, list[UncertainPair]] = {task: [] for task in tasks}
+        found: dict[PendingTask, list[Q]] = {task: [] for task in tasks}
         for task in tasks:
             node = nodes.get(task.nodes[0])
             if node is not None and view.known_rows([node.id]).size:
                 is_later = partial(_is_behind, order, order.get(node.id, len(order)))
-                pairs = self._finder.pairs(node, self._finder.candidates(view, node, is_later))
-                found[task] = pairs[: self._settings.conflict_uncertain]
+                found[task] = list(self._enquiry.questions(view, node, is_later))
         return found
 
-    def _batches(self, found: Mapping[PendingTask, Sequence[UncertainPair]]) -> Iterator[list[UncertainPair]]:
-        """Yield the pairs in batches of one owner each; the pairs of a memory stay together.
+    def _batches(self, found: Mapping[PendingTask, Sequence[Q]]) -> Iterator[list[Q]]:
+        """Yield the questions in batches of one owner each; those about a memory stay together.
 
-        A memory whose judgement failed is alone, so a text that confuses the model holds up no other.
+        A memory whose questions failed is alone, so a text that confuses the model holds up no other.
         """
-        owners = defaultdict[Owner, list[Sequence[UncertainPair]]](list)
-        for pairs in filter(None, found.values()):
-            owners[owner_of(pairs[0].new)].append(tuple(pairs))
+        owners = defaultdict[Owner, list[Sequence[Q]]](list)
+        for questions in filter(None, found.values()):
+            owners[owner_of(questions[0].nodes[0])].append(tuple(questions))
         for groups in owners.values():
-            batch: list[UncertainPair] = []
-            for pairs in groups:
-                is_full = len(batch) + len(pairs) > self._settings.conflict_judged_together
-                if batch and (is_full or self._failures[_task(pairs[0])]):
+            batch: list[Q] = []
+            for questions in groups:
+                is_full = len(batch) + len(questions) > self._enquiry.together
+                if batch and (is_full or self._failures[self._task(questions[0])]):
                     yield batch
                     batch = []
-                batch = [*batch, *pairs]
+                batch = [*batch, *questions]
             yield batch
 
-    def _still_there(self, batch: Sequence[UncertainPair]) -> list[UncertainPair]:
-        """Return the pairs of which both memories still have the texts that were read."""
-        now = self._present(node.id for pair in batch for node in pair[:2])
-        return [pair for pair in batch if all(_is_same(node, now.get(node.id)) for node in pair[:2])]
+    def _unchanged(self, questions: Iterable[Q]) -> list[Q]:
+        """Return the questions of which all memories still have the texts that were read."""
+        listed = list(questions)
+        now = self._present({node.id for one in listed for node in one.nodes})
+        return [one for one in listed if all(_is_same(node, now.get(node.id)) for node in one.nodes)]
 
-    def _present(self, names: Iterable[str]) -> dict[str, MemoryNode]:
+    def _present(self, names: Collection[str]) -> dict[str, MemoryNode]:
         """Return the memories that are there now, by id."""
         view = self._store.view()
         there = [view.ids[row] for row in view.known_rows(names).tolist()]
         return {node.id: node for node in self._store.get_nodes(there, missing_ok=True)}
 
-    def _answers(self, batch: Sequence[UncertainPair], seconds: float | None) -> list[_Answer]:
+    def _answers(self, batch: Sequence[Q], seconds: float | None) -> list[tuple[Q, A]]:
         """Return the answers of the model; none if it failed, and then it rests."""
         try:
-            relations = self._judge.judge(batch, seconds)
+            given = self._enquiry.ask(batch, seconds)
         except LLMError as error:
-            _log.warning("the conflicts of %d pairs of memories wait for the language model: %s", len(batch), error)
-            self._failures.update(set(map(_task, batch)))
+            _log.warning("%d questions about memories wait for the model: %s", len(batch), error)
+            self._failures.update(set(map(self._task, batch)))
             self._resting_until = time.monotonic() + self._settings.conflict_rest_seconds
             return []
-        if missing := {_task(pair) for pair, relation in zip(batch, relations, strict=True) if relation is None}:
-            _log.warning("the language model left out pairs of %d memories, which wait", len(missing))
+        if missing := {self._task(one) for one, answer in zip(batch, given, strict=True) if answer is None}:
+            _log.warning("the model left out questions about %d memories, which wait", len(missing))
             self._failures.update(missing)
-        answers = [_Answer(pair, one) for pair, one in zip(batch, relations, strict=True) if one is not None]
+        answers = [(one, answer) for one, answer in zip(batch, given, strict=True) if answer is not None]
         self._resting_until = _NEVER if answers else time.monotonic() + self._settings.conflict_rest_seconds
         return answers
 
-    def _commit(self, step: _Step, at: datetime) -> list[str]:
-        """Record the conflicts among the answers, and settle memories, in one delta; return the new conflicts.
+    def _commit(self, step: _Step[Q, A], at: datetime) -> list[str]:
+        """Write what follows from the answers, and settle memories, in one delta; return the new conflicts.
 
         A memory whose text or owner has changed since it was read stays in the queue.
         """
         made: list[str] = []
 
         def plan() -> GraphDelta:
-            delta = self._judged(step, at)
+            waiting, now = set(self.waiting()), self._present({task.nodes[0] for task in step.done})
+            same = set(self._unchanged(one for one, _ in step.answers))
+            answers = [(one, answer) for one, answer in step.answers if one in same and self._task(one) in waiting]
+            settled = [
+                task
+                for task in step.done
+                if (node := now.get(task.nodes[0])) is None or _is_same(step.read.get(node.id), node)
+            ]
+            delta = self._enquiry.delta(answers, settled, at)
             made.extend(one.id for one in delta.nodes if one.kind == CONFLICT and not self._store.has_node(one.id))
             return delta
 
@@ -232,32 +278,12 @@ class ConflictBacklog:
             self._failures.pop(task, None)
         return made
 
-    def _judged(self, step: _Step, at: datetime) -> GraphDelta:
-        """Return the delta of a step; the write lock is held."""
-        done, answers, read = step
-        waiting = set(self.waiting())
-        now = self._present({*(task.nodes[0] for task in done), *(node.id for pair, _ in answers for node in pair[:2])})
-        found = [
-            (now[new.id], Found(now[old.id], relation, sentences, rule=MODEL))
-            for (new, old, sentences), relation in answers
-            if relation.is_conflict and relation.confidence >= _CONFIDENCE
-            if _task_of(new) in waiting and all(_is_same(one, now.get(one.id)) for one in (new, old))
-        ]
-        gone = [task for task in done if task.nodes[0] not in now]
-        same = [task for task in done if _is_same(read.get(task.nodes[0]), now.get(task.nodes[0]))]
-        return self._checker.judged(found, [*gone, *same], at)
+    def _task(self, question: Q) -> PendingTask:
+        return PendingTask(self._enquiry.kind, (question.nodes[0].id,))
 
 
 def _is_behind(order: Mapping[str, int], place: int, name: str) -> bool:
     return order.get(name, -1) > place
-
-
-def _task_of(node: MemoryNode) -> PendingTask:
-    return PendingTask(WAITING, (node.id,))
-
-
-def _task(pair: UncertainPair) -> PendingTask:
-    return _task_of(pair.new)
 
 
 def _is_same(read: MemoryNode | None, now: MemoryNode | None) -> bool:

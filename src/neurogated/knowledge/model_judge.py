@@ -1,39 +1,60 @@
-"""The judgement of a language model on pairs of memories."""
+"""The judgement of a model on pairs of memories that no slot connects."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Protocol
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.conflicts import moment_of
-from neurogated.core.deadline import answer_within
+from neurogated.core.conflicts import MODEL, moment_of
+from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.judgements import Relation, RelationKind, Verdict
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import LanguageModel, Message
-from neurogated.errors import LLMError
+from neurogated.core.ports import GraphStorePort, LanguageModel
+from neurogated.core.view import GraphView
+from neurogated.knowledge.backlog import Answers, asked_within
+from neurogated.knowledge.candidates import CandidateFinder, TextPair
+from neurogated.knowledge.checker import WAITING, ConflictChecker, Found
 from neurogated.knowledge.origin import statements_in
-from neurogated.knowledge.uncertain import UncertainPair
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import one_line
 
-__all__ = ["ModelJudge"]
+__all__ = ["ModelJudge", "PairEnquiry", "TextJudge"]
 
 # Most characters of a memory that the model reads.
 _CHARACTERS = 600
+
+# Least confidence of the model from which a conflict is recorded.
+_CONFIDENCE = 0.5
 
 _LONGEST_REASON, _READ = 120, 2000
 """Characters of a reason that are kept, and that are read."""
 _KINDS: dict[str, tuple[RelationKind, Verdict | None]] = {
     "contradiction": (RelationKind.CONTRADICTION, "contested"),
-    "correction": (RelationKind.CONTRADICTION, "wrong"),
-    "change": (RelationKind.SUPERSESSION, None),
-    "detail": (RelationKind.REFINEMENT, None),
-    "same": (RelationKind.DUPLICATE, None),
-    "none": (RelationKind.INDEPENDENT, None),
+    "corrected": (RelationKind.CONTRADICTION, "wrong"),
+    "changed": (RelationKind.SUPERSESSION, None),
+    "refinement": (RelationKind.REFINEMENT, None),
+    "duplicate": (RelationKind.DUPLICATE, None),
+    "unrelated": (RelationKind.INDEPENDENT, None),
 }
+
+
+class TextJudge(Protocol):
+    """Decides how two texts of one speaker relate."""
+
+    def judge(self, pairs: Sequence[TextPair], seconds: float | None = None) -> list[Relation | None]:
+        """Return the relation of each pair, None for a pair without an answer.
+
+        Args:
+            pairs: the pairs.
+            seconds: how long to wait; None: as long as it takes.
+
+        Raises:
+            LLMError: the model failed, or took longer.
+        """
 
 
 class ModelJudge:
@@ -44,53 +65,39 @@ class ModelJudge:
         self._prompts = prompts
         self._config = config
 
-    def judge(self, pairs: Sequence[UncertainPair], seconds: float | None = None) -> list[Relation | None]:
-        """Return the relation of each pair; None for a pair that the answer leaves out.
-
-        Args:
-            pairs: the pairs.
-            seconds: how long to wait for the answer; None: as long as the model takes. The cache keeps a late answer.
-
-        Raises:
-            LLMError: the model failed, or took longer.
-        """
+    def judge(self, pairs: Sequence[TextPair], seconds: float | None = None) -> list[Relation | None]:
+        """Return the relation of each pair; see `TextJudge`. The cache keeps a late answer."""
         lines = [json.dumps(self._shown(number, pair), ensure_ascii=False) for number, pair in enumerate(pairs, 1)]
-        messages = self._prompts.render("contradiction", pairs="\n".join(lines))
-        answer = self._asked(messages, seconds)
+        messages, schema = (
+            self._prompts.render("contradiction", pairs="\n".join(lines)),
+            self._prompts.schema("contradiction"),
+        )
+        answer = asked_within(seconds, lambda: self._model.infer_json(messages, schema))
         # A number that occurs twice is no clear answer.
         times = Counter(entry["pair"] for entry in answer["pairs"])
         found = {entry["pair"]: entry for entry in answer["pairs"] if times[entry["pair"]] == 1}
         return [self._relation(found[number]) if number in found else None for number in range(1, len(pairs) + 1)]
-
-    def _asked(self, messages: Sequence[Message], seconds: float | None) -> Any:  # noqa: ANN401 - JSON
-        def ask() -> Any:  # noqa: ANN401 - JSON
-            return self._model.infer_json(messages, self._prompts.schema("contradiction"))
-
-        if seconds is None:
-            return ask()
-        try:
-            return answer_within(seconds, ask, "conflicts")
-        except TimeoutError:
-            raise LLMError(
-                f"the language model did not judge the conflicts within {seconds:g} seconds; raise "
-                "metabolism.conflict_deadline or choose a faster model"
-            ) from None
 
     def _relation(self, entry: dict[str, Any]) -> Relation:
         kind, outcome = _KINDS[entry["relation"]]
         confidence = self._config.llm.strength(entry["certainty"])
         return Relation(kind, confidence, one_line(entry["reason"][:_READ])[:_LONGEST_REASON], outcome)
 
-    def _shown(self, number: int, pair: UncertainPair) -> dict[str, Any]:
-        earlier, later = (pair.old, pair.sentences[0]), (pair.new, pair.sentences[1])
-        if moment_of(pair.new) < moment_of(pair.old):
-            earlier, later = later, earlier
-        return {"pair": number, "earlier": self._quoted(*earlier), "later": self._quoted(*later)}
+    def _shown(self, number: int, pair: TextPair) -> dict[str, Any]:
+        earlier, later = in_order(pair)
+        return {"pair": number, "earlier": _quoted(*earlier), "later": _quoted(*later)}
 
-    def _quoted(self, node: MemoryNode, place: int) -> dict[str, str]:
-        day = node.valid_from or node.timestamp
-        text = _around(statements_in(node), place, _CHARACTERS)
-        return {**({} if day is None else {"day": day.date().isoformat()}), "text": text}
+
+def in_order(pair: TextPair) -> tuple[tuple[MemoryNode, int], tuple[MemoryNode, int]]:
+    """Return both memories in the order in which they were said, each with the place of its sentence."""
+    sides = (pair.old, pair.sentences[0]), (pair.new, pair.sentences[1])
+    return sides[::-1] if moment_of(pair.new) < moment_of(pair.old) else sides
+
+
+def _quoted(node: MemoryNode, place: int) -> dict[str, str]:
+    day = node.valid_from or node.timestamp
+    text = _around(statements_in(node), place, _CHARACTERS)
+    return {**({} if day is None else {"day": day.date().isoformat()}), "text": text}
 
 
 def _around(sentences: Sequence[str], place: int, most: int) -> str:
@@ -105,3 +112,34 @@ def _around(sentences: Sequence[str], place: int, most: int) -> str:
             chosen[other] = sentences[other]
             left -= len(sentences[other]) + 1
     return " ".join(chosen[one] for one in sorted(chosen))
+
+
+class PairEnquiry:
+    """Asks a judge about the memories that a new one may contradict, and records the conflicts."""
+
+    kind = WAITING
+
+    def __init__(self, store: GraphStorePort, checker: ConflictChecker, judge: TextJudge, config: MemoryConfig) -> None:
+        self.together = config.metabolism.conflict_judged_together
+        self._store = store
+        self._checker = checker
+        self._judge = judge
+        self._finder = CandidateFinder(store, config.metabolism.conflict_uncertain)
+
+    def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[TextPair]:
+        """Return the pairs of a memory. A pair belongs to the memory that was queued later, so it is judged once."""
+        return self._finder.pairs(node, self._finder.candidates(view, node, is_later))
+
+    def ask(self, questions: Sequence[TextPair], seconds: float | None) -> Sequence[Relation | None]:
+        """Return the relations of pairs; see `TextJudge.judge`."""
+        return self._judge.judge(questions, seconds)
+
+    def delta(self, answers: Answers[TextPair, Relation], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
+        """Return the conflicts among the answers; the write lock is held."""
+        clashes = [(pair, one) for pair, one in answers if one.is_conflict and one.confidence >= _CONFIDENCE]
+        now = {one.id: one for one in self._store.get_nodes([node.id for pair, _ in clashes for node in pair.nodes])}
+        found = (
+            (now[pair.new.id], Found(now[pair.old.id], relation, pair.sentences, rule=MODEL))
+            for pair, relation in clashes
+        )
+        return self._checker.judged(found, settled, at)

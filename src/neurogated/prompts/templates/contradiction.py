@@ -9,7 +9,7 @@ from neurogated.prompts.prompt_template import STRENGTHS, few_shot, role_pairs
 
 __all__ = ["CONTRADICTION_TEMPLATE", "EXAMPLES", "SCHEMA", "SYSTEM", "USER", "VERSION"]
 
-VERSION = "1"
+VERSION = "2"
 
 SYSTEM = """\
 You compare what one person said at two times. Each line is a JSON object with a pair of quotations: "earlier" and \
@@ -18,11 +18,11 @@ to you.
 
 For each pair, say how the later quotation relates to the earlier one:
 - "contradiction": they cannot both be true, and it is not clear which one is.
-- "correction": the later one says that the earlier one was never true.
-- "change": the earlier one was true, and the later one gives a new state, value or time of the same thing.
-- "detail": one says the same as the other in more detail.
-- "same": both say the same.
-- "none": both can be true. Different things, times or persons do not conflict, and neither do questions, plans, \
+- "corrected": the later one says that the earlier one was never true.
+- "changed": the earlier one was true, and the later one gives a new state, value or time of the same thing.
+- "refinement": one says the same as the other in more detail.
+- "duplicate": both say the same.
+- "unrelated": both can be true. Different things, times or persons do not conflict, and neither do questions, plans, \
 wishes, suppositions, jokes or other people's opinions.
 
 Say how certain you are: "weak", "medium" or "strong". Give the reason in at most 15 words, in the language of the \
@@ -48,7 +48,7 @@ SCHEMA: Mapping[str, Any] = {
                     "pair": {"type": "integer"},
                     "relation": {
                         "type": "string",
-                        "enum": ["contradiction", "correction", "change", "detail", "same", "none"],
+                        "enum": ["contradiction", "corrected", "changed", "refinement", "duplicate", "unrelated"],
                     },
                     "certainty": {"type": "string", "enum": list(STRENGTHS)},
                     "reason": {"type": "string", "maxLength": 120},
@@ -82,7 +82,7 @@ EXAMPLES = few_shot(
                     },
                     {
                         "pair": 2,
-                        "relation": "none",
+                        "relation": "unrelated",
                         "certainty": "strong",
                         "reason": "The later one only asks about the balcony.",
                     },
@@ -91,7 +91,7 @@ EXAMPLES = few_shot(
         ),
         (
             {"pairs": '{"pair": 1, "earlier": {"text": "我骑车上班。"}, "later": {"text": "我现在坐地铁上班了。"}}'},
-            {"pairs": [{"pair": 1, "relation": "change", "certainty": "strong", "reason": "上班的方式变了。"}]},
+            {"pairs": [{"pair": 1, "relation": "changed", "certainty": "strong", "reason": "上班的方式变了。"}]},
         ),
     ],
 )

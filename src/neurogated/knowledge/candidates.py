@@ -1,0 +1,163 @@
+"""The pairs of memories about which a model is asked, because no slot connects them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice, product
+from typing import NamedTuple
+
+import numpy as np
+
+from neurogated.core.conflicts import conflicts_about
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import NO_MEMORIES, Filter
+from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.same_as import anyone, others_of
+from neurogated.core.scope import ScopeFilter
+from neurogated.core.view import GraphView
+from neurogated.knowledge.origin import are_one_text, is_compared, statements_in, voice_of
+from neurogated.knowledge.read.clauses import clauses_of
+from neurogated.knowledge.read.wordings import language
+from neurogated.text.keywords import split_keywords
+from neurogated.text.normalise import plain_sentences
+
+__all__ = ["CandidateFinder", "TextPair"]
+
+# Earlier memories of the speaker, the nearest ones, that are compared with a new memory.
+_NEAREST = 24
+
+# Cosine times weight of the words in common of two clauses that differ, from which the model is asked.
+_RARE = 1.4
+
+# Cosine from which the model is asked in any case, and how far it must be above the average of the nearest memories.
+_COSINE = 0.3
+_CONTRAST = 0.25
+
+_READ, _ROUNDS = 64, 4
+"""Memories that are read in a round, and the rounds until enough of them are those of one speaker."""
+_DENIALS = frozenset({"not", "ends"})
+_DIGIT = re.compile(r"\d")
+_HAN = re.compile("[\u3400-\u9fff]")
+
+
+class TextPair(NamedTuple):
+    """A memory with an earlier one of the same speaker, and the places of the sentences that are most alike."""
+
+    new: MemoryNode
+    old: MemoryNode
+    sentences: tuple[int, int]
+    """The place in the old memory, and that in the new one."""
+
+    @property
+    def nodes(self) -> tuple[MemoryNode, ...]:
+        """The memory that waits, and the other one."""
+        return self.new, self.old
+
+
+class _Clause(NamedTuple):
+    place: int
+    """The place of its sentence in the text."""
+    words: frozenset[str]
+    is_denied: bool
+    numbers: frozenset[str]
+
+    def differs(self, other: _Clause) -> bool:
+        """Return whether one of both is denied, or both have numbers and not the same."""
+        changes = bool(self.numbers and other.numbers) and self.numbers != other.numbers
+        return changes or self.is_denied != other.is_denied
+
+
+class _Likeness(NamedTuple):
+    weight: float
+    """The weight of the words in common of two clauses, the highest of all."""
+    places: tuple[int, int]
+    """The places of their sentences, in the old memory and in the new one."""
+
+
+class CandidateFinder:
+    """Finds the earlier memories of a speaker that a new one may contradict, by vectors and by rare words."""
+
+    def __init__(self, store: GraphStorePort, most: int) -> None:
+        """Take the store, and the most earlier memories about which the model is asked for a new one."""
+        self._store = store
+        self._most = most
+
+    def candidates(
+        self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]
+    ) -> list[tuple[MemoryNode, float]]:
+        """Return the nearest memories of the same speaker with their cosines, without those that say the same."""
+        if node.embedding is None or not is_compared(node) or node.found.statement is not None:
+            return []
+        known = {*self._linked(view, node.id), node.id}
+        own = ScopeFilter(*node.scope.owner, alone=True)
+        shown = self._store.view(filters=Filter(scope=own, except_kinds=NO_MEMORIES))
+        found = self._store.nearest(node.embedding, _ROUNDS * _READ, shown)
+        cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}
+        alike = (one for one in self._read(list(cosines)) if is_compared(one) and one.found.statement is None)
+        said = (one for one in alike if voice_of(one) == voice_of(node) and not are_one_text(one, node))
+        return [(one, cosines[one.id]) for one in islice(said, _NEAREST)]
+
+    def pairs(self, node: MemoryNode, candidates: Sequence[tuple[MemoryNode, float]]) -> list[TextPair]:
+        """Return the pairs about which the model is asked, the most urgent first.
+
+        A pair is urgent if a clause of one memory has rare words of a clause of the other and is its denial or has
+        other numbers, or if both are much more alike than the candidates are on average.
+        """
+        ours, theirs = _clauses(node), [_clauses(old) for old, _ in candidates]
+        weights = _weights([ours, *theirs])
+        # Candidates that are missing count as 0, so in a small memory more pairs are asked.
+        near = max(_COSINE, sum(cosine for _, cosine in candidates) / _NEAREST + _CONTRAST)
+        asked = []
+        for (old, cosine), others in zip(candidates, theirs, strict=True):
+            pairs = list(product(others, ours))
+            differing = _likeness((pair for pair in pairs if pair[0].differs(pair[1])), weights)
+            if cosine * differing.weight >= _RARE or cosine >= near:
+                places = differing.places if differing.weight else _likeness(pairs, weights).places
+                asked.append((cosine * (1 + differing.weight), TextPair(node, old, places)))
+        asked.sort(key=lambda scored: -scored[0])
+        return [pair for _, pair in asked[: self._most]]
+
+    def _read(self, names: Sequence[str]) -> Iterator[MemoryNode]:
+        """Yield memories in order, read in rounds: those of other speakers, such as the assistant, may be near too."""
+        for begin in range(0, len(names), _READ):
+            yield from self._store.get_nodes(names[begin : begin + _READ], missing_ok=True)
+
+    def _linked(self, view: GraphView, name: str) -> Iterator[str]:
+        """Yield the ids of the memories that say the same as one, or that are in conflict with it."""
+        rows = view.known_rows([name])
+        yield from chain.from_iterable(others_of(view, rows, anyone))
+        about = conflicts_about(view, [name])
+        if about:
+            arcs = view.arcs(view.known_rows(about), EdgeType.CONFLICT)
+            yield from (view.ids[row] for row in np.unique(arcs.target).tolist())
+
+
+def _clauses(node: MemoryNode) -> list[_Clause]:
+    return [
+        _Clause(
+            place,
+            words,
+            not _DENIALS.isdisjoint(clause.labels),
+            frozenset(token.raw for token in clause.tokens if _DIGIT.search(token.raw)),
+        )
+        for place, text in enumerate(statements_in(node))
+        for sentence in plain_sentences(text)
+        for clause in clauses_of(sentence, language("zh" if _HAN.search(text) else "en"))
+        if (words := frozenset(split_keywords(" ".join(token.raw for token in clause.tokens))))
+    ]
+
+
+def _weights(texts: Sequence[Iterable[_Clause]]) -> dict[str, float]:
+    """Return the weight of each word: words that many of the texts have count less."""
+    counts = Counter(word for clauses in texts for word in frozenset().union(*(one.words for one in clauses)))
+    return {word: math.log(1 + (1 + _NEAREST) / count) for word, count in counts.items()}
+
+
+def _likeness(pairs: Iterable[tuple[_Clause, _Clause]], weights: Mapping[str, float]) -> _Likeness:
+    found = ((sum(weights[word] for word in old.words & new.words), old.place, new.place) for old, new in pairs)
+    weight, *places = max(found, key=lambda one: one[0], default=(0.0, 0, 0))
+    return _Likeness(weight, (places[0], places[1]))
