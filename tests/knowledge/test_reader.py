@@ -19,7 +19,7 @@ SAID = datetime(2026, 11, 24, 12, tzinfo=UTC)
         ("I live in Ghent.", "home", "Ghent"),
         ("我住在根特。", "home", "根特"),
         ("I'm allergic to peanuts!", "allergy", "peanuts"),
-        ("My sister's name is Clara.", "sibling", "Clara"),
+        ("My boss is called Martin.", "manager", "Martin"),
     ],
 )
 def test_a_plain_statement_is_a_claim_of_the_user(text: str, attribute: str, value: str) -> None:

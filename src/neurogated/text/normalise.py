@@ -48,6 +48,8 @@ class Sentence(NamedTuple):
     """Its place in the text, from 0."""
     text: str
     is_question: bool
+    has_case: bool
+    """Whether it was written with capitals and small letters."""
 
 
 @functools.cache
@@ -97,7 +99,7 @@ def plain_sentences(text: str) -> Iterator[Sentence]:
     for number, sentence in enumerate(split_sentences(text)):
         for line in sentence.split("\n"):
             if plain := plain_text(line[:_LONGEST]):
-                yield Sentence(number, plain, "?" in line or "？" in line)
+                yield Sentence(number, plain, "?" in line or "？" in line, not (line.islower() or line.isupper()))
 
 
 def tokens_of(text: str) -> list[Token]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from neurogated.knowledge.read.wordings import Language
 from neurogated.text.language import FUNCTION_WORDS
@@ -12,10 +12,14 @@ from neurogated.text.language import Language as LatinLanguage
 from neurogated.text.normalise import Sentence, Token, tokens_of
 from neurogated.text.times import locate_times
 
-__all__ = ["TIME", "Clause", "clauses_of"]
+__all__ = ["ASKED", "TIME", "Clause", "clauses_of"]
 
 TIME = "time"
 """The label of the words of a time, with its preposition."""
+ASKED = "asked"
+"""The label of the words that stand for the value in a question."""
+_STRONG = frozenset({"now", "past", "begins"})
+"""Labels of cues that are times, too."""
 _HARD, _SOFT = frozenset(";:—–()|"), frozenset(",，、-")
 _QUOTED = re.compile('["“„«「『][^"“”„«»「」『』]*["”“»」』]')
 _MOST_OPENING = 6
@@ -28,12 +32,37 @@ _LOOKED_AT = 4
 class Clause:
     """A part of a sentence with one verb."""
 
+    number: int
+    """The place of its sentence in the text."""
     text: str
     """The sentence."""
     tokens: Sequence[Token]
     labels: Sequence[str]
     is_claimed: bool
     """Whether the speaker says so herself: it is not asked, supposed or said by others."""
+    has_case: bool = True
+    """Whether the sentence has capitals and small letters, so that a capital shows a name."""
+    is_joke: bool = False
+    """Whether it says that the text is a joke."""
+
+    @property
+    def quote(self) -> str:
+        """The clause as it is written."""
+        return self.text[self.tokens[0].begin : self.tokens[-1].end]
+
+    def as_statement(self, own: Language) -> Clause:
+        """Return a question in the order of a statement: "where do I live" as "I do live where"."""
+        tokens, labels, words = list(self.tokens), list(self.labels), own.words
+        if not own.has_spaces or tokens[0].word not in words["questions"] | words["inverted"] | words["prepositions"]:
+            return self
+        verb = next((n for n, token in enumerate(tokens) if token.word in words["inverted"]), len(tokens) - 1)
+        rest = range(verb + 1, len(tokens))
+        end = next((n for n in rest if n > verb + 1 and tokens[n].word in own.finite - {"'s"}), len(tokens))
+        if tokens[verb + 1 : verb + 2] and tokens[verb + 1].word in words["me"] | words["third"]:
+            end = verb + 2
+        order = [*range(verb + 1, end), verb, *range(end, len(tokens)), *range(verb)]
+        asked = [ASKED if n < verb else labels[n] for n in order]
+        return replace(self, tokens=[tokens[n] for n in order], labels=asked)
 
 
 def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:
@@ -41,7 +70,7 @@ def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:
     text = _QUOTED.sub(lambda found: " " * len(found[0]) if len(found[0].split()) > 2 else found[0], sentence.text)  # noqa: PLR2004
     tokens = tokens_of(text)
     labels = _labels(text, tokens, language)
-    begin, is_supposed = 0, False
+    begin, is_supposed, words = 0, False, language.words
     for end, following in [*_joints(tokens, labels, language), (len(tokens), len(tokens))]:
         part, marks = tokens[begin:end], labels[begin:end]
         begin = following
@@ -50,7 +79,8 @@ def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:
         part, marks, is_reported = _own_words(part, marks, language)
         is_supposed |= is_reported or "unreal" in marks[:2]
         asks = sentence.is_question and (_asks(part, language) or end == len(tokens))
-        yield Clause(text, part, marks, not (is_supposed or asks))
+        is_joke = any(" ".join(t.word for t in part) == joke for joke in words["joking"])
+        yield Clause(sentence.number, text, part, marks, not (is_supposed or asks), sentence.has_case, is_joke)
         is_supposed &= not (end < len(tokens) and tokens[end].word in (";", "but"))
 
 
@@ -64,33 +94,38 @@ def _own_words(tokens: list[Token], labels: list[str], language: Language) -> tu
     said = next((n for n, token in enumerate(tokens[:_MOST_OPENING]) if n and token.word in words["speech"]), 0)
     if not said:
         return tokens, labels, False
-    if "past_aux" in labels[:said] or not any(token.word in words["me"] for token in tokens[:said]):
+    before = [token.word for token, label in zip(tokens[:said], labels[:said], strict=True) if not label]
+    if "past_aux" in labels[:said] or (before and not (len(before) == 1 and before[0] in words["me"])):
         return tokens, labels, True
     begin = said + 1
     while begin < len(tokens) - 1 and tokens[begin].word in words["that"]:
         begin += 1
-    return tokens[begin:], labels[begin:], False
+    subjects = words["me"] | words["mine"] | words["third"] | words["theirs"]
+    is_report = begin > said + 1 or (tokens[begin : begin + 1] and tokens[begin].word in subjects)
+    return (tokens[begin:], labels[begin:], False) if is_report else (tokens, labels, False)
 
 
 def _labels(text: str, tokens: Sequence[Token], language: Language) -> list[str]:
-    labels = [""] * len(tokens)
+    words, labels = language.words, [""] * len(tokens)
     i = 0
     while i < len(tokens):
         size, label = 1, ""
-        for words, name in language.cues.get(tokens[i].word, ()):
-            if all(i + n < len(tokens) and tokens[i + n].word == word for n, word in enumerate(words)):
-                size, label = len(words), name
+        for cue, name in language.cues.get(tokens[i].word, ()):
+            if all(i + n < len(tokens) and tokens[i + n].word == word for n, word in enumerate(cue)):
+                size, label = len(cue), name
                 break
         labels[i : i + size] = [label] * size
         i += size
     code: LatinLanguage = next((each for each in FUNCTION_WORDS if each == language.code), "en")
     for begin, end in locate_times(text, code):
-        covered = [n for n, token in enumerate(tokens) if begin <= token.begin < end]
+        covered = [n for n, token in enumerate(tokens) if begin <= token.begin < end and labels[n] not in _STRONG]
         if covered:
-            first = covered[0]
-            while first and tokens[first - 1].word in language.words["time_words"]:
+            first, last = covered[0], covered[-1]
+            while first and tokens[first - 1].word in words["time_words"]:
                 first -= 1
-            labels[first : covered[-1] + 1] = [TIME] * (covered[-1] + 1 - first)
+            while last + 1 < len(tokens) and tokens[last + 1].word in words["time_after"]:
+                last += 1
+            labels[first : last + 1] = [TIME] * (last + 1 - first)
     return labels
 
 
@@ -108,7 +143,7 @@ def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) 
         while after < len(tokens) and (tokens[after].word in words["joins"] or tokens[after].raw in _HARD | _SOFT):
             after += 1
         start = after
-        while start < len(tokens) and labels[start] and tokens[start].word not in language.verbs:
+        while start < len(tokens) and labels[start] and tokens[start].word not in language.finite:
             start += 1
         if token.raw in _HARD or _starts(tokens[start : start + _LOOKED_AT], language):
             yield i, after

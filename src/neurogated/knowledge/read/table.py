@@ -7,7 +7,7 @@ import tomllib
 from importlib import resources
 from typing import Any, NamedTuple
 
-__all__ = ["Attribute", "attribute_named", "attributes", "open_attribute", "packaged_table"]
+__all__ = ["Attribute", "attribute_named", "attribute_of", "attributes", "open_attribute", "packaged_table"]
 
 
 class Attribute(NamedTuple):
@@ -52,9 +52,21 @@ def open_attribute(words: str) -> Attribute:
     return Attribute(" ".join(key) or words.lower(), is_single, kind)
 
 
+def attribute_of(key: str, words: str) -> Attribute:
+    """Return the attribute of a wording: of the table, or of the words that stand for {k} in it."""
+    if key == "open":
+        return open_attribute(words)
+    keyed = packaged_table("attributes")["keyed"]
+    return attributes()[key]._replace(key=keyed[key].format(words)) if words else attributes()[key]
+
+
 @functools.lru_cache(4_096)
 def attribute_named(words: str) -> Attribute:
     """Return the attribute of a key, of a noun, or of the words between a subject and a value, such as "lives in"."""
-    from neurogated.knowledge.read.wordings import attribute_of_words  # noqa: PLC0415 - the wordings need this table
+    from neurogated.knowledge.read.naming import attribute_of_words  # noqa: PLC0415 - the wordings need this table
 
+    for key, phrase in packaged_table("attributes")["keyed"].items():
+        before, _, after = phrase.partition("{}")
+        if words.startswith(before) and words.endswith(after) and len(words) > len(before + after):
+            return attribute_of(key, words.removeprefix(before).removesuffix(after))
     return attributes().get(words) or attribute_of_words(words) or open_attribute(words)

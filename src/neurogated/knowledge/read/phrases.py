@@ -1,0 +1,140 @@
+"""Which words of a clause are a value: where it begins and ends, whether it is of its kind, and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from neurogated.knowledge.read.clauses import TIME, Clause
+from neurogated.knowledge.read.places import is_place
+from neurogated.knowledge.read.table import Attribute
+from neurogated.knowledge.read.wordings import Language
+
+__all__ = ["fits", "parts_of", "text_of", "trimmed"]
+
+_TIMED = frozenset({"date", "time", "number"})
+"""Types of values that hold times."""
+_SHORT = frozenset({"name", "place", "id", "number", "noun"})
+"""Types of values that end at a comma."""
+_PROPER = frozenset({"name", "place", "id"})
+"""Types of values that end before a preposition."""
+_FREE = frozenset({"text", "clause"})
+"""Types of values that are whole phrases."""
+_KINDS_OF_TYPES = {"name": "name", "place": "proper", "number": "number", "date": "date", "time": "date", "id": "id"}
+_MOST_NAME = 6
+Span = tuple[int, int]
+
+
+def text_of(clause: Clause, span: Span) -> str:
+    """Return the words of a span as they are written."""
+    begin, end = span
+    return clause.text[clause.tokens[begin].begin : clause.tokens[end - 1].end] if begin < end else ""
+
+
+def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> Span | None:
+    """Return a value without articles, cues and what follows it; None if it is the subject of another verb."""
+    begin, end = span
+    tokens, labels, words = clause.tokens, clause.labels, own.words
+    is_timed = attribute.type in _TIMED
+    led = words["articles"] | (words["mine"] if attribute.type not in _FREE else frozenset())
+    led |= words["prepositions"] if attribute.type in ("date", "time") else frozenset()
+    skipped = {"plain", "now", "hedge", "not", *(() if is_timed else (TIME,))}
+    while begin < end - 1 and (tokens[begin].word in led or (labels[begin] in skipped and tokens[begin].raw.islower())):
+        begin += 1
+    for n in range(begin + 1, end):
+        if is_timed and labels[n] == TIME:
+            continue
+        if tokens[n].word in words["breaks"] and attribute.type not in _FREE:
+            return None
+        if _ends(clause, n, attribute, own):
+            end = n
+            break
+    while begin < end and labels[end - 1] and not (is_timed and labels[end - 1] == TIME):
+        end -= 1
+    while begin < end and not tokens[end - 1].word[-1].isalnum() and tokens[end - 1].word not in "%€$£+#":
+        end -= 1
+    return (begin, end) if begin < end else None
+
+
+def _ends(clause: Clause, n: int, attribute: Attribute, own: Language) -> bool:
+    """Return whether a value ends before the word `n`."""
+    word, words = clause.tokens[n].word, own.words
+    if word in words["stops"] or word in ";:()":
+        return True
+    if word in ",，":
+        after = n + 1 < len(clause.tokens) and clause.tokens[n + 1]
+        is_list = not attribute.is_single or (attribute.type == "place" and after and is_place(after.raw))
+        return attribute.type in _SHORT and not is_list
+    if attribute.type in _PROPER:
+        return word in words["prepositions"] and word not in words["inside"]
+    return attribute.type == "noun" and word in words["after_nouns"]
+
+
+def parts_of(clause: Clause, span: Span, attribute: Attribute, own: Language) -> Iterator[Span]:
+    """Yield the values of a list, if the attribute has many, else the value."""
+    begin, end = span
+    if attribute.is_single or attribute.type in _FREE:
+        yield span
+        return
+    led = own.words["articles"] | own.words["lists"] | own.words["mine"]
+    for n in range(begin, end + 1):
+        if n == end or clause.tokens[n].word in own.words["lists"] | {",", "，", "、"}:
+            while begin < n and (clause.tokens[begin].word in led or clause.labels[begin] == "plain"):
+                begin += 1
+            if begin < n:
+                yield begin, n
+            begin = n + 1
+
+
+def fits(clause: Clause, span: Span, kind: str, attribute: Attribute, own: Language) -> bool:
+    """Return whether a value is of the kind that its wording names, or else of its attribute's type."""
+    tokens = clause.tokens[span[0] : span[1]]
+    kind = kind or _KINDS_OF_TYPES.get(attribute.type, "")
+    if kind in own.kinds or "|" in kind:
+        listed = own.kinds.get(kind) or frozenset(kind.split("|"))
+        return _is_listed([token.word for token in tokens], listed, own)
+    if kind in _CHECKS:
+        return _CHECKS[kind](clause, span, own)
+    return not kind or tokens[0].word.endswith(kind) or tokens[-1].word.endswith(kind)
+
+
+def _is_proper(clause: Clause, span: Span, own: Language) -> bool:
+    first = clause.tokens[span[0]]
+    is_name = not first.raw[:1].islower() or not clause.has_case
+    most = _MOST_NAME if own.has_spaces else 2 * _MOST_NAME
+    return is_name and span[1] - span[0] <= most and not first.raw[0].isdecimal() and not clause.labels[span[0]]
+
+
+def _has_number(clause: Clause, span: Span, own: Language) -> bool:
+    words = [token.word for token in clause.tokens[slice(*span)]]
+    return any(word[0].isdecimal() or word in own.words["numbers"] for word in words)
+
+
+_CHECKS: dict[str, Callable[[Clause, Span, Language], bool]] = {
+    "name": _is_proper,
+    "proper": _is_proper,
+    "known": lambda clause, span, _: is_place(text_of(clause, span)),
+    "place": lambda clause, span, own: (
+        is_place(text_of(clause, span)) or (clause.has_case and _is_proper(clause, span, own))
+    ),
+    "lower": lambda clause, span, _: not clause.has_case or not clause.tokens[span[0]].raw[:1].isupper(),
+    "number": _has_number,
+    "bare": lambda clause, span, _: span[1] - span[0] == 1 and clause.tokens[span[0]].word.isdecimal(),
+    "date": lambda clause, span, _: (
+        TIME in clause.labels[slice(*span)] or any(character.isdecimal() for character in text_of(clause, span))
+    ),
+    "id": lambda clause, span, _: any(each.isdecimal() or each == "@" for each in text_of(clause, span)),
+    "spot": lambda clause, span, own: (
+        not clause.tokens[span[0]].raw[:1].islower()
+        or clause.tokens[span[0] - 1].word in own.words["articles"] | own.words["mine"]
+    ),
+}
+"""What a value of a kind is; other kinds are lists of words in the file of the language."""
+
+
+def _is_listed(words: Sequence[str], listed: frozenset[str], own: Language) -> bool:
+    """Return whether a value, its first or its last word is in a list, or ends with an ending of it, such as "-ist"."""
+    text = own.joint.join(words)
+    if f"!{words[-1]}" in listed or f"!{text}" in listed:
+        return False
+    endings = tuple(each[1:] for each in listed if each.startswith("-"))
+    return not listed.isdisjoint((text, words[0], words[-1])) or text.endswith(endings)

@@ -1,0 +1,90 @@
+"""Who or what a clause is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neurogated.core.claims import Slot
+from neurogated.knowledge.read.clauses import Clause
+from neurogated.knowledge.read.matching import Match
+from neurogated.knowledge.read.wordings import Language
+from neurogated.text.normalise import Token
+
+__all__ = ["Subjects"]
+
+_MOST_WORDS, _MOST_BARE = 6, 2
+"""Words of a subject, and of one without article and capitals."""
+
+
+class Subjects:
+    """The subjects of one text, in order, so that pronouns and clauses without a subject can be understood."""
+
+    def __init__(self, own: Language, speaker: str) -> None:
+        """Take the language, and the subject that "I" means."""
+        self._own, self._speaker = own, speaker
+        self._last: str | None = None
+        """The last subject besides the speaker, which "he", "she" or "it" means."""
+        self._current: str | None = speaker
+        """The subject of the clause before, which a clause without one shares."""
+        self._introduced: list[tuple[Slot, str]] = []
+
+    def begin_sentence(self) -> None:
+        """Forget the subject of the clause before."""
+        self._current = None
+
+    def introduced(self) -> list[tuple[Slot, str]]:
+        """Return persons named beside what they are to the speaker since the last call, as in "my sister Anna"."""
+        found, self._introduced = self._introduced, []
+        return found
+
+    def named(self, clause: Clause, match: Match) -> str | None:
+        """Return the subject of a match; None if its words are no person or thing."""
+        begin, end = match.subject
+        while begin < end and clause.labels[begin]:
+            begin += 1
+        while begin < end and clause.labels[end - 1] and clause.tokens[end - 1].word != "'s":
+            end -= 1
+        tokens = clause.tokens[begin:end]
+        found = self._named(tokens, is_owner=match.is_owner) if tokens else self._unnamed(clause, match)
+        self._current = found or self._current
+        if found and found != self._speaker:
+            self._last = found
+        return found
+
+    def _unnamed(self, clause: Clause, match: Match) -> str | None:
+        """Return the subject of the clause before, or the speaker where the verb is no command: "Moved to Ghent"."""
+        if self._current is not None:
+            return self._current
+        is_command = self._own.has_spaces and clause.tokens[match.used[0]].word in self._own.lemmas
+        begins = match.subject[1] == match.used[0] and not match.is_owner
+        return self._speaker if not (begins and is_command) else None
+
+    def _named(self, tokens: Sequence[Token], *, is_owner: bool) -> str | None:
+        words = self._own.words
+        if is_owner and tokens[-1].word in words["possessive"] and len(tokens) > 1:
+            tokens = tokens[:-1]
+        first = tokens[0].word
+        if len(tokens) == 1 and first in words["me"] | (words["mine"] if is_owner else frozenset()):
+            return self._speaker
+        if len(tokens) == 1 and first in words["third"] | (words["theirs"] if is_owner else frozenset()):
+            return self._last
+        return self._noun(tokens) if len(tokens) <= _MOST_WORDS else None
+
+    def _noun(self, tokens: Sequence[Token]) -> str | None:
+        """Return the name or noun of a subject: "Anna" for "my sister Anna"; None if it is neither."""
+        words, joint = self._own.words, self._own.joint
+        is_mine = tokens[0].word in words["mine"]
+        is_noun = is_mine or tokens[0].word in words["theirs"] | words["articles"]
+        rest = tokens[1:] if is_noun else tokens
+        if rest and rest[0].word in words["possessive"] and rest[0].word != "'s":
+            rest = rest[1:]
+        if not rest or any(token.word in words["small"] for token in rest):
+            return None
+        names = [token.raw for token in rest if token.raw[:1].isupper()]
+        noun = joint.join(token.word for token in rest[: len(rest) - len(names)])
+        if is_mine and names and noun in self._own.persons:
+            self._introduced.append((Slot(self._speaker, self._own.persons[noun]), joint.join(names)))
+            return joint.join(names)
+        if is_noun or not joint or len(names) == len(rest) or len(rest) <= _MOST_BARE:
+            return joint.join(token.raw if token.raw[1:].islower() or not is_noun else token.word for token in rest)
+        return None
