@@ -12,7 +12,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import LearningSettings
-from neurogated.core.column_view import ColumnView
+from neurogated.core.view import GraphView
 from neurogated.errors import UnknownIdError
 
 TEXTS = ("A heron stood in the reeds.", "The heron flew over Lyon.", "Rain fell on Lyon all day.")
@@ -66,9 +66,9 @@ def test_a_delete_waits_for_the_feedback_that_has_seen_the_memory(
 ) -> None:
     """The deletion begins after the feedback has read the graph and before it writes."""
     seen, deleting = threading.Event(), threading.Event()
-    present = ColumnView.present
+    present = GraphView.present
 
-    def stop(view: ColumnView, *given: object) -> list[str]:
+    def stop(view: GraphView, *given: object) -> list[str]:
         found = present(view, *given)  # type: ignore[arg-type]
         if threading.current_thread().name.startswith("feedback"):
             seen.set()
@@ -79,7 +79,7 @@ def test_a_delete_waits_for_the_feedback_that_has_seen_the_memory(
         deleting.set()
         return memory.delete(ids)
 
-    monkeypatch.setattr(ColumnView, "present", stop)
+    monkeypatch.setattr(GraphView, "present", stop)
     with ThreadPoolExecutor(1, "feedback") as feeding, ThreadPoolExecutor(1, "delete") as pool:
         feedback = feeding.submit(memory.feedback, ids)
         assert seen.wait(60)

@@ -11,7 +11,6 @@ from hypothesis import Phase, settings
 
 from neurogated import GraphDelta, GraphStore, GraphView, MemoryNode
 from neurogated.core.clock import Clock
-from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
@@ -126,9 +125,9 @@ class LiveViews(Sound):
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - those of a GraphStore
         super().__init__(**settings)
-        self._shown: list[ColumnView] = []
+        self._shown: list[GraphView] = []
 
-    def view(self, **asked: Any) -> ColumnView:  # noqa: ANN401 - as in GraphStore
+    def view(self, **asked: Any) -> GraphView:  # noqa: ANN401 - as in GraphStore
         self._shown.append(super().view(**asked))
         return self._shown[-1]
 
@@ -152,7 +151,7 @@ class FindsTheExpired(Sound):
 
 
 class HoldsForEver(Sound):
-    def view(self, **asked: Any) -> ColumnView:  # noqa: ANN401 - as in GraphStore
+    def view(self, **asked: Any) -> GraphView:  # noqa: ANN401 - as in GraphStore
         return super().view(**{**asked, "valid_at": None})
 
 
@@ -215,7 +214,7 @@ class KeepsOldTags(Sound):
 class ShowsEveryUser(Sound):
     """Searches the memories of all users for every user."""
 
-    def view(self, **asked: Any) -> ColumnView:  # noqa: ANN401 - as in GraphStore
+    def view(self, **asked: Any) -> GraphView:  # noqa: ANN401 - as in GraphStore
         filters = asked.get("filters")
         return super().view(**{**asked, "filters": filters and replace(filters, scope=None)})
 

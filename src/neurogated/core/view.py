@@ -1,24 +1,31 @@
-"""`GraphView`: a read-only snapshot of one graph for all readers.
+"""`GraphView`: a read-only snapshot of one graph for all readers, in columns that the graph index makes.
 
-Row numbers identify nodes and edges. They are valid in one view and in searches on it.
+Row numbers identify nodes and edges. They are valid in one view and in searches on it. Edges are in layers of adjacency
+lists: one large old layer and small newer ones. A write adds a small layer and never rebuilds the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.columns import Adjacency, Layer, PatchedValues, Rows
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey
-from neurogated.core.scope import Scope
+from neurogated.core.scope import Scope, ScopeFilter
+from neurogated.core.scope_rows import ScopeRows
+from neurogated.errors import UnknownIdError
 
-__all__ = ["Arcs", "GraphView", "Rows", "Values"]
+__all__ = ["Arcs", "GraphView", "Rows"]
 
-Rows = NDArray[np.int64]
-"""(n,) int64 row numbers."""
+_MANY_SCOPES = 1000
+"""Beyond this many scopes, scanning the column of all nodes is quicker."""
 
 
 class Arcs(NamedTuple):
@@ -34,135 +41,140 @@ class Arcs(NamedTuple):
     """0–1."""
 
 
-class Values(Protocol):
-    """A column of a view."""
-
-    def take(self, rows: Rows) -> NDArray[Any]:
-        """Return the values at `rows`."""
-
-    def all(self) -> NDArray[Any]:
-        """Return the whole column."""
-
-
-class GraphView(Protocol):
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphView:
     """The graph after the delta number `sequence`; later writes do not change the view."""
 
-    @property
-    def sequence(self) -> int:
-        """The number of the last delta that the view shows."""
+    sequence: int
+    ids: Sequence[str]
+    """The id of every node row, also of removed nodes. Rows from `node_count` on are newer than the view."""
+    rows_by_id: Mapping[str, int]
+    node_count: int
+    """Node rows, including those of removed nodes."""
+    edge_count: int
+    """Edge rows, including those of removed edges."""
+    alive: PatchedValues
+    """(nodes,) bool."""
+    base_energy: PatchedValues
+    """(nodes,) float64, 0–1; the energy at `energy_at`."""
+    energy_at: PatchedValues
+    """(nodes,) int64, microseconds since 1970 UTC."""
+    importance: PatchedValues
+    """(nodes,) float64, 0–1."""
+    uses: PatchedValues
+    """(nodes,) int32, how often recalls returned the node."""
+    charge: PatchedValues
+    """(nodes,) float64, 0–1; the energy that uses have added, at `charged_at`."""
+    charged_at: PatchedValues
+    """(nodes,) int64, microseconds since 1970 UTC."""
+    last_accessed: PatchedValues
+    """(nodes,) int64, microseconds since 1970 UTC."""
+    kind: PatchedValues
+    """(nodes,) int16, index into `kinds`."""
+    kinds: Sequence[str]
+    scope: PatchedValues
+    """(nodes,) int32, index into `scopes`."""
+    position: PatchedValues
+    """(nodes,) int64, position in the session; -1 outside of one."""
+    scopes: ScopeRows
+    edge_source: NDArray[np.int32]
+    edge_target: NDArray[np.int32]
+    edge_type: NDArray[np.int16]
+    """Index into `edge_types`."""
+    edge_types: Sequence[EdgeType]
+    weight: PatchedValues
+    """(edges,) float64, 0–1; NaN if the edge is removed."""
+    last_activated: PatchedValues
+    """(edges,) int64, microseconds since 1970 UTC."""
+    layers: Sequence[Layer]
+    hidden: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Rows of nodes that are in the graph but not in this view, ascending."""
+    among: Rows | None = None
+    """Rows of the nodes that searches may find, ascending; None for all. It may list hidden rows.
 
-    @property
-    def ids(self) -> Sequence[str]:
-        """The id of every node row, also of removed nodes. Rows from `node_count` on are newer than the view."""
+    It does not restrict the spreading of activation."""
 
-    @property
-    def rows_by_id(self) -> Mapping[str, int]:
-        """The row of every id."""
-
-    @property
-    def node_count(self) -> int:
-        """Node rows, including those of removed nodes."""
-
-    @property
-    def edge_count(self) -> int:
-        """Edge rows, including those of removed edges."""
-
-    @property
-    def alive(self) -> Values:
-        """(nodes,) bool, whether the view shows the node."""
-
-    @property
-    def base_energy(self) -> Values:
-        """(nodes,) float64, 0–1; the energy at `energy_at`."""
-
-    @property
-    def energy_at(self) -> Values:
-        """(nodes,) int64, microseconds since 1970 UTC."""
-
-    @property
-    def importance(self) -> Values:
-        """(nodes,) float64, 0–1."""
-
-    @property
-    def uses(self) -> Values:
-        """(nodes,) int32, how often recalls returned the node."""
-
-    @property
-    def charge(self) -> Values:
-        """(nodes,) float64, 0–1; the energy that uses have added, at `charged_at`."""
-
-    @property
-    def charged_at(self) -> Values:
-        """(nodes,) int64, microseconds since 1970 UTC."""
-
-    @property
-    def last_accessed(self) -> Values:
-        """(nodes,) int64, microseconds since 1970 UTC."""
-
-    @property
-    def kind(self) -> Values:
-        """(nodes,) int16, index into `kinds`."""
-
-    @property
-    def position(self) -> Values:
-        """(nodes,) int64, position in the session; -1 outside of one."""
-
-    @property
-    def kinds(self) -> Sequence[str]:
-        """The kinds of nodes."""
-
-    @property
-    def edge_source(self) -> NDArray[np.int32]:
-        """(edges,) node rows."""
-
-    @property
-    def edge_target(self) -> NDArray[np.int32]:
-        """(edges,) node rows."""
-
-    @property
-    def edge_type(self) -> NDArray[np.int16]:
-        """(edges,) index into `edge_types`."""
-
-    @property
-    def edge_types(self) -> Sequence[EdgeType]:
-        """The types of edges."""
-
-    @property
-    def weight(self) -> Values:
-        """(edges,) float64, 0–1; NaN if the edge is removed."""
-
-    @property
-    def last_activated(self) -> Values:
-        """(edges,) int64, microseconds since 1970 UTC."""
-
-    @property
-    def hidden(self) -> Rows:
-        """Rows of nodes that are in the graph but not in this view, ascending."""
-
-    @property
-    def among(self) -> Rows | None:
-        """Rows of the nodes that searches may find, ascending; None for all. It may list hidden rows.
-
-        It does not restrict the spreading of activation.
-        """
+    def restricted_to(self, rows: Rows) -> GraphView:
+        """Return the view with searches restricted to the nodes at `rows`, ascending."""
+        return replace(self, among=rows if self.among is None else np.intersect1d(self.among, rows))
 
     def admitted(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether searches may find the nodes at `rows`."""
+        if self.among is None:
+            return np.ones(rows.size, dtype=np.bool_)
+        if not self.among.size:
+            return np.zeros(rows.size, dtype=np.bool_)
+        places = np.minimum(np.searchsorted(self.among, rows), self.among.size - 1)
+        found: NDArray[np.bool_] = self.among[places] == rows
+        return found
+
+    def rows_of_scopes(self, wanted: ScopeFilter) -> Rows | None:
+        """Return the rows of the nodes in admitted scopes, ascending, including hidden rows; None for all nodes.
+
+        With up to 1,000 scopes the cost is proportional to the admitted nodes, with more to all nodes.
+        """
+        codes = self.scopes.admitted(wanted)
+        if codes is None:
+            return None
+        if codes.size > _MANY_SCOPES:
+            admitted = np.zeros(len(self.scopes), dtype=np.bool_)
+            admitted[codes] = True
+            return np.flatnonzero(admitted[self.scope.all()])
+        rows = self.scopes.rows(wanted, self.node_count)
+        if not self.scopes.moved:
+            return rows
+        # A node that moved to another scope has a row in both.
+        found: Rows = rows[np.isin(self.scope.take(rows), codes)]
+        return found
 
     def scope_of(self, row: int) -> Scope:
         """Return the scope of the node at `row`."""
+        return self.scopes[int(self.scope.take(np.array([row]))[0])]
 
     def owners(self) -> NDArray[np.int32]:
         """Return (nodes,) numbers that are equal for nodes of the same user and agent."""
+        numbers: dict[tuple[str | None, str | None], int] = {}
+        by_scope = [numbers.setdefault((one.user_id, one.agent_id), len(numbers)) for one in self.scopes]
+        found: NDArray[np.int32] = np.array(by_scope, dtype=np.int32)[self.scope.all()[: self.node_count]]
+        return found
+
+    def without(self, nodes: Rows, edges: Rows) -> GraphView:
+        """Return the view without some nodes, all their edges, and some other edges."""
+        if not nodes.size and not edges.size:
+            return self
+        hidden_edges = np.concatenate((edges, self.arcs(nodes, both_ways=True).edge))
+        return replace(
+            self,
+            alive=self.alive.patched(nodes, value=False),
+            weight=self.weight.patched(hidden_edges, np.nan),
+            hidden=np.union1d(self.hidden, nodes),
+        )
 
     def find(self, node_id: str) -> int | None:
         """Return the row of a node; None if the graph has no such node."""
+        row = self.rows_by_id.get(node_id)
+        if row is None or row >= self.node_count or not self.alive.take(np.array([row]))[0]:
+            return None
+        return row
 
     def row(self, node_id: str) -> int:
-        """Return the row of a node; raises UnknownIdError."""
+        """Return the row of a node.
+
+        Raises:
+            UnknownIdError: the graph has no node with that id.
+        """
+        row = self.find(node_id)
+        if row is None:
+            raise UnknownIdError(f"no node {node_id!r} in the memory; ids are those that add, list and recall return")
+        return row
 
     def rows(self, node_ids: Iterable[str]) -> Rows:
-        """Return the rows of several nodes, in the order of `node_ids`; raises UnknownIdError."""
+        """Return the rows of several nodes, in the order of `node_ids`."""
+        wanted = list(node_ids)
+        found = [self.rows_by_id.get(node_id, self.node_count) for node_id in wanted]
+        if found and max(found) < self.node_count and self.alive.take(rows := np.array(found)).all():
+            return rows
+        return np.array([self.row(node_id) for node_id in wanted], dtype=np.int64)
 
     def present(self, node_ids: Iterable[str], known: Collection[str] = ()) -> list[str]:
         """Return those of the nodes that the view shows. The others are removed or expired.
@@ -174,9 +186,20 @@ class GraphView(Protocol):
         Raises:
             UnknownIdError: an id is not in `known`, and the graph never had it or a compaction erased it.
         """
+        found = []
+        for node_id in node_ids:
+            if self.find(node_id) is not None:
+                found.append(node_id)
+            elif node_id not in known and self.rows_by_id.get(node_id, self.node_count) >= self.node_count:
+                self.row(node_id)
+        return found
 
     def known_rows(self, node_ids: Iterable[str]) -> Rows:
         """Return the rows of those of the nodes that the graph has, ascending and distinct."""
+        found = {row for node_id in node_ids if (row := self.rows_by_id.get(node_id)) is not None}
+        rows = np.array(sorted(row for row in found if row < self.node_count), dtype=np.int64)
+        alive: Rows = rows[self.alive.take(rows).astype(np.bool_)]
+        return alive
 
     def arcs(
         self, frontier: Rows, edge_type: EdgeType | None = None, *, both_ways: bool = False, inwards: bool = False
@@ -189,28 +212,88 @@ class GraphView(Protocol):
             both_ways: walk edges along and against their stored direction.
             inwards: walk edges against their stored direction only.
         """
+        is_known = edge_type is None or edge_type in self.edge_types
+        origin, target, edge = self._gather(
+            frontier,
+            [
+                adjacency
+                for layer in (self.layers if is_known else ())
+                for adjacency, wanted in ((layer.outgoing, not inwards), (layer.incoming, inwards or both_ways))
+                if wanted
+            ],
+        )
+        weight = self.weight.take(edge)
+        unwanted = np.isnan(weight)
+        if edge_type is not None and is_known:
+            unwanted |= self.edge_type[edge] != self.edge_types.index(edge_type)
+        if not unwanted.any():
+            return Arcs(origin, target, edge, weight)
+        wanted = ~unwanted
+        return Arcs(origin[wanted], target[wanted], edge[wanted], weight[wanted])
+
+    def _gather(self, frontier: Rows, adjacencies: Sequence[Adjacency]) -> tuple[Rows, Rows, Rows]:
+        """Return origin positions, target rows and edge rows of all arcs of `frontier`, also of removed edges."""
+        if not adjacencies or not frontier.size:
+            nothing = np.empty(0, dtype=np.int64)
+            return nothing, nothing, nothing
+        groups = [adjacency.groups(frontier) for adjacency in adjacencies]
+        begin, count = (np.concatenate(column) for column in zip(*groups, strict=True))
+        ends = count.cumsum()
+        # Index into the arc arrays: start of the group plus offset in the group.
+        arc = np.arange(ends[-1]) + (begin - ends + count).repeat(count)
+        origin = np.arange(begin.size).repeat(count)
+        bounds = [0, *ends[frontier.size - 1 :: frontier.size].tolist()]
+        spans = [slice(*pair) for pair in pairwise(bounds)]
+        target, edge = (
+            np.concatenate([column[arc[span]] for column, span in zip(columns, spans, strict=True)], dtype=np.int64)
+            for columns in ([a.targets for a in adjacencies], [a.edges for a in adjacencies])
+        )
+        if len(adjacencies) == 1:
+            return origin, target, edge
+        origin %= frontier.size
+        # Sort, so that sums over arcs do not depend on how the edges are spread over layers.
+        order = (origin * self.edge_count + edge).argsort()
+        return origin[order], target[order], edge[order]
 
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
         """Return the row of the edge of `edge_type` from each source to its target, -1 if it does not exist."""
+        arcs = self.arcs(sources, edge_type)
+        found = np.full(sources.size, -1, dtype=np.int64)
+        hit = arcs.target == targets[arcs.origin]
+        found[arcs.origin[hit]] = arcs.edge[hit]
+        return found
 
     def edge_key(self, edge_row: int) -> EdgeKey:
         """Return the key of an edge."""
+        return EdgeKey(
+            self.ids[self.edge_source[edge_row]],
+            self.ids[self.edge_target[edge_row]],
+            self.edge_types[self.edge_type[edge_row]],
+        )
 
     def live_edges(self) -> Rows:
         """Return the rows of all edges that are not removed."""
+        return np.flatnonzero(~np.isnan(self.weight.all().astype(np.float64))).astype(np.int64)
 
     def live_nodes(self) -> Rows:
         """Return the rows of all nodes that are not removed."""
+        return np.flatnonzero(self.alive.all()).astype(np.int64)
 
     def admitted_nodes(self) -> Rows:
         """Return the rows of all nodes that searches may find."""
+        return self.live_nodes() if self.among is None else self.among[self.alive.take(self.among).astype(np.bool_)]
 
     def to_networkx(self) -> Any:  # noqa: ANN401 - a package that only an extra installs
-        """Return the nodes that searches may find, and the edges between them, as a `networkx.MultiDiGraph`.
-
-        Nodes have their id as key, and `kind`, `importance`, `base_energy`, `charge` and `uses`. Edges have the name of
-        their type as key, and `weight`.
-
-        Raises:
-            MissingExtraError: networkx is not installed.
-        """
+        """Return the graph as a `networkx.MultiDiGraph`; see `GraphView`."""
+        graph = import_extra("networkx", "networkx").MultiDiGraph()
+        rows = self.admitted_nodes()
+        names = ("importance", "base_energy", "charge", "uses")
+        columns = (getattr(self, name).take(rows).tolist() for name in names)
+        for row, code, *values in zip(rows.tolist(), self.kind.take(rows).tolist(), *columns, strict=True):
+            graph.add_node(self.ids[row], kind=self.kinds[code], **dict(zip(names, values, strict=True)))
+        edges = self.live_edges()
+        edges = edges[np.isin(self.edge_source[edges], rows) & np.isin(self.edge_target[edges], rows)]
+        for row, weight in zip(edges.tolist(), self.weight.take(edges).tolist(), strict=True):
+            source, target, kind = self.edge_key(row)
+            graph.add_edge(source, target, key=kind.name, weight=weight)
+        return graph

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import Access, GraphDelta, Owner, PendingTask
 from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.storage.family import Family
 from neurogated.storage.live_graph import LiveGraph
@@ -42,7 +42,7 @@ def rewrite(graph: LiveGraph, *, history: bool) -> int:
 def _erase_removed(
     deltas: Sequence[GraphDelta],
     erased: Collection[str],
-    made: Callable[[], ColumnView],
+    made: Callable[[], GraphView],
     *,
     history: bool,
 ) -> Iterator[GraphDelta]:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core import abilities
 from neurogated.core.clock import Clock, to_micros, utc_now
-from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
@@ -206,7 +205,7 @@ class GraphStore(
         filters: Filter | None = None,
         around: Iterable[str] | None = None,
         hops: int = 1,
-    ) -> ColumnView:
+    ) -> GraphView:
         now, moment = to_micros(self._clock()), micros_or_none(valid_at)
         with self.graph.reading(latest=True) as state:
             self.graph.require_bound(state)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.column_view import ColumnView
 from neurogated.core.derivation import derived_rows
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Condition, Filter
@@ -62,7 +61,7 @@ def in_order(nodes: Sequence[MemoryNode], order_by: str) -> list[MemoryNode]:
     return [*known, *(node for node in nodes if getattr(node, name) is None)]
 
 
-def filtered(graph: LiveGraph, view: ColumnView, filters: Filter) -> ColumnView:
+def filtered(graph: LiveGraph, view: GraphView, filters: Filter) -> GraphView:
     """Return a view whose searches find only the nodes that a filter admits."""
     rows = None if filters.scope is None else view.rows_of_scopes(filters.scope)
     if filters.tags:
@@ -86,7 +85,7 @@ def filtered(graph: LiveGraph, view: ColumnView, filters: Filter) -> ColumnView:
     return view if rows is None else view.restricted_to(rows)
 
 
-def _where(graph: LiveGraph, view: ColumnView, rows: Rows, condition: Condition) -> Rows:
+def _where(graph: LiveGraph, view: GraphView, rows: Rows, condition: Condition) -> Rows:
     """Return the rows of the nodes whose metadata fulfils a condition; reads the metadata of all rows."""
     found: list[int] = []
     for portion in portions(rows):

@@ -11,14 +11,13 @@ from typing import Self
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.column_view import ColumnView
 from neurogated.core.conflicts import CONFLICT, valid_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode
 from neurogated.core.outcomes import Outcome, outcome_of, times_of
 from neurogated.core.rendering import Described, keyword_text, tags
 from neurogated.core.scope import Scope
-from neurogated.core.view import Rows
+from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.storage.files.derived import PartSnapshot
 from neurogated.storage.index.graph.columns import Column
@@ -84,7 +83,7 @@ class GraphIndex:
         # Built on first use, so that a command that only counts nodes does not read all texts.
         self._texts: LexicalStore | None = None
         # For a graph of the past: returns its keywords and tags as an overlay on the index of the present.
-        self.overlay: Callable[[ColumnView, ReadTexts], LexicalStore] | None = None
+        self.overlay: Callable[[GraphView, ReadTexts], LexicalStore] | None = None
         self._making_texts = threading.Lock()
 
     @classmethod
@@ -208,11 +207,11 @@ class GraphIndex:
         view = self.topology.view()
         return view.node_count + view.edge_count
 
-    def texts(self, view: ColumnView, read: ReadTexts) -> LexicalStore:
+    def texts(self, view: GraphView, read: ReadTexts) -> LexicalStore:
         """Return the index of keywords and tags; build it if needed, from the texts that `read` returns for rows."""
         return self.own_texts(view, read) if self.overlay is None else self.overlay(view, read)
 
-    def own_texts(self, view: ColumnView, read: ReadTexts) -> LexicalStore:
+    def own_texts(self, view: GraphView, read: ReadTexts) -> LexicalStore:
         """Return the index of keywords and tags of the present; see `texts`."""
         with self._making_texts:
             if self._texts is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neurogated.core.clock import from_micros
-from neurogated.core.column_view import NODE_COLUMNS, ColumnView
+from neurogated.core.columns import NODE_COLUMNS
 from neurogated.core.conflicts import with_outcome
 from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
@@ -29,7 +29,7 @@ class GraphState:
     """
 
     form: GraphIndex
-    view: ColumnView
+    view: GraphView
     """The whole graph, including expired nodes and edges."""
     records: Records
     texts: LexicalStore | None
@@ -42,7 +42,7 @@ class GraphState:
         form = self.form.isolated()
         return replace(self, form=form, records=self.records.isolated(), texts=form.made_texts)
 
-    def visible(self, now: int, valid_at: int | None) -> ColumnView:
+    def visible(self, now: int, valid_at: int | None) -> GraphView:
         """Return the view without nodes and edges expired by `now` or not valid at `valid_at`, both in microseconds."""
         return self.form.validity.visible(self.view, now, valid_at)
 

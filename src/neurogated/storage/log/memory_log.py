@@ -14,9 +14,9 @@ from typing import Self
 import numpy as np
 
 from neurogated.core.clock import from_micros, utc_now
-from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import Access, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.model import ACCESSED
+from neurogated.core.view import GraphView
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
@@ -164,7 +164,7 @@ def replayed_past(
     return MemoryEngine.of(namespace, past, present.embedder), moment or (made[-1] if made else utc_now())
 
 
-def _used(delta: GraphDelta, present: ColumnView) -> GraphDelta:
+def _used(delta: GraphDelta, present: GraphView) -> GraphDelta:
     """Return a delta whose nodes have their present use counts and last uses, and which adds no uses of nodes."""
     if not (delta.nodes or delta.touch.nodes or delta.touch.charges):
         return delta

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from neurogated.core.column_view import PatchedValues
+from neurogated.core.columns import PatchedValues
 from neurogated.core.view import Rows
 
 __all__ = ["Column", "PatchedColumn"]

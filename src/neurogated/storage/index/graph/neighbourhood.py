@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.column_view import NODE_COLUMNS, ColumnView, PatchedValues
+from neurogated.core.columns import NODE_COLUMNS, PatchedValues
 from neurogated.core.model import checked_count
 from neurogated.core.scope_rows import ScopeRows
-from neurogated.core.view import Rows
+from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph.topology import layer_of
 from neurogated.text.strings import checked_names
 
@@ -21,7 +21,7 @@ __all__ = ["neighbourhood"]
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
-def neighbourhood(view: ColumnView, around: Iterable[str], hops: int) -> ColumnView:
+def neighbourhood(view: GraphView, around: Iterable[str], hops: int) -> GraphView:
     """Return the view of all nodes within `hops` edges of `around`, in either direction, and of the edges among them.
 
     The view has its own row numbers, and searches on it find only its nodes.

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.clock import to_micros
-from neurogated.core.column_view import ColumnView
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import EdgeKey
-from neurogated.core.view import Rows
+from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 
 __all__ = ["Plan", "make_plan"]
@@ -67,7 +66,7 @@ class Plan:
         return sum(rows.size for rows in (*changed, *touched))
 
 
-def make_plan(view: ColumnView, delta: GraphDelta) -> Plan:
+def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
     """Resolve every id of `delta` in `view`.
 
     Raises:
@@ -142,7 +141,7 @@ def _refuse_repetition(delta: GraphDelta) -> None:
                 raise InputError(f"the delta {what} {key!r} {times} times; once is enough")
 
 
-def _refuse_overflow(view: ColumnView, delta: GraphDelta) -> None:
+def _refuse_overflow(view: GraphView, delta: GraphDelta) -> None:
     for what, rows in (
         ("nodes", view.node_count + len(delta.nodes)),
         ("edges", view.edge_count + len(delta.edges)),
@@ -151,7 +150,7 @@ def _refuse_overflow(view: ColumnView, delta: GraphDelta) -> None:
             raise InputError(f"a graph has at most {_MOST_ROWS} {what}, including removed ones; compact it first")
 
 
-def _removed_edges(view: ColumnView, delta: GraphDelta, removed_nodes: Rows) -> Rows:
+def _removed_edges(view: GraphView, delta: GraphDelta, removed_nodes: Rows) -> Rows:
     named = _existing_edges(view, delta.removed_edges)
     if not removed_nodes.size:
         return np.unique(named)
@@ -165,7 +164,7 @@ def _new_or_existing(rows: Rows, in_use: int) -> Rows:
     return rows
 
 
-def _edge_ends(view: ColumnView, delta: GraphDelta, removed_nodes: Rows, node_rows: Rows) -> tuple[Rows, Rows]:
+def _edge_ends(view: GraphView, delta: GraphDelta, removed_nodes: Rows, node_rows: Rows) -> tuple[Rows, Rows]:
     put = {node.id: row for node, row in zip(delta.nodes, node_rows.tolist(), strict=True)}
     removed = set(removed_nodes.tolist())
 
@@ -182,7 +181,7 @@ def _edge_ends(view: ColumnView, delta: GraphDelta, removed_nodes: Rows, node_ro
     return np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64)
 
 
-def _refuse_joined_users(view: ColumnView, delta: GraphDelta, node_rows: Rows, ends: tuple[Rows, Rows]) -> None:
+def _refuse_joined_users(view: GraphView, delta: GraphDelta, node_rows: Rows, ends: tuple[Rows, Rows]) -> None:
     """Refuse edges between memories of two users, and refuse to move an id to another user.
 
     "No user" counts as a user of its own: a memory without a user could otherwise connect two users. The id of a
@@ -204,7 +203,7 @@ def _refuse_joined_users(view: ColumnView, delta: GraphDelta, node_rows: Rows, e
             )
 
 
-def _owners(view: ColumnView, rows: Rows) -> dict[int, str | None]:
+def _owners(view: GraphView, rows: Rows) -> dict[int, str | None]:
     """Return the user of the node at each row."""
     codes = view.scope.take(rows).tolist()
     return {row: view.scopes[code].user_id for row, code in zip(rows.tolist(), codes, strict=True)}
@@ -214,7 +213,7 @@ def _user(user_id: str | None) -> str:
     return "no user" if user_id is None else f"user {user_id!r}"
 
 
-def _find_edges(view: ColumnView, keys: Sequence[EdgeKey], sources: Rows, targets: Rows) -> Rows:
+def _find_edges(view: GraphView, keys: Sequence[EdgeKey], sources: Rows, targets: Rows) -> Rows:
     """Return the rows of the edges with these ends; -1 where there is none."""
     found = np.full(len(keys), -1, dtype=np.int64)
     old = (sources >= 0) & (sources < view.node_count) & (targets >= 0) & (targets < view.node_count)
@@ -225,7 +224,7 @@ def _find_edges(view: ColumnView, keys: Sequence[EdgeKey], sources: Rows, target
     return found
 
 
-def _find_by_key(view: ColumnView, keys: Sequence[EdgeKey]) -> Rows:
+def _find_by_key(view: GraphView, keys: Sequence[EdgeKey]) -> Rows:
     def row_of(node_id: str) -> int:
         row = view.find(node_id)
         return -1 if row is None else row
@@ -237,7 +236,7 @@ def _find_by_key(view: ColumnView, keys: Sequence[EdgeKey]) -> Rows:
     return _find_edges(view, keys, sources, targets)
 
 
-def _existing_edges(view: ColumnView, keys: Sequence[EdgeKey]) -> Rows:
+def _existing_edges(view: GraphView, keys: Sequence[EdgeKey]) -> Rows:
     rows = _find_by_key(view, keys)
     for key, row in zip(keys, rows.tolist(), strict=True):
         if row < 0:
@@ -246,7 +245,7 @@ def _existing_edges(view: ColumnView, keys: Sequence[EdgeKey]) -> Rows:
 
 
 def _accessed_nodes(
-    view: ColumnView, delta: GraphDelta, node_rows: Rows, gone: Rows, values: Mapping[str, _Value]
+    view: GraphView, delta: GraphDelta, node_rows: Rows, gone: Rows, values: Mapping[str, _Value]
 ) -> dict[int, _Value]:
     """Return values of accesses by row instead of by id, ascending; those of removed nodes are ignored."""
     put = {node.id: row for node, row in zip(delta.nodes, node_rows.tolist(), strict=True)}
@@ -260,13 +259,13 @@ def _accessed_nodes(
     return dict(sorted(by_row.items()))
 
 
-def _known_edges(view: ColumnView, keys: Iterable[EdgeKey]) -> Rows:
+def _known_edges(view: GraphView, keys: Iterable[EdgeKey]) -> Rows:
     """Return the rows of the edges that exist, ascending."""
     rows = _find_by_key(view, list(keys))
     return np.unique(rows[rows >= 0])
 
 
-def _weight_times(view: ColumnView, delta: GraphDelta, rows: Rows) -> NDArray[np.int64]:
+def _weight_times(view: GraphView, delta: GraphDelta, rows: Rows) -> NDArray[np.int64]:
     """Return when each edge of `delta.weights` counts as last activated, in microseconds."""
     learned = [to_micros(change.last_activated or delta.at) for change in delta.weights]
     derived = np.array([change.derived for change in delta.weights], dtype=np.bool_)

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neurogated.core.clock import to_micros
-from neurogated.core.column_view import NODE_COLUMNS, TYPE_CODE, Adjacency, ColumnView, Layer, PatchedValues
+from neurogated.core.columns import NODE_COLUMNS, TYPE_CODE, Adjacency, Layer, PatchedValues
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MOST_COUNTED, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import DEFAULT_KIND
 from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
-from neurogated.core.view import Rows
+from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph.columns import Column, PatchedColumn
 from neurogated.storage.index.graph.resolve import Plan
 
@@ -65,10 +65,10 @@ class Topology:
         self._weight = PatchedColumn(np.float64, overlay_edges)
         self._last_activated = PatchedColumn(np.int64, overlay_edges)
         self._layers: list[Layer] = []
-        self._view: ColumnView | None = None
+        self._view: GraphView | None = None
 
     @classmethod
-    def of(cls, view: ColumnView, ids: list[str], overlay_edges: int) -> Self:
+    def of(cls, view: GraphView, ids: list[str], overlay_edges: int) -> Self:
         """Return a topology with the contents of `view`, whose arrays must not change. It takes over `ids`.
 
         Args:
@@ -105,11 +105,11 @@ class Topology:
         """The id of every node row; the same list object while rows keep their numbers."""
         return self._ids
 
-    def view(self) -> ColumnView:
+    def view(self) -> GraphView:
         """Return the present graph; the same object until the next change."""
         if self._view is None:
             columns: dict[str, Any] = {name: column.snapshot() for name, column in self._nodes.items()}
-            self._view = ColumnView(
+            self._view = GraphView(
                 sequence=self.sequence,
                 ids=self._ids,
                 rows_by_id=self._rows_by_id,

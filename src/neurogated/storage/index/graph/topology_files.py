@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from neurogated.core.column_view import NODE_COLUMNS, Adjacency, ColumnView, Layer, PatchedValues
+from neurogated.core.columns import NODE_COLUMNS, Adjacency, Layer, PatchedValues
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
+from neurogated.core.view import GraphView
 from neurogated.storage.files.array_files import load_array, save_array
 from neurogated.storage.index.graph.topology import Topology, layer_of
 
@@ -33,7 +34,7 @@ _NOTHING = np.empty(0, dtype=np.int64)
 class TopologySnapshot:
     """A graph at one moment, to be written while the topology changes."""
 
-    view: ColumnView
+    view: GraphView
     """The whole graph."""
 
     def write(self, folder: Path, previous: Path | None) -> None:  # noqa: ARG002 - no file of `previous` is reusable
@@ -89,7 +90,7 @@ def load_topology(folder: Path, overlay_edges: int) -> Topology:
     }
     source, target, kind = (load_array(folder / f"{name}.npy") for name in _EDGES)
     scopes = [Scope(user, agent, session, tuple(path)) for user, agent, session, path in described["scopes"]]
-    view = ColumnView(
+    view = GraphView(
         sequence=described["sequence"],
         ids=ids,
         rows_by_id={},

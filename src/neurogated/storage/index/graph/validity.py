@@ -10,8 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from neurogated.core.clock import to_micros
-from neurogated.core.column_view import ColumnView
-from neurogated.core.view import Rows
+from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph.outcomes import OutcomeChanges, RowOutcomes
 
 __all__ = ["Validity", "micros_or_none"]
@@ -100,8 +99,8 @@ class _Spans:
 class _Visible:
     """A view without the nodes that have expired at `since`; valid until `until`."""
 
-    whole: ColumnView
-    view: ColumnView
+    whole: GraphView
+    view: GraphView
     since: int
     until: int
 
@@ -160,14 +159,14 @@ class Validity:
         """Return the nodes that have expired at `now`, ascending."""
         return self._expiry.outside(now)
 
-    def visible(self, whole: ColumnView, now: int, valid_at: int | None) -> ColumnView:
+    def visible(self, whole: GraphView, now: int, valid_at: int | None) -> GraphView:
         """Return `whole` without nodes that have expired at `now`, and without rows that are invalid at `valid_at`."""
         view = self._without_expired(whole, now) if self._expiry else whole
         if valid_at is None:
             return view
         return view.without(self._nodes.outside(valid_at), self._edges.outside(valid_at))
 
-    def _without_expired(self, whole: ColumnView, now: int) -> ColumnView:
+    def _without_expired(self, whole: GraphView, now: int) -> GraphView:
         known = self._visible
         # Every question calls this. The view stays the same between two expiries, unless the clock goes back.
         if known is None or known.whole is not whole or not known.since <= now < known.until:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.clock import from_micros, to_micros
-from neurogated.core.column_view import NODE_COLUMNS
+from neurogated.core.columns import NODE_COLUMNS
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import register_kind

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.column_view import NODE_COLUMNS, ColumnView
+from neurogated.core.columns import NODE_COLUMNS
 from neurogated.core.delta import HistoryEntry, JournalEntry
-from neurogated.core.view import Rows
+from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph.columns import Column
@@ -242,7 +242,7 @@ class PastFollower(Follower):
         index.load_outcomes(nodes, nodes[:0], self.records(index))
         return index
 
-    def _load_nodes(self, loader: GraphLoader, form: GraphIndex, now: ColumnView, keys: Keys) -> None:
+    def _load_nodes(self, loader: GraphLoader, form: GraphIndex, now: GraphView, keys: Keys) -> None:
         """Write the past node columns; copy those that did not change from the present."""
         alive = now.alive.all()
         alive[self._changed_texts] = False
@@ -333,7 +333,7 @@ class PastFollower(Follower):
         values = {"namespace": self._namespace, "now": self._as_of, "keys": keys}
         return fetch(self._file.connection, statement, values)
 
-    def _texts(self, view: ColumnView, read: ReadTexts) -> LexicalStore:
+    def _texts(self, view: GraphView, read: ReadTexts) -> LexicalStore:
         """Return the past keywords and tags; see `GraphIndex.overlay`."""
         if self._overlaid is None:
             present = self._past.latest()
@@ -344,7 +344,7 @@ class PastFollower(Follower):
             self._overlaid = overlaid
         return self._overlaid
 
-    def _put_old_texts(self, index: LexicalStore, changed: Rows, view: ColumnView, read: ReadTexts) -> None:
+    def _put_old_texts(self, index: LexicalStore, changed: Rows, view: GraphView, read: ReadTexts) -> None:
         known = changed[changed < view.node_count]
         rows = known[view.alive.take(known).astype(np.bool_)]
         put_texts(index, rows, read(rows))

@@ -1,0 +1,108 @@
+"""Columns of a graph and adjacency lists, of which views consist."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NODE_COLUMNS", "TYPE_CODE", "Adjacency", "Layer", "PatchedValues", "Rows"]
+
+Rows = NDArray[np.int64]
+"""(n,) int64 row numbers."""
+TYPE_CODE = np.int16
+"""Numbers of edge types and node kinds; `EdgeType` and `register_kind` refuse more than fit."""
+NODE_COLUMNS: Mapping[str, type[np.generic]] = {
+    "base_energy": np.float64,
+    "energy_at": np.int64,
+    "importance": np.float64,
+    "uses": np.int32,
+    "charge": np.float64,
+    "charged_at": np.int64,
+    "last_accessed": np.int64,
+    "kind": TYPE_CODE,
+    "scope": np.int32,
+    "position": np.int64,
+}
+"""The columns of nodes and their dtypes, by the field names of `GraphView`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedValues:
+    """A column at one moment: a shared base and the few values that differ from it."""
+
+    base: NDArray[Any]
+    rows: Rows
+    """Patched rows in ascending order."""
+    patches: NDArray[Any]
+
+    def take(self, rows: Rows) -> NDArray[Any]:
+        """Return the values at `rows`."""
+        values = self.base[rows]
+        if self.rows.size and rows.size:
+            place = self.rows.searchsorted(rows)
+            place[place == self.rows.size] = 0
+            patched = self.rows[place] == rows
+            if patched.any():
+                values[patched] = self.patches[place[patched]]
+        return values
+
+    def all(self) -> NDArray[Any]:
+        """Return the whole column as a new array."""
+        values = self.base.copy()
+        values[self.rows] = self.patches
+        return values
+
+    def patched(self, rows: Rows, value: object) -> PatchedValues:
+        """Return the column with `value` at `rows`. The copy shares the base."""
+        kept = ~np.isin(self.rows, rows)
+        changed = np.unique(rows)
+        all_rows = np.concatenate((self.rows[kept], changed))
+        patches = np.concatenate((self.patches[kept], np.full(changed.size, value, dtype=self.base.dtype)))
+        order = np.argsort(all_rows)
+        return PatchedValues(self.base, all_rows[order], patches[order])
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacency:
+    """Arcs in one direction, grouped by the node they leave (compressed sparse rows).
+
+    With `sources`, only the listed nodes have a group, so a layer of few edges over many nodes stays small.
+    """
+
+    indptr: Rows
+    targets: NDArray[np.int32]
+    edges: NDArray[np.int32]
+    sources: Rows | None = None
+
+    def groups(self, frontier: Rows) -> tuple[Rows, Rows]:
+        """Return the start of each frontier node's group in the arc arrays, and the number of its arcs."""
+        if not self.targets.size:
+            # All edges of the layer were removed.
+            nothing = np.zeros(frontier.size, dtype=np.int64)
+            return nothing, nothing
+        if self.sources is None:
+            last = self.indptr.size - 2
+            group, known = (
+                (frontier, None) if frontier.max() <= last else (np.minimum(frontier, last), frontier <= last)
+            )
+        else:
+            group = self.sources.searchsorted(frontier)
+            np.minimum(group, self.sources.size - 1, out=group)
+            known = self.sources[group] == frontier
+        begin = self.indptr[group]
+        count = self.indptr[group + 1] - begin
+        return begin, count if known is None else count * known
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The adjacency of the edge rows in [`begin`, `end`), along and against their direction."""
+
+    begin: int
+    end: int
+    outgoing: Adjacency
+    incoming: Adjacency
