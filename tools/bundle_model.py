@@ -76,7 +76,7 @@ def write(model: Any, folder: Path) -> None:  # noqa: ANN401 - a SentenceTransfo
     padding = {"input_ids": model.tokenizer.pad_token_id, "attention_mask": 0, "token_type_ids": 0}
     prompts = {"query": "", "document": ""}
     dimension = int(model.get_embedding_dimension())
-    description = ModelDescription(tuple(INPUTS), dimension, int(model.max_seq_length), padding, prompts)
+    description = ModelDescription(INPUTS, dimension, int(model.max_seq_length), padding, prompts)
     (folder / DESCRIPTION_FILE).write_text(json.dumps(description.to_dict(), indent=1) + "\n", encoding="utf-8")
 
 

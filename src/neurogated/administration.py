@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from neurogated import compose
 from neurogated.archive import export, importing
-from neurogated.archive.manifest import ExportManifest
-from neurogated.archive.progress import Progress
+from neurogated.archive.manifest import ExportManifest, Progress
 from neurogated.archive.user_export import user_lines
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsNamespaces, SupportsReembedding, SupportsTransaction, VersionKey
@@ -286,7 +285,4 @@ def _on_disk(config: MemoryConfig) -> MemoryConfig:
 
 
 def _bar(what: str, progress: bool | None) -> Progress:  # noqa: FBT001 - as in show_progress
-    def wrap(items: Iterable[T], total: int) -> Iterable[T]:
-        return show_progress(items, what, "delta", total=total, progress=progress)
-
-    return wrap
+    return lambda lines, total: show_progress(lines, what, "delta", total=total, progress=progress)

@@ -30,7 +30,6 @@ from neurogated.core.ports import (
     KernelSource,
     LanguageModel,
     QuestionJudge,
-    VectorIndex,
 )
 from neurogated.core.projections import SharedCanvases, remove_file
 from neurogated.core.sentiment import SentimentScale
@@ -227,7 +226,7 @@ def build_cached_embedder(config: MemoryConfig) -> Embedder:
     return _cached(build_text_embedder(config), config)
 
 
-def build_vector_index() -> VectorIndex:
+def build_vector_index() -> EmbeddingStore:
     """Return an empty vector index of the kind that a memory uses."""
     return EmbeddingStore()
 

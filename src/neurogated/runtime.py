@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,16 +15,15 @@ from neurogated.context.handed_out import HandedOut
 from neurogated.core.abilities import SupportsClear, SupportsFreezing
 from neurogated.core.clock import Clock
 from neurogated.core.forking import bind_to_process
-from neurogated.core.periodic import Periodic
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.reading import reading
 from neurogated.core.watchdog import Watchdog
-from neurogated.errors import InputError
+from neurogated.errors import InputError, NeurogatedError
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController
 from neurogated.telemetry import spans
 
-__all__ = ["Event", "Runtime"]
+__all__ = ["Event", "Periodic", "Runtime"]
 
 # Concurrent questions of `arecall` and `aretrieve`.
 _RECALL_CONCURRENCY = 64
@@ -32,6 +32,36 @@ _log = logging.getLogger(__name__)
 
 Event = Literal["added", "updated", "deleted", "recalled", "learned", "conflict", "echoed"]
 """The events that callbacks can subscribe to."""
+
+
+class Periodic:
+    """Calls a function every `seconds` in a daemon thread until `close`. An error is logged, and the calls go on."""
+
+    def __init__(self, name: str, seconds: float, work: Callable[[], object]) -> None:
+        """Start the thread; the first call is after `seconds`."""
+        self._seconds = seconds
+        self._work = work
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"neurogated-{name}", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread; wait for a call that is running."""
+        self._closed.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    @property
+    def closing(self) -> bool:
+        """Whether `close` was called; long work should end early."""
+        return self._closed.is_set()
+
+    def _run(self) -> None:
+        while not self._closed.wait(self._seconds):
+            try:
+                self._work()
+            except NeurogatedError as error:
+                _log.warning("%s failed: %s", self._thread.name, error)
 
 
 class Runtime:

@@ -23,10 +23,10 @@ from neurogated.archive.manifest import (
     ExportManifest,
     FileSeal,
     NamespaceCounts,
+    Progress,
     check_files,
     manifest_bytes,
 )
-from neurogated.archive.progress import Progress, silent
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import Access, GraphDelta, JournalEntry, PendingTask
@@ -48,7 +48,7 @@ def export_memory(
     folder: Path,
     *,
     made_by: str,
-    progress: Progress = silent,
+    progress: Progress = lambda lines, _: lines,
 ) -> ExportManifest:
     """Write graphs with their whole journals to a new folder; `archive.manifest` describes its files.
 

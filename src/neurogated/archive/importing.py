@@ -13,8 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.archive.lines import delta_from_json
-from neurogated.archive.manifest import JOURNAL, VECTORS, ExportManifest, NamespaceCounts, check_files, read_manifest
-from neurogated.archive.progress import Progress, silent
+from neurogated.archive.manifest import (
+    JOURNAL,
+    VECTORS,
+    ExportManifest,
+    NamespaceCounts,
+    Progress,
+    check_files,
+    read_manifest,
+)
 from neurogated.core.abilities import SupportsErasedHistory, SupportsNamespaces, SupportsTransaction
 from neurogated.core.delta import Owner
 from neurogated.core.ports import GraphStorePort
@@ -48,7 +55,7 @@ def open_export(folder: Path) -> Export:
     return Export(folder, manifest)
 
 
-def import_memory(export: Export, store: GraphStorePort, *, progress: Progress = silent) -> None:
+def import_memory(export: Export, store: GraphStorePort, *, progress: Progress = lambda lines, _: lines) -> None:
     """Import the graphs of an export into namespaces of the same names, in one transaction.
 
     The import applies every delta in its order, with its time and reason. So `history` has the same entries, and

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -30,6 +30,7 @@ __all__ = [
     "ExportManifest",
     "FileSeal",
     "NamespaceCounts",
+    "Progress",
     "check_files",
     "manifest_bytes",
     "read_manifest",
@@ -40,6 +41,8 @@ FORMAT_VERSION = 1
 MANIFEST, JOURNAL, VECTORS = "manifest.json", "journal.jsonl", "vectors.f32"
 
 
+Progress = Callable[[Iterable[bytes], int], Iterable[bytes]]
+"""Wraps the lines of a journal, given their number, as a progress bar does."""
 _FLAGS = "plastic", "both_ways"
 _Record = TypeVar("_Record", "FileSeal", "NamespaceCounts")
 

@@ -29,7 +29,6 @@ __all__ = [
     "Message",
     "QuestionJudge",
     "SupportsKernelBatch",
-    "VectorIndex",
 ]
 
 Message = Mapping[str, str]
@@ -40,49 +39,6 @@ SCORE_TOLERANCE = 1e-5
 
 Equal texts and equal vectors have equal scores.
 """
-
-
-class VectorIndex(Protocol):
-    """Nearest neighbours among vectors with integer keys."""
-
-    @property
-    def size(self) -> int:
-        """Number of vectors."""
-
-    @property
-    def dimension(self) -> int | None:
-        """Length of every vector; None before the first vector."""
-
-    def check(self, vector: Vector, owner: str) -> None:
-        """Raise InputError, which names `owner`, if the vector has another length."""
-
-    def put(self, keys: Rows, vectors: NDArray[np.float32]) -> None:
-        """Add or replace vectors."""
-
-    def remove(self, keys: Rows) -> None:
-        """Remove vectors."""
-
-    def get(self, key: int) -> NDArray[np.float32] | None:
-        """Return the vector of a key; None if the key has none."""
-
-    def matches(self, key: int, vector: Vector) -> bool:
-        """Return whether `put` of `vector` under `key` would change nothing."""
-
-    def search(
-        self, query: Vector, k: int, without: Rows = ..., among: Rows | None = None
-    ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return keys and cosines of the `k` best that are not in `without`, and of all that tie with the last.
-
-        With `among`, ascending, only its keys are searched.
-        """
-
-    def search_batch(
-        self, queries: Sequence[Vector], k: int, without: Rows = ..., among: Rows | None = None
-    ) -> list[tuple[Rows, NDArray[np.float64]]]:
-        """Return the result of `search` for each query; one batch takes less time than single searches."""
-
-    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
-        """Return the cosine of each key's vector as in `search`; 0 for a key without a vector."""
 
 
 class GraphStorePort(Protocol):

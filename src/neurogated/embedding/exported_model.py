@@ -7,22 +7,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.watchdog import stage
+from neurogated.embedding.openvino_runtime import OpenVINOSession
 from neurogated.embedding.vectors import unit_vectors
+from neurogated.embedding.word_pieces import WordPieceTokenizer
 
-__all__ = ["INPUTS", "ExportedModel", "ModelDescription", "Session", "TextTokenizer", "Tokens"]
+__all__ = ["INPUTS", "ExportedModel", "ModelDescription"]
 
 # Texts are padded to a multiple of this many tokens. Half precision rounds sums by blocks of this size. If all blocks
 # are complete, the vector of a text does not depend on the other texts in its batch, to the last bit.
 _BLOCK = 16
 
-INPUTS: Mapping[str, str] = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-"""Input names of models, and the names of the same values in the tokenizer."""
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+"""The names of the inputs of models."""
+_ONES = "attention_mask"
+_NUMBERS = "input_ids"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,43 +53,6 @@ class ModelDescription:
         return cls(**{**values, "inputs": tuple(values["inputs"])})
 
 
-class Tokens(Protocol):
-    """The tokens of one text."""
-
-    @property
-    def ids(self) -> list[int]:
-        """Their numbers in the vocabulary."""
-
-    @property
-    def attention_mask(self) -> list[int]:
-        """1 for each token."""
-
-    @property
-    def type_ids(self) -> list[int]:
-        """The segment of each token."""
-
-
-class TextTokenizer(Protocol):
-    """Splits texts into tokens."""
-
-    def encode(self, texts: Sequence[str], max_tokens: int) -> Sequence[Tokens]:
-        """Return at most `max_tokens` tokens of each text, including special tokens."""
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each whole text, without special tokens."""
-
-
-class Session(Protocol):
-    """A loaded model. Thread-safe."""
-
-    @property
-    def concurrency(self) -> int:
-        """The number of concurrent runs that use the machine fully."""
-
-    def run(self, inputs: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float32]:
-        """Return (n, dimension) vectors. `inputs` maps names to (n, tokens) arrays."""
-
-
 class ExportedModel:
     """Embeds texts with an exported model.
 
@@ -95,7 +62,7 @@ class ExportedModel:
     """
 
     def __init__(
-        self, description: ModelDescription, tokenizer: TextTokenizer, session: Session, batch_size: int
+        self, description: ModelDescription, tokenizer: WordPieceTokenizer, session: OpenVINOSession, batch_size: int
     ) -> None:
         self._description = description
         self._tokenizer = tokenizer
@@ -134,7 +101,7 @@ class ExportedModel:
         """Return the number of the model's tokens of each text, without special tokens."""
         return self._tokenizer.count(texts)
 
-    def _batches(self, encodings: Sequence[Tokens]) -> Iterator[list[int]]:
+    def _batches(self, encodings: Sequence[list[int]]) -> Iterator[list[int]]:
         """Yield the rows of each batch: at most `batch_size` texts with the same padded width."""
         widths = list(map(self._width, encodings))
         # Longest first, so that no long batch is last while the other threads are idle.
@@ -143,18 +110,18 @@ class ExportedModel:
             rows = list(group)
             yield from (rows[at : at + self._batch_size] for at in range(0, len(rows), self._batch_size))
 
-    def _width(self, encoding: Tokens) -> int:
+    def _width(self, tokens: list[int]) -> int:
         """Return the padded width of a text in tokens; a text without tokens has one block."""
-        return min(-(-max(len(encoding.ids), 1) // _BLOCK) * _BLOCK, self._description.max_tokens)
+        return min(-(-max(len(tokens), 1) // _BLOCK) * _BLOCK, self._description.max_tokens)
 
-    def _inputs(self, encodings: Sequence[Tokens]) -> dict[str, NDArray[np.int64]]:
+    def _inputs(self, encodings: Sequence[list[int]]) -> dict[str, NDArray[np.int64]]:
         width = self._width(encodings[0])
         inputs = {
             name: np.full((len(encodings), width), self._description.padding[name], dtype=np.int64)
             for name in self._description.inputs
         }
-        for name, matrix in inputs.items():
-            for row, encoding in zip(matrix, encodings, strict=True):
-                values = getattr(encoding, INPUTS[name])
-                row[: len(values)] = values
+        for place, tokens in enumerate(encodings):
+            # The type of each token is 0, since the input is one text and not a pair.
+            for name, value in ((_NUMBERS, tokens), (_ONES, 1)):
+                inputs[name][place, : len(tokens)] = value
         return inputs

@@ -6,11 +6,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from neurogated.core.text_caches import remembered
 
-__all__ = ["Pieces", "WordPieceTokenizer"]
+__all__ = ["WordPieceTokenizer"]
 
 _FIRST, _LAST, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 # The name of a special token in a text becomes that token.
@@ -37,22 +36,6 @@ _HAN = tuple(
 )
 
 
-class Pieces(NamedTuple):
-    """The tokens of one text."""
-
-    ids: list[int]
-
-    @property
-    def attention_mask(self) -> list[int]:
-        """1 for each token."""
-        return [1] * len(self.ids)
-
-    @property
-    def type_ids(self) -> list[int]:
-        """0 for each token, since the input is one text and not a pair."""
-        return [0] * len(self.ids)
-
-
 class WordPieceTokenizer:
     """The tokenizer of an uncased BERT model (Devlin et al., 2019).
 
@@ -67,10 +50,10 @@ class WordPieceTokenizer:
         self._ids = {piece: number for number, piece in enumerate(pieces)}
         self._word = remembered(_REMEMBERED)(self._cut)
 
-    def encode(self, texts: Sequence[str], max_tokens: int) -> list[Pieces]:
+    def encode(self, texts: Sequence[str], max_tokens: int) -> list[list[int]]:
         """Return at most `max_tokens` tokens of each text, including the special tokens at both ends."""
         first, last = self._ids[_FIRST], self._ids[_LAST]
-        return [Pieces([first, *self._tokens(text)[: max_tokens - 2], last]) for text in texts]
+        return [[first, *self._tokens(text)[: max_tokens - 2], last] for text in texts]
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each whole text, without special tokens."""

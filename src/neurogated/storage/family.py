@@ -14,9 +14,8 @@ from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.block import Block, Blocks
 from neurogated.storage.log.log import Engine, SupportsErasure
-from neurogated.storage.open_graphs import OpenGraphs
 
-__all__ = ["Family", "Member"]
+__all__ = ["Family", "Member", "OpenGraphs"]
 
 
 class Member(Protocol):
@@ -50,6 +49,38 @@ class Member(Protocol):
 
     def drop(self) -> None:
         """Erase the graph."""
+
+    def unload(self) -> bool:
+        """Release the memory of the index, which is reloaded on its next use; return whether that was possible."""
+
+
+class OpenGraphs:
+    """The graphs whose indexes are in memory, in the order of their last use. Callers hold the lock of the engine.
+
+    The stores of a memory hold it, and it keeps the open graphs alive.
+    """
+
+    def __init__(self) -> None:
+        self._graphs: dict[Member, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._graphs)
+
+    def __contains__(self, graph: object) -> bool:
+        return graph in self._graphs
+
+    def use(self, graph: Member, most: int) -> None:
+        """Record the use of an open graph, and unload idle graphs while more than `most` are open."""
+        self.discard(graph)
+        excess = len(self._graphs) + 1 - most
+        for other in list(self._graphs) if excess > 0 else ():
+            if excess > 0 and other.unload():
+                excess -= 1
+        self._graphs[graph] = None
+
+    def discard(self, graph: Member) -> None:
+        """Forget a closed graph."""
+        self._graphs.pop(graph, None)
 
 
 Graph = TypeVar("Graph", bound=Member)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 import numpy as np
 
 from neurogated.core.clock import to_micros
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph.outcomes import OutcomeChanges, RowOutcomes
 
@@ -19,26 +19,6 @@ __all__ = ["Validity", "micros_or_none"]
 def micros_or_none(moment: datetime | None) -> int | None:
     """Return `moment` in microseconds, None for None."""
     return None if moment is None else to_micros(moment)
-
-
-class _Lasting(Protocol):
-    """A node or an edge with a valid time."""
-
-    @property
-    def valid_from(self) -> datetime | None:
-        """When it began to hold."""
-
-    @property
-    def valid_to(self) -> datetime | None:
-        """When it ceased to hold."""
-
-
-class _Expiring(_Lasting, Protocol):
-    """A node or a record of a node, which may expire."""
-
-    @property
-    def expires_at(self) -> datetime | None:
-        """When it expires."""
 
 
 _FIRST, _NEVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -121,7 +101,7 @@ class Validity:
             self.outcomes.copy(), self._nodes.copy(), self._edges.copy(), self._expiry.copy(), self._visible
         )
 
-    def put_nodes(self, rows: Iterable[int], nodes: Iterable[_Expiring]) -> None:
+    def put_nodes(self, rows: Iterable[int], nodes: Iterable[MemoryNode]) -> None:
         """Upsert nodes at `rows`."""
         for row, node in zip(rows, nodes, strict=True):
             self.put_node(
@@ -139,7 +119,7 @@ class Validity:
         for row, (begin, end) in self.outcomes.update(changes).items():
             self._nodes.put(row, micros_or_none(begin), micros_or_none(end))
 
-    def put_edges(self, rows: Iterable[int], edges: Iterable[_Lasting]) -> None:
+    def put_edges(self, rows: Iterable[int], edges: Iterable[MemoryEdge]) -> None:
         """Add edges at `rows`."""
         for row, edge in zip(rows, edges, strict=True):
             self.put_edge(row, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to))

@@ -6,7 +6,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import apsw
 import numpy as np
@@ -17,6 +17,8 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.index.graph.topology import Fading, Topology
 from neurogated.storage.index.graph.validity import Validity
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
+from neurogated.storage.index.vectors.state import VectorChange
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.node_rows import given_micros, last_of_each
 
@@ -172,14 +174,7 @@ class GraphLoader:
         topology.use_edges(np.searchsorted(edge_keys, keys[known]), moments[known])
 
 
-class _TakesVectors(Protocol):
-    """A vector index, or a change of one."""
-
-    def put(self, keys: Keys, vectors: NDArray[np.float32]) -> None:
-        """Add or replace vectors."""
-
-
-def put_vectors(index: _TakesVectors, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
+def put_vectors(index: EmbeddingStore | VectorChange, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
     """Put vectors of the file's nodes into an index under their rows in `node_keys`.
 
     Raises:
