@@ -82,8 +82,8 @@ class GraphIndex:
         self.vectors = EmbeddingStore(**_vector_settings(config))
         # Built on first use, so that a command that only counts nodes does not read all texts.
         self._texts: LexicalStore | None = None
-        # For a graph of the past: returns its keywords and tags as an overlay on the index of the present.
-        self.overlay: Callable[[GraphView, ReadTexts], LexicalStore] | None = None
+        # For a graph of the past: returns its keywords and tags as a fork of the index of the present.
+        self.fork_texts: Callable[[GraphView, ReadTexts], LexicalStore] | None = None
         self._making_texts = threading.Lock()
 
     @classmethod
@@ -104,7 +104,7 @@ class GraphIndex:
         """Return the present index without the validity, to be written while this one changes; see `texts`."""
         view = self.topology.view()
         parts: dict[str, PartSnapshot] = {_TOPOLOGY: TopologySnapshot(view), _VECTORS: self.vectors.freeze()}
-        parts[_TEXTS] = self.own_texts(view, read).freeze()
+        parts[_TEXTS] = self.texts(view, read).freeze()
         return _GraphSnapshot(parts)
 
     def remap(self, folder: Path) -> None:
@@ -209,12 +209,10 @@ class GraphIndex:
 
     def texts(self, view: GraphView, read: ReadTexts) -> LexicalStore:
         """Return the index of keywords and tags; build it if needed, from the texts that `read` returns for rows."""
-        return self.own_texts(view, read) if self.overlay is None else self.overlay(view, read)
-
-    def own_texts(self, view: GraphView, read: ReadTexts) -> LexicalStore:
-        """Return the index of keywords and tags of the present; see `texts`."""
         with self._making_texts:
-            if self._texts is None:
+            if self._texts is None and self.fork_texts is not None:
+                self._texts = self.fork_texts(view, read)
+            elif self._texts is None:
                 index = LexicalStore()
                 _put_texts(index, view.live_nodes(), read)
                 self._texts = index

@@ -22,7 +22,7 @@ from neurogated.storage.index.vectors.search import Found, cosines, nearest
 from neurogated.storage.index.vectors.state import IndexingJob, SearchOptions, VectorChange, VectorState
 from neurogated.utils.background import BackgroundWorker
 
-__all__ = ["EmbeddingStore", "OverlaidEmbeddingStore", "VectorSettings"]
+__all__ = ["EmbeddingStore", "VectorSettings"]
 
 _log = logging.getLogger(__name__)
 _DEFAULTS = MemoryConfig()
@@ -139,6 +139,12 @@ class EmbeddingStore:
         isolated = EmbeddingStore(**self._options._asdict())
         isolated._state = self._state
         return isolated
+
+    def forked(self) -> EmbeddingStore:
+        """Return an index of the same vectors that changes by itself; no other thread may change this one meanwhile."""
+        fork = EmbeddingStore(**self._options._asdict())
+        fork._state = None if self._state is None else self._state.forked()
+        return fork
 
     def get(self, key: int) -> NDArray[np.float32] | None:
         """Return the vector of `key`, None if it has none."""
@@ -261,68 +267,3 @@ class EmbeddingStore:
         vector = as_vector(query)
         self.check(vector, "the query")
         return vector
-
-
-class OverlaidEmbeddingStore(EmbeddingStore):
-    """An index of past vectors: the vectors of a base index, except those of some keys, for which it holds others."""
-
-    def __init__(self, base: EmbeddingStore, changed: Rows) -> None:
-        super().__init__()
-        self._base = base
-        self._changed = changed
-        self._is_changed = frozenset(changed.tolist())
-
-    def isolated(self) -> OverlaidEmbeddingStore:
-        """Return a read-only index of the same vectors, isolated from later changes here and in the base."""
-        isolated = OverlaidEmbeddingStore(self._base.isolated(), self._changed)
-        isolated._state = self._state
-        return isolated
-
-    def hide(self, keys: Rows) -> None:
-        """Hide vectors of the base index, because they change there."""
-        self._changed = np.union1d(self._changed, keys)
-        self._is_changed |= frozenset(keys.tolist())
-
-    @property
-    def size(self) -> int:
-        """Number of vectors."""
-        hidden = sum(self._base.get(key) is not None for key in self._changed.tolist())
-        return self._base.size - hidden + super().size
-
-    @property
-    def dimension(self) -> int | None:
-        """Length of every vector; None before the first vector."""
-        return self._base.dimension or super().dimension
-
-    def get_all(self, keys: Rows) -> list[NDArray[np.float32] | None]:
-        """Return the vector of each key, None for a key without one; see `get`."""
-        pairs = zip(keys.tolist(), super().get_all(keys), self._base.get_all(keys), strict=True)
-        return [own if key in self._is_changed else below for key, own, below in pairs]
-
-    def matches(self, key: int, vector: Vector) -> bool:
-        """Return whether `put` of `vector` under `key` would change nothing."""
-        return super().matches(key, vector) if key in self._is_changed else self._base.matches(key, vector)
-
-    def search(self, query: Vector, k: int, without: Rows = _NOTHING, among: Rows | None = None) -> Found:
-        """Return keys and cosines of at least the `k` most similar vectors, best first; see EmbeddingStore."""
-        return self.search_batch([query], k, without, among)[0]
-
-    def search_batch(
-        self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING, among: Rows | None = None
-    ) -> list[Found]:
-        """Return the result of `search` for each query."""
-        below = self._base.search_batch(queries, k, np.union1d(self._changed, without), among)
-        found = []
-        for layers in zip(below, super().search_batch(queries, k, without, among), strict=True):
-            keys, scores = (np.concatenate(columns) for columns in zip(*layers, strict=True))
-            order = np.argsort(-scores, kind="stable")
-            found.append((keys[order], scores[order]))
-        return found
-
-    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
-        """Return the cosine of `query` with the vector of each key; 0 for a key without a vector."""
-        own = np.isin(keys, self._changed)
-        scores: NDArray[np.float64] = np.where(
-            own, super().similarities(query, keys), self._base.similarities(query, keys)
-        )
-        return scores

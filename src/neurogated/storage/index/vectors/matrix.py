@@ -121,6 +121,11 @@ class VectorMatrix(NamedTuple):
             blocks = (*blocks, Block(size, content, None))
         return self._replace(size=size + count, blocks=blocks)
 
+    def sealed(self) -> VectorMatrix:
+        """Return the state without spare capacity, so that new vectors go to memory of their own."""
+        blocks = [block._replace(content=block.content.part(0, self.size - block.begin)) for block in self.blocks[-1:]]
+        return self._replace(blocks=(*self.blocks[:-1], *blocks))
+
     def parts(self, begin: int, end: int) -> Iterator[tuple[int, Vectors]]:
         """Yield the vectors of the slots from `begin` to `end` in pieces with their first slots, without copies."""
         end = min(end, self.size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,6 +63,10 @@ class Slots(NamedTuple):
         latest[keys[living]] = living
         earlier = np.full(keys.size, _NONE, dtype=np.int32)
         return cls(keys.size, living.size, alive, _Columns(keys, earlier, latest))
+
+    def forked(self) -> Slots:
+        """Return the same state with arrays of its own."""
+        return self._replace(columns=deepcopy(self.columns))
 
     def of(self, keys: Rows) -> Rows:
         """Return the slot of each key, -1 for a key without a vector."""

@@ -68,6 +68,10 @@ class VectorState(NamedTuple):
             slots = slots.added(self.slots.keys_of(living))
         return VectorState(slots, self.matrix.gathered(living), None, uuid4().hex)
 
+    def forked(self) -> VectorState:
+        """Return the same state for a writer of its own; this must be the newest one."""
+        return VectorState(self.slots.forked(), self.matrix.sealed(), self.lists, uuid4().hex)
+
     def with_kept(self, kept: VectorState) -> VectorState:
         """Return the same state, using the mapped files of `kept`, an earlier state, for the vectors they hold."""
         is_kept = self.lists is not None and kept.lists is not None and self.lists.name == kept.lists.name

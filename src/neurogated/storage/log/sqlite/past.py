@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -24,7 +23,6 @@ from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph_index import GraphIndex, ReadTexts, put_texts
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.index.vectors.embedding_store import OverlaidEmbeddingStore
 from neurogated.storage.log.log import Engine, Log, Position
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
@@ -47,9 +45,10 @@ _CHANGED_NODES = (
     "UNION SELECT c.node FROM node_changes c INDEXED BY node_changes_since WHERE c.since > :now"
 )
 
-_ENDED_VECTORS = "FROM vectors v INDEXED BY vectors_until"
-_VECTORS_OF = "FROM json_each(:keys) k JOIN vectors v ON v.node = k.value"
-
+_ENDED_VECTORS = (
+    "SELECT v.node, v.vector FROM vectors v INDEXED BY vectors_until JOIN nodes n ON n.node = v.node "
+    f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} AND v.until > :now ORDER BY v.node"
+)
 _OPERATORS_SINCE = (
     "SELECT 1 FROM deltas WHERE namespace = :namespace AND sequence > :now AND spared IS NOT NULL LIMIT 1"
 )
@@ -176,9 +175,9 @@ class Past:
 class PastFollower(Follower):
     """Builds an index of a past state.
 
-    The columns are read from the file. Vectors and texts are shared with the present index, except those of nodes that
-    changed later. So the cost depends on the number of later changes, not on the size of the graph. Rows are those of
-    the present index.
+    The columns are read from the file. Vectors and texts are forks of those of the present index, in which the nodes
+    that changed later have their past ones. So the cost depends on the number of later changes, not on the size of the
+    graph. Rows are those of the present index.
     """
 
     shares = False
@@ -189,34 +188,23 @@ class PastFollower(Follower):
         self._file = past.present.file
         self._config = config
         self._as_of = past.sequence
-        self._seen: tuple[GraphIndex, int] | None = None
-        self._changed_texts: Rows = np.empty(0, dtype=np.int64)
-        self._overlaid: LexicalStore | None = None
-        # A concurrent write would change the present indexes, which also hold the past vectors and texts.
-        self.searching = past.lock
+        self._seen: GraphIndex | None = None
 
     def load(self) -> GraphIndex:
         """Read the past state."""
         with self.steady():
             present = self._past.latest()
             index = self._look_back(present)
-            self._seen = present.form, present.view.sequence
+            self._seen = present.form
         return index
 
     def is_behind(self, index: GraphIndex) -> bool:  # noqa: ARG002 - `_seen` tells it
-        """Return whether the present state changed; a compaction may then have erased records of the past."""
-        present = self._past.latest()
-        return self._seen is None or self._seen[0] is not present.form or self._seen[1] != present.view.sequence
+        """Return whether the present index was reloaded; a compaction may have erased records of the past."""
+        return self._seen is not self._past.latest().form
 
-    def follow(self, index: GraphIndex) -> bool:
-        """Preserve the past values that the present index lost; return False if the present index was reloaded."""
-        with self.steady():
-            present = self._past.latest()
-            if self._seen is None or self._seen[0] is not present.form:
-                return False
-            self._follow(index, present, self._seen[1])
-            self._seen = present.form, present.view.sequence
-        return True
+    def follow(self, index: GraphIndex) -> bool:  # noqa: ARG002 - it is reloaded
+        """Return False: the past state must be read again."""
+        return False
 
     def records(self, index: GraphIndex) -> SqliteRecords:
         """Return the records of the past state."""
@@ -230,14 +218,14 @@ class PastFollower(Follower):
         """Read the past state, and find the vectors and texts that changed later."""
         keys, index, connection = present.form.node_keys.values.copy(), GraphIndex(self._config), self._file.connection
         loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
-        self._changed_texts, self._overlaid = self._changed_since("node_versions", keys, self._as_of), None
         self._load_nodes(loader, index, present.view, keys)
         edge_keys = self._load_edges(loader, index, present, keys)
-        self._vectors = OverlaidEmbeddingStore(present.form.vectors, self._changed_since("vectors", keys, self._as_of))
-        index.vectors = self._vectors
-        put_vectors(index.vectors, keys, self._old_vectors(_ENDED_VECTORS))
+        index.vectors = present.form.vectors.forked()
+        index.vectors.remove(self._changed_since("vectors", keys))
+        old = fetch(connection, _ENDED_VECTORS, {"namespace": self._namespace, "now": self._as_of})
+        put_vectors(index.vectors, keys, old)
         index.node_keys, index.edge_keys = Column.of(keys), Column.of(edge_keys)
-        index.overlay, index.embedder = self._texts, present.embedder
+        index.fork_texts, index.embedder = self._texts, present.embedder
         nodes = index.topology.view().live_nodes()
         index.load_outcomes(nodes, nodes[:0], self.records(index))
         return index
@@ -245,7 +233,7 @@ class PastFollower(Follower):
     def _load_nodes(self, loader: GraphLoader, form: GraphIndex, now: GraphView, keys: Keys) -> None:
         """Write the past node columns; copy those that did not change from the present."""
         alive = now.alive.all()
-        alive[self._changed_texts] = False
+        alive[self._changed_since("node_versions", keys)] = False
         columns = {name: getattr(now, name).all() for name in NODE_COLUMNS}
         columns["kind"] = form.topology.kind_codes(now.kinds)[columns["kind"]]
         columns["scope"] = form.topology.scope_codes(now.scopes)[columns["scope"]]
@@ -303,51 +291,24 @@ class PastFollower(Follower):
         loader.load_relations(form.relations, edge_keys[order])
         return edge_keys[order]
 
-    def _follow(self, index: GraphIndex, present: GraphState, after: int) -> None:
-        """Preserve past vectors and texts that changed after the delta `after`; the index owns its columns."""
-        keys = present.form.node_keys.values.copy()
-        vectors = self._changed_since("vectors", keys, after)
-        self._vectors.hide(vectors)
-        known = json.dumps(keys[vectors[vectors < len(index.node_keys)]].tolist())
-        put_vectors(self._vectors, keys, self._old_vectors(_VECTORS_OF, known))
-        texts = self._changed_since("node_versions", keys, after)
-        self._changed_texts = np.union1d(self._changed_texts, texts)
-        if self._overlaid is not None:
-            self._overlaid.remove(texts)
-            self._put_old_texts(self._overlaid, texts, index.topology.view(), self.records(index).nodes)
-
-    def _changed_since(self, table: str, keys: Keys, after: int) -> Rows:
-        """Return the rows of the nodes whose rows in `table` changed after the delta `after`."""
+    def _changed_since(self, table: str, keys: Keys) -> Rows:
+        """Return the rows of the nodes whose rows in `table` changed later."""
         statement = _CHANGED_SINCE.format("v", table)
-        found = fetch(self._file.connection, statement, (after, after))
+        found = fetch(self._file.connection, statement, (self._as_of, self._as_of))
         changed = np.array(sorted(key for (key,) in found), dtype=np.int64)
         rows: Rows = np.searchsorted(keys, changed[np.isin(changed, keys)])
         return rows
 
-    def _old_vectors(self, source: str, keys: str = "[]") -> list[tuple[Any, ...]]:
-        """Return the file's numbers and the past vectors of the nodes that `source` selects."""
-        statement = (
-            f"SELECT v.node, v.vector {source} JOIN nodes n ON n.node = v.node "
-            f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} AND v.until > :now ORDER BY v.node"
-        )
-        values = {"namespace": self._namespace, "now": self._as_of, "keys": keys}
-        return fetch(self._file.connection, statement, values)
-
     def _texts(self, view: GraphView, read: ReadTexts) -> LexicalStore:
-        """Return the past keywords and tags; see `GraphIndex.overlay`."""
-        if self._overlaid is None:
-            present = self._past.latest()
-            texts = present.form.own_texts(present.view, present.records.nodes)
-            overlaid = texts.isolated()
-            overlaid.remove(self._changed_texts)
-            self._put_old_texts(overlaid, self._changed_texts, view, read)
-            self._overlaid = overlaid
-        return self._overlaid
-
-    def _put_old_texts(self, index: LexicalStore, changed: Rows, view: GraphView, read: ReadTexts) -> None:
+        """Return the past keywords and tags; see `GraphIndex.fork_texts`."""
+        present = self._past.latest()
+        texts = present.form.texts(present.view, present.records.nodes).isolated()
+        changed = self._changed_since("node_versions", present.form.node_keys.values)
+        texts.remove(changed)
         known = changed[changed < view.node_count]
         rows = known[view.alive.take(known).astype(np.bool_)]
-        put_texts(index, rows, read(rows))
+        put_texts(texts, rows, read(rows))
+        return texts
 
     @property
     def _namespace(self) -> int:
