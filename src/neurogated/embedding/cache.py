@@ -47,12 +47,10 @@ class CachedEmbedder:
 
     @property
     def name(self) -> str:
-        """The wrapped embedder's name."""
         return self._embedder.name
 
     @property
     def dimension(self) -> int:
-        """The wrapped embedder's dimension."""
         return self._embedder.dimension
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -103,15 +101,12 @@ class CachedEmbedder:
         return found
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the wrapped embedder's vectors."""
         return self._embedder.embed_queries(texts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the wrapped embedder's counts."""
         return self._embedder.count_tokens(texts)
 
     def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
-        """Run a block that reads texts to embed; see `SupportsReading`."""
         return self._file.reading(stale=stale)
 
     def clear(self) -> None:

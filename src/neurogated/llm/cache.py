@@ -38,12 +38,10 @@ class CachedLLM(BaseLLM):
 
     @property
     def name(self) -> str:
-        """The wrapped model's name."""
         return self._llm.name
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The wrapped model's parameters."""
         return self._llm.parameters
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
@@ -65,7 +63,6 @@ class CachedLLM(BaseLLM):
         return text, meta
 
     def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
-        """Run a block that reads texts for questions to the model; see `SupportsReading`."""
         return self._file.reading(stale=stale)
 
     def forget(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> None:

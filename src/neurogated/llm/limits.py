@@ -40,12 +40,10 @@ class LimitedLLM(BaseLLM):
 
     @property
     def name(self) -> str:
-        """The wrapped model's name."""
         return self._llm.name
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The wrapped model's parameters."""
         return self._llm.parameters
 
     @property
@@ -93,7 +91,6 @@ class LimitedLLM(BaseLLM):
             }
 
     def close(self) -> None:
-        """Close the wrapped model."""
         self._llm.close()
 
     def _count_call(self) -> None:

@@ -42,7 +42,6 @@ class StructuredLLM:
 
     @property
     def name(self) -> str:
-        """The wrapped model's name."""
         return self._llm.name
 
     def infer_json(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,11 +82,9 @@ class StructuredLLM:
             ) from error
 
     def statistics(self) -> dict[str, int | float]:
-        """Return the wrapped model's statistics: calls, tokens, and its cache if it has one."""
         return dict(self._llm.statistics()) if isinstance(self._llm, SupportsStatistics) else {}
 
     def close(self) -> None:
-        """Close the wrapped model."""
         self._llm.close()
 
     def _cut_off(self, text: str) -> LLMError:

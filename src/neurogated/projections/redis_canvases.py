@@ -58,7 +58,6 @@ class RedisCanvases:
             raise ConfigError("metabolism.canvas_url must be redis://HOST, rediss://HOST or unix://PATH") from None
 
     def enter(self, key: CanvasKey, scores: Mapping[str, float], size: int, *, complete: bool = False) -> None:
-        """Put memories on a canvas; see `CanvasStorage`."""
         name, index = self._name(key), self._index(key.graph)
         members = {**scores, _COMPLETE: math.inf} if complete else dict(scores)
         if not members:
@@ -73,7 +72,6 @@ class RedisCanvases:
             batch.execute()
 
     def read(self, key: CanvasKey, size: int) -> dict[str, float] | None:
-        """Return the memories of a canvas; see `CanvasStorage`."""
         with self._translated():
             members: list[Any] = self._client.zrange(self._name(key), 0, size, desc=True, withscores=True)
         if not members or members[0][0] != _COMPLETE:
@@ -81,7 +79,6 @@ class RedisCanvases:
         return {str(name): float(score) for name, score in members[1:]}
 
     def remove(self, graph: str, ids: Iterable[str]) -> None:
-        """Remove memories from all canvases of a graph; see `CanvasStorage`."""
         wanted = list(ids)
         with self._translated():
             names = sorted(self._client.smembers(self._index(graph)))

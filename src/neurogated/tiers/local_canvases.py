@@ -23,7 +23,6 @@ class LocalCanvases:
         self._complete: set[CanvasKey] = set()
 
     def enter(self, key: CanvasKey, scores: Mapping[str, float], size: int, *, complete: bool = False) -> None:
-        """Put memories on a canvas; see `CanvasStorage`."""
         with self._lock:
             held = self._canvases.setdefault(key, {})
             self._canvases.move_to_end(key)
@@ -40,7 +39,6 @@ class LocalCanvases:
                 self._complete.discard(dropped)
 
     def read(self, key: CanvasKey, size: int) -> dict[str, float] | None:
-        """Return the memories of a canvas; see `CanvasStorage`."""
         with self._lock:
             if key not in self._complete:
                 return None
@@ -48,7 +46,6 @@ class LocalCanvases:
             return dict(heapq.nlargest(size, self._canvases[key].items(), key=lambda item: (item[1], item[0])))
 
     def remove(self, graph: str, ids: Iterable[str]) -> None:
-        """Remove memories from all canvases of a graph; see `CanvasStorage`."""
         names = list(ids)
         with self._lock:
             for key, held in self._canvases.items():

@@ -104,13 +104,11 @@ class MemoryRecords:
             self.edge_payloads.pop(row, None)
 
     def nodes(self, rows: Rows) -> list[NodeRecord]:
-        """Return the records of nodes; see Records."""
         # Callers may change the metadata, which must not change the store.
         records = _found(self.node_payloads, rows)
         return [replace(record, metadata=deepcopy(record.metadata)) for record in records]
 
     def edges(self, rows: Rows) -> list[EdgeRecord]:
-        """Return the records of edges; see Records."""
         return _found(self.edge_payloads, rows)
 
     def isolated(self) -> Self:

@@ -39,34 +39,27 @@ class MemoryLog:
         del self._deltas[count:], self._history[count:]
 
     def position(self) -> Position:
-        """Return the end of the log; see `Log`."""
         return Position(self._epoch, len(self._deltas))
 
     def append(self, plan: Plan, index: GraphIndex) -> int:  # noqa: ARG002 - this log needs only the delta
-        """Add a delta; see `Log`."""
         delta, number = plan.delta, len(self._deltas) + 1
         self._history.append(HistoryEntry(number, delta.at, delta.reason, delta.changes, delta.operators))
         self._deltas.append(delta)
         return number
 
     def entries(self, after: int = 0) -> Iterator[JournalEntry]:
-        """Yield the deltas numbered above `after`; see `Log`."""
         return (JournalEntry(number, delta) for number, delta in enumerate(self._deltas[after:], start=after + 1))
 
     def history(self) -> list[HistoryEntry]:
-        """Return one entry for every delta; see `Log`."""
         return self._history[: len(self._deltas)]
 
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
-        """Replace all deltas; see `SupportsRewriting`."""
         self._deltas, self._epoch = list(deltas), self._epoch + 1
 
     def erased_up_to(self) -> int:
-        """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""
         return self._erased
 
     def record_erased(self, up_to: int) -> None:
-        """Record that the past up to a change was erased; see `SupportsErasedHistory`."""
         self._erased = up_to
 
 
@@ -89,24 +82,19 @@ class MemoryEngine:
         return engine
 
     def log(self, namespace: str) -> MemoryLog:
-        """Return the log of a graph; see `Engine`."""
         return self._logs.setdefault(namespace, MemoryLog())
 
     def namespaces(self) -> list[str]:
-        """Return the names of all graphs; see `Engine`."""
         return list(self._logs)
 
     def drop_namespace(self, name: str) -> None:
-        """Erase a graph; see `Engine`."""
         del self._logs[name]
 
     def writing(self, patience: float | None = None) -> AbstractContextManager[object]:  # noqa: ARG002 - one process
-        """Run a block in which nobody else writes; see `Engine`."""
         return self.lock
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a block whose deltas are appended all together or not at all; see `Engine`."""
         before = {name: (log, log.position().sequence) for name, log in self._logs.items()}
         embedder, frozen = self.embedder, self._frozen
         try:
@@ -119,23 +107,18 @@ class MemoryEngine:
             raise
 
     def record_embedder(self, name: str, dimension: int) -> None:
-        """Record the embedder's name and dimension."""
         self.embedder = name, dimension
 
     def is_frozen(self) -> bool:
-        """Return whether the memory is frozen: it learns nothing."""
         return self._frozen
 
     def record_frozen(self, *, frozen: bool) -> None:
-        """Record whether the memory is frozen."""
         self._frozen = frozen
 
     def copies(self) -> list[str]:
-        """Return the recorded places with copies; see `SupportsCopies`."""
         return sorted(self._copies)
 
     def record_copy(self, place: str, *, exists: bool) -> None:
-        """Record a place with copies, or remove it."""
         self._copies = self._copies | {place} if exists else self._copies - {place}
 
     def close(self) -> None:

@@ -94,23 +94,19 @@ class Past:
         return self.present.file.lock
 
     def erased_up_to(self) -> int:
-        """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""
         return self.present.erased_up_to()
 
     @property
     def identity(self) -> str:
-        """The identity of the memory; see `Engine`."""
         with self.present.file.reading() as connection:
             return read_incarnation(connection, place_of(self.present.file.path))
 
     def log(self, namespace: str) -> Self:
-        """Return this log; see `Engine`."""
         if namespace != self.present.name:
             raise InputError(f"this is the graph as of delta {self.sequence}; ask the present one for other namespaces")
         return self
 
     def namespaces(self) -> list[str]:
-        """Return the name of the graph; see `Engine`."""
         return [self.present.name]
 
     def nothing(self, patience: float | None = None) -> AbstractContextManager[object]:  # noqa: ARG002 - no wait
@@ -143,19 +139,15 @@ class Past:
         """Do nothing: the file belongs to the present graph."""
 
     def position(self) -> Position:
-        """Return the end of this log, in the epoch of the present one; see `Log`."""
         return self.present.position()._replace(sequence=self.sequence)
 
     def entries(self, after: int = 0) -> Iterator[JournalEntry]:
-        """Yield the deltas numbered above `after`; see `Log`."""
         return self.present.entries(after, up_to=self.sequence)
 
     def history(self) -> list[HistoryEntry]:
-        """Return every delta that changed the graph up to this state, oldest first; see `Log`."""
         return [entry for entry in self.present.history() if entry.sequence <= self.sequence]
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Follower:  # noqa: ARG002
-        """Return a follower that reads the past state; see `SupportsFollowing`."""
         return PastFollower(self, config)
 
     def as_of(
@@ -164,11 +156,9 @@ class Past:
         moment: datetime | None,
         present: Callable[[], GraphState],  # noqa: ARG002 - the present state does not depend on it
     ) -> tuple[Engine, datetime]:
-        """Return an engine that shows an earlier state; see `SupportsPast`."""
         return self.present.as_of(sequence, moment, self.latest)
 
     def last_before(self, moment: datetime) -> int:
-        """Return the number of the last delta made at or before a time; see `SupportsPast`."""
         return self.present.last_before(moment, up_to=self.sequence)
 
 

@@ -39,11 +39,9 @@ class SqliteRecords:
     sequence: int
 
     def nodes(self, rows: Rows) -> list[NodeRecord]:
-        """Return the records of nodes; see Records."""
         return list(map(record_of, self._select(_NODES, self.node_keys[rows])))
 
     def edges(self, rows: Rows) -> list[EdgeRecord]:
-        """Return the records of edges; see Records."""
         found = self._select(_EDGES, self.edge_keys[rows])
         return [
             EdgeRecord(from_micros(created), moment_or_none(begin), moment_or_none(end), relation)

@@ -61,64 +61,52 @@ class SqliteEngine:
 
     @property
     def identity(self) -> str:
-        """The identity of the memory; see `Engine`."""
         with self.file.reading() as connection:
             return read_incarnation(connection, place_of(self.file.path))
 
     def log(self, namespace: str) -> SqliteLog:
-        """Return the log of a graph; see `Engine`."""
         return SqliteLog(self, namespace)
 
     def namespaces(self) -> list[str]:
-        """Return the names of all graphs in the file; see `Engine`."""
         with self.file.lock, self.file.translated():
             return list(namespace_names(self.file.connection).values())
 
     def drop_namespace(self, name: str) -> None:
-        """Erase a graph and its checkpoints; see `Engine`."""
         with self.file.reading() as connection:
             number = find_namespace(connection, name)
         self.checkpoints.drop(number)
         erase_namespace(self.file, name)
 
     def writing(self, patience: float | None = None) -> AbstractContextManager[object]:
-        """Run a block while no other process writes to the file; see `Engine`."""
         return self.file.writing(patience)
 
     def transaction(self) -> AbstractContextManager[object]:
-        """Run a block as one transaction of the file; see `Engine`."""
         return self.file.transaction()
 
     @property
     def embedder(self) -> tuple[str, int] | None:
-        """Name and dimension of the embedder; see `Engine`."""
         with self.file.reading() as connection:
             return read_embedder(connection)
 
     def record_embedder(self, name: str, dimension: int) -> None:
-        """Record the embedder's name and dimension."""
         with self.file.transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO settings VALUES (?, ?)", [("embedder", name), ("dimension", str(dimension))]
             )
 
     def is_frozen(self) -> bool:
-        """Return whether the memory is frozen, by this or another process."""
         with self.file.reader() as connection:
             return read_frozen(connection)
 
     def record_frozen(self, *, frozen: bool) -> None:
-        """Record whether the memory is frozen."""
         with self.file.transaction() as connection:
             note_frozen(connection, frozen=frozen)
 
     def copies(self) -> list[str]:
-        """Return the recorded places with copies; see `SupportsCopies`."""
         with self.file.reading() as connection:
             return read_copies(connection)
 
     def record_copy(self, place: str, *, exists: bool) -> None:
-        """Record a place with copies, or remove it."""
         with self.file.transaction() as connection:
             note_copy(connection, place, exists=exists)
 
@@ -136,7 +124,6 @@ class SqliteEngine:
         return erased
 
     def erasing(self) -> AbstractContextManager[object]:
-        """Prevent checkpoint writes within the block; see `SupportsErasure`."""
         return self.checkpoints.exclusively()
 
     def tidy(self, namespace: str) -> None:
@@ -189,7 +176,6 @@ class SqliteLog:
         return number == self.namespace
 
     def position(self) -> Position:
-        """Return the end of the log; see `Log`."""
         with self.file.reading() as connection:
             ((epoch, sequence),) = fetch(
                 connection,
@@ -224,7 +210,6 @@ class SqliteLog:
         yield from self._entries_at(sequences)
 
     def entries_of(self, node_id: str) -> Iterator[JournalEntry]:
-        """Yield the deltas that put or removed a node; see `SupportsEntriesOf`."""
         with self.file.reading() as connection:
             sequences = SqliteJournal(connection, self.namespace).sequences_of(node_id)
         yield from self._entries_at(sequences)
@@ -237,32 +222,26 @@ class SqliteLog:
             yield from entries
 
     def history(self) -> list[HistoryEntry]:
-        """Return every delta that changed the graph, oldest first; see `Log`."""
         with self.file.reading() as connection:
             return SqliteJournal(connection, self.namespace).history()
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> FileFollower:
-        """Return a follower that fills an index from the columns of the file; see `SupportsFollowing`."""
         return FileFollower(self, self._checkpoints, config, current)
 
     def as_of(
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
     ) -> tuple[Engine, datetime]:
-        """Return an engine that shows a past state; see `SupportsPast`."""
         return Past(self, sequence, present), moment or from_micros(self.last_change(sequence)[1])
 
     def erased_up_to(self) -> int:
-        """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""
         with self.file.reading() as connection:
             return self.last_change(read_erased(connection, self.namespace))[0]
 
     def record_erased(self, up_to: int) -> None:
-        """Record that the past up to a change was erased; see `SupportsErasedHistory`."""
         with self.file.transaction() as connection:
             note_erased(connection, self.namespace, up_to)
 
     def last_before(self, moment: datetime, up_to: int = NOW) -> int:
-        """Return the number of the last change made at or before a time; see `SupportsPast`."""
         with self.file.reading() as connection:
             rows = fetch(
                 connection,
