@@ -39,8 +39,6 @@ from neurogated.storage.registry import consistent_snapshot, memory_exists, open
 from neurogated.text.strings import checked_name
 from neurogated.version import __version__
 
-__all__ = ["export_memory", "export_user", "import_memory", "migrate", "re_embed", "restore_snapshot"]
-
 T = TypeVar("T")
 
 

@@ -10,8 +10,6 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from neurogated.session import Session
 
-__all__ = ["awaitable", "in_thread"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 M = TypeVar("M")

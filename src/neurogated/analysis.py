@@ -9,8 +9,6 @@ from neurogated.core.ports import CausalJudge, KernelSource
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.retrieval.kernel_generator import KernelGenerator
 
-__all__ = ["extract_causal_edges", "generate_kernel"]
-
 
 def extract_causal_edges(first: str, second: str, *, judge: CausalJudge | None = None) -> tuple[bool, float]:
     """Return whether one of two texts causes the other, and the weight of the link, 0–1.

@@ -11,16 +11,15 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from neurogated.compose import FACTS_FILE, Parts, canvases_of
+from neurogated.compose import FACTS_FILE, canvases_of
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCopies
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_file
 from neurogated.core.text_caches import forget_texts
 from neurogated.errors import ConfigError, InputError, MissingExtraError, StorageError
+from neurogated.parts import Parts
 from neurogated.projections.registry import is_of_canvases, open_facts
-
-__all__ = ["erase_copies", "forget_copies"]
 
 
 def erase_copies(graphs: Mapping[str, GraphStorePort], parts: Parts, config: MemoryConfig) -> None:

@@ -19,26 +19,6 @@ NeurogatedError
 └── MissingExtraError (ImportError)      an optional package is not installed; names the pip command
 """
 
-__all__ = [
-    "AmbiguousEdgeError",
-    "BudgetExceededError",
-    "ConfigError",
-    "CorruptMemoryError",
-    "DatasetError",
-    "EmbedderMismatchError",
-    "EmbeddingError",
-    "ForkedMemoryError",
-    "FormatVersionError",
-    "InputError",
-    "LLMError",
-    "MemoryClosedError",
-    "MemoryLockedError",
-    "MissingExtraError",
-    "NeurogatedError",
-    "StorageError",
-    "UnknownIdError",
-]
-
 
 class NeurogatedError(Exception):
     """Base of every error raised on purpose."""

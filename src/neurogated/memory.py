@@ -31,8 +31,6 @@ from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.runtime import Event
 from neurogated.session import Ownership, Session
 
-__all__ = ["AsyncNeuroGraphMemory", "NeuroGraphMemory"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -17,8 +17,6 @@ from neurogated.knowledge.judge import PairJudge
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 
-__all__ = ["Parts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Parts:

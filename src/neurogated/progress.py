@@ -8,8 +8,6 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-__all__ = ["show_progress"]
-
 T = TypeVar("T")
 
 

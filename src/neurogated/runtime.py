@@ -23,8 +23,6 @@ from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController
 from neurogated.telemetry import spans
 
-__all__ = ["Event", "Periodic", "Runtime"]
-
 # Concurrent questions of `arecall` and `aretrieve`.
 _RECALL_CONCURRENCY = 64
 

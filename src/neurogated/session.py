@@ -37,8 +37,6 @@ from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Owner
 
-__all__ = ["Notice", "Ownership", "Session", "Sessions", "Subscriber"]
-
 T = TypeVar("T")
 
 

@@ -15,17 +15,6 @@ from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.session import Notice, Session
 from neurogated.tiers.canvas import Owner
 
-__all__ = [
-    "announce_conflicts",
-    "call_back",
-    "find_conflicts",
-    "follow_facts",
-    "judge_conflicts",
-    "log_access",
-    "note_handed_out",
-    "update_canvas",
-]
-
 _log = logging.getLogger(__name__)
 
 _READS = {"recalled", "learned", "echoed"}

@@ -8,8 +8,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from neurogated.errors import MissingExtraError
 
-__all__ = ["Spans", "spans"]
-
 _SCOPE = "neurogated"
 
 Spans = Callable[[str], AbstractContextManager[object]]

@@ -37,8 +37,6 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.errors import StorageError
 
-__all__ = ["export_memory", "refuse_existing"]
-
 _NUMBER = np.dtype("<f4")
 
 

@@ -27,8 +27,6 @@ from neurogated.core.delta import Owner
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, DatasetError, StorageError
 
-__all__ = ["Export", "import_memory", "open_export"]
-
 _NUMBER = np.dtype("<f4")
 # Errors of a malformed line, and of a store that refuses the delta of a line.
 _MALFORMED = (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)

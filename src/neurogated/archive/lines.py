@@ -21,8 +21,6 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Vector
 from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
 
-__all__ = ["delta_from_json", "delta_to_json", "line_of"]
-
 Json = dict[str, Any]
 
 _PLAIN = ("base_energy", "importance", "uses", "charge", "kind", "role", "speaker", "title", "position", "tags")

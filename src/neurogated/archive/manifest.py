@@ -21,21 +21,6 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import CorruptMemoryError, FormatVersionError, StorageError
 
-__all__ = [
-    "FORMAT",
-    "FORMAT_VERSION",
-    "JOURNAL",
-    "MANIFEST",
-    "VECTORS",
-    "ExportManifest",
-    "FileSeal",
-    "NamespaceCounts",
-    "Progress",
-    "check_files",
-    "manifest_bytes",
-    "read_manifest",
-]
-
 FORMAT = "neurogated export"
 FORMAT_VERSION = 1
 MANIFEST, JOURNAL, VECTORS = "manifest.json", "journal.jsonl", "vectors.f32"

@@ -11,8 +11,6 @@ from typing import Any
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 
-__all__ = ["user_lines"]
-
 _PLAIN = ("content", "title", "role", "speaker", "kind", "importance", "uses", "position")
 _TIMES = ("timestamp", "valid_from", "valid_to", "expires_at", "created_at", "last_accessed")
 

@@ -28,9 +28,6 @@ from neurogated.errors import NeurogatedError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists
 
-__all__ = ["check", "compact", "doctor", "export", "import_", "migrate", "namespaces", "restore"]
-__all__ += ["settings", "snapshot", "stats"]
-
 _WIDTH = 100
 
 

@@ -15,8 +15,6 @@ from click.shell_completion import shell_complete
 import neurogated
 from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
-__all__ = ["COMMANDS", "PROGRAM", "Entry", "main"]
-
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 _NAME = "neurogated"
 _COMPLETE = "_NEUROGATED_COMPLETE"

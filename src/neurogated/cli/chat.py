@@ -18,8 +18,6 @@ from neurogated.retrieval.question_cues import read_question
 from neurogated.storage.registry import memory_exists
 from neurogated.viewer.text import beginning, dated, questions
 
-__all__ = ["chat"]
-
 _HELP = """\
 Tell it something, and it remembers; ask a question, and it answers. Or type
   /add TEXT    remember a text, also if it is a question

@@ -15,8 +15,6 @@ from neurogated.errors import ConfigError
 from neurogated.evaluation.datasets import FORMATS
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 
-__all__ = ["METADATA", "MOMENT", "OUTCOME", "TIME", "command", "owner", "times", "user"]
-
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
 _SHOWN = {
     "save_dir": ("DIR", "folder of the memory"),

@@ -17,8 +17,6 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain_conflicts, write_page
 from neurogated.viewer.text import beginning
 
-__all__ = ["conflicts", "facts", "resolve", "separate"]
-
 _SHOWN = "id first second confidence outcome loser status because reason question evidence instruction"
 
 

@@ -14,8 +14,6 @@ from neurogated.core.scope import ANY_USER
 from neurogated.viewer import render_tiers, write_page
 from neurogated.viewer.text import NOTHING_FOUND
 
-__all__ = ["consolidate", "energy", "history", "maintain", "tiers", "undo"]
-
 _TOP, _DAYS, _STEPS, _BAR = 5, 180.0, 12, 50
 _CENTURY = click.FloatRange(0, 36_500, min_open=True)
 _days = click.option("--days", type=_CENTURY, default=_DAYS, show_default=True, metavar="N", help="past and forecast")

@@ -22,8 +22,6 @@ from neurogated.evaluation.runner import index as index_dataset
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain, write_page
 
-__all__ = ["bench", "demo", "index", "run"]
-
 _PAGE = "why.html"
 _QUESTION = "What happy turn gave the men of the drifters work again?"
 _SHOWN, _WIDTH = 3, 54

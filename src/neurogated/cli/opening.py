@@ -17,8 +17,6 @@ from neurogated.errors import StorageError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists, namespaces_in
 
-__all__ = ["SETTINGS", "Flags", "Owner", "logged_to_stderr", "say_how_it_judges"]
-
 SETTINGS = {found.name: found for found in settings_of(MemoryConfig) if "." not in found.name}
 """The settings that are flags of every command."""
 

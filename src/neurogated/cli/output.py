@@ -6,8 +6,6 @@ from typing import Any
 from neurogated.core.model import MemoryNode
 from neurogated.core.trace import PathStep, Recall, RecalledMemory
 
-__all__ = ["counted", "node_json", "picked", "recall_json"]
-
 
 def counted(count: int, things: str) -> str:
     """Return a number with the words of its plural, whose first word is singular after a 1: `1 memory deleted`."""

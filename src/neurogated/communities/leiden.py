@@ -21,8 +21,6 @@ from neurogated.core.communities import Communities, Links
 from neurogated.core.extras import import_extra
 from neurogated.core.view import Rows
 
-__all__ = ["LeidenCommunities"]
-
 Labels = NDArray[np.int64]
 Weights = NDArray[np.float64]
 

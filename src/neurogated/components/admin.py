@@ -22,8 +22,6 @@ from neurogated.erasure import erase_copies, forget_copies
 from neurogated.errors import ConfigError
 from neurogated.session import Session
 
-__all__ = ["Admin"]
-
 
 class Admin:
     """The calls that maintain a memory, as `memory.admin`."""

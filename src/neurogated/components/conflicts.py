@@ -19,8 +19,6 @@ from neurogated.knowledge.settlement import resolution
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text
 
-__all__ = ["Conflicts"]
-
 # Next messages of a speaker in the session that may be evidence for a conflict.
 _EVIDENCE = 8
 

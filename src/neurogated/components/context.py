@@ -27,8 +27,6 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
 
-__all__ = ["AgentContext"]
-
 # Tokens of the budget for each memory that is recalled for a context.
 _CONTEXT_DEPTH = 8
 # Memories from which a language model answers a question.

@@ -10,8 +10,6 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.same_as import others_of
 from neurogated.session import Session
 
-__all__ = ["Duplicates"]
-
 
 class Duplicates:
     """The calls about duplicates, as `memory.duplicates`; see `metabolism.find_duplicates`."""

@@ -17,8 +17,6 @@ from neurogated.text.strings import checked_text
 from neurogated.tiers.canvas import Canvas, Owner
 from neurogated.tiers.manager import TierManager, Tiers
 
-__all__ = ["Energy"]
-
 
 class Energy:
     """The calls about energy, as `memory.energy`."""

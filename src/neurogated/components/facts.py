@@ -15,8 +15,6 @@ from neurogated.ingestion.facts import Value, fact_document
 from neurogated.session import Session
 from neurogated.tiers.facts import read_facts
 
-__all__ = ["Facts"]
-
 
 class Facts:
     """The calls about facts, as `memory.facts`."""

@@ -14,8 +14,6 @@ from neurogated.plasticity.undo import undo, undo_of_user
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text
 
-__all__ = ["History"]
-
 
 class History:
     """The calls about the past, as `memory.history`."""

@@ -20,8 +20,6 @@ from neurogated.progress import show_progress
 from neurogated.session import Notice, Session
 from neurogated.subscribers import judge_conflicts
 
-__all__ = ["Learning"]
-
 
 class Learning:
     """The calls about learning, as `memory.learning`."""

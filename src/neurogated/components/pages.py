@@ -9,8 +9,6 @@ from neurogated.core.model import MemoryNode, checked_count
 from neurogated.errors import InputError
 from neurogated.session import Session
 
-__all__ = ["Page", "listed_by", "page_of"]
-
 
 class Page(list[MemoryNode]):
     """One page of a list of memories.

@@ -15,8 +15,6 @@ from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
 from neurogated.tiers.canvas import Owner
 
-__all__ = ["Recalls"]
-
 
 class Recalls:
     """Answers questions and notifies the subscribers."""

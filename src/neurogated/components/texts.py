@@ -21,8 +21,6 @@ from neurogated.ingestion.revision import Revision
 from neurogated.progress import show_progress
 from neurogated.session import Notice, Session
 
-__all__ = ["Texts"]
-
 
 class _Heard(NamedTuple):
     """A document that may quote memories in blocks, as `get_context` writes them."""

@@ -12,27 +12,6 @@ from neurogated.core.found import Found
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
 
-__all__ = [
-    "EmbeddedVersion",
-    "SupportsCheck",
-    "SupportsClear",
-    "SupportsCompaction",
-    "SupportsCopies",
-    "SupportsErasedHistory",
-    "SupportsExactSearch",
-    "SupportsExclusion",
-    "SupportsFreezing",
-    "SupportsIdentity",
-    "SupportsNamespaces",
-    "SupportsNodeJournal",
-    "SupportsReembedding",
-    "SupportsSnapshot",
-    "SupportsStatistics",
-    "SupportsTouched",
-    "SupportsTransaction",
-    "VersionKey",
-]
-
 VersionKey = tuple[int, int]
 """The key by which a store identifies a version of a node. Only that store can interpret it."""
 

@@ -16,8 +16,6 @@ from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.core.reading import epoch_of, reading_since
 from neurogated.errors import MemoryClosedError, StorageError
 
-__all__ = ["CacheFile", "UnusedCache"]
-
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)

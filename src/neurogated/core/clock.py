@@ -5,19 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 from neurogated.errors import InputError
 
-__all__ = [
-    "MICROS_A_DAY",
-    "Clock",
-    "Moment",
-    "checked_moment",
-    "checked_version",
-    "from_micros",
-    "times_around",
-    "to_micros",
-    "to_utc",
-    "utc_now",
-]
-
 Clock = Callable[[], datetime]
 
 Moment = datetime | str | float

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NODE_COLUMNS", "TYPE_CODE", "Adjacency", "Layer", "PatchedValues", "Rows"]
-
 Rows = NDArray[np.int64]
 """(n,) int64 row numbers."""
 TYPE_CODE = np.int16

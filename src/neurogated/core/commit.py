@@ -11,8 +11,6 @@ from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.ports import GraphStorePort
 
-__all__ = ["Committer", "Plan"]
-
 Plan = Callable[[], GraphDelta]
 """Reads the graph and returns the delta to write."""
 

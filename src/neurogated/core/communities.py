@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["Communities", "CommunityFinder", "Links", "links_of"]
-
 
 class Links(NamedTuple):
     """Weighted links between nodes, without direction."""

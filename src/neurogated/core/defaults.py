@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, KernelSource, QuestionJudge
 
-__all__ = ["DefaultModels", "default_models", "set_default_models"]
-
 
 class DefaultModels(Protocol):
     """The models that a configuration names."""

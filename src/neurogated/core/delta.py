@@ -14,20 +14,6 @@ from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode,
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_text
 
-__all__ = [
-    "Access",
-    "Charge",
-    "Decay",
-    "GraphDelta",
-    "HistoryEntry",
-    "JournalEntry",
-    "NodeChange",
-    "NodeVersion",
-    "Owner",
-    "PendingTask",
-    "WeightChange",
-]
-
 
 class Owner(Enum):
     """The part of the memory that a delta comes from. Only an owner may write conflicts and the ids of facts."""

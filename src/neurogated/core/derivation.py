@@ -13,8 +13,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["common_metadata", "derived_from", "derived_rows", "is_derived", "same_source", "source_rows"]
-
 _BASIS = (
     *("content", "title", "speaker", "timestamp", "scope", "tags"),
     *("valid_from", "valid_to", "expires_at"),

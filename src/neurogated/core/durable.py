@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["sync_folder"]
-
 
 def sync_folder(folder: Path) -> None:
     """Sync the directory entries of `folder` to disk; raises OSError."""

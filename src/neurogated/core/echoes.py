@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["are_echoes", "echoed_rows", "has_echoes"]
-
 
 def has_echoes(view: GraphView) -> bool:
     """Return whether the graph may have echoes."""

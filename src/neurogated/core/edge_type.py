@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from neurogated.errors import ConfigError
 
-__all__ = ["EdgeType"]
-
 _MOST_TYPES = 2**15
 """Graph indexes number edge types in 16 bits."""
 

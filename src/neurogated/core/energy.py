@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from neurogated.core.clock import MICROS_A_DAY
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["EnergyLaw", "EnergySettings", "Moment"]
-
 Moment = int | NDArray[np.int64]
 """One time for all nodes, or one for each (n,), in microseconds since 1970 UTC."""
 _Values = NDArray[np.float64]

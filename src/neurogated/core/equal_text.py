@@ -8,8 +8,6 @@ from collections.abc import Iterable
 
 from neurogated.text.language import FUNCTION_WORDS
 
-__all__ = ["depends_on_day", "equal_key"]
-
 _GAP = re.compile(r"(?<=\S)[^\S\n]+")
 _LINE_END = re.compile(r"[^\S\n]+$", re.MULTILINE)
 _FIRST_WORD = re.compile(r"[^\W\d_]+")

@@ -9,8 +9,6 @@ from typing import Any
 
 from neurogated.errors import MissingExtraError
 
-__all__ = ["import_extra", "no_loading_bar"]
-
 
 def import_extra(module: str, extra: str, *, use: str = "") -> Any:  # noqa: ANN401 - a module
     """Import and return a module of an optional package.

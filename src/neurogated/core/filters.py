@@ -15,22 +15,6 @@ from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_names, checked_text
 
-__all__ = [
-    "NO_MEMORIES",
-    "Both",
-    "Compare",
-    "Condition",
-    "Either",
-    "Field",
-    "Filter",
-    "FilterOptions",
-    "Not",
-    "field",
-    "filter_of",
-    "memories_among",
-    "owned",
-]
-
 NO_MEMORIES = frozenset({"conflict", "claim"})
 """Kinds of nodes that tell about memories and are none themselves."""
 _MISSING = object()

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from neurogated.errors import ForkedMemoryError
 
-__all__ = ["ForkSafeLock", "InheritedLock", "ProcessBound", "bind_to_process", "keep_for_ever"]
-
 # How long a fork waits for running writes of other threads.
 _PATIENCE_SECONDS = 10
 

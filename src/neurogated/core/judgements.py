@@ -9,16 +9,6 @@ from typing import Any, Literal, Protocol
 
 from neurogated.errors import InputError
 
-__all__ = [
-    "CausalJudgement",
-    "QuestionJudgement",
-    "QuestionKind",
-    "Relation",
-    "RelationKind",
-    "StatementJudge",
-    "Verdict",
-]
-
 Verdict = Literal["superseded", "wrong", "contested"]
 """The state of the first statement after a contradiction: true no longer, never true, or both stand."""
 

@@ -10,8 +10,6 @@ from typing import Any, ClassVar, Literal, overload
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import InputError
 
-__all__ = ["CANVAS", "CAUSE", "DIMENSIONS", "EFFECT", "PLACE", "SENTIMENT", "SPAN", "EdgeWeights", "Kernel"]
-
 SPAN, PLACE, SENTIMENT, CANVAS = "span", "place", "sentiment", "canvas"
 """Tags for the time span, place and feeling that a question names, and for the working canvas.
 

@@ -21,24 +21,6 @@ from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_name, checked_names, checked_text
 
-__all__ = [
-    "ACCESSED",
-    "DEFAULT_IMPORTANCE",
-    "LAST_POSITION",
-    "MOST_COUNTED",
-    "EdgeKey",
-    "EdgeType",
-    "MemoryEdge",
-    "MemoryNode",
-    "Neighbor",
-    "Vector",
-    "as_vector",
-    "checked_count",
-    "checked_metadata",
-    "checked_unit",
-    "json_metadata",
-]
-
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a memory if nothing determines it."""
 ACCESSED = ("last_accessed", "uses", "charge", "charged_at")

@@ -6,8 +6,6 @@ import logging
 import threading
 import time
 
-__all__ = ["Outage"]
-
 _log = logging.getLogger(__name__)
 
 

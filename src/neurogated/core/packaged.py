@@ -5,8 +5,6 @@ import json
 from importlib import resources
 from typing import Any
 
-__all__ = ["packaged_json"]
-
 
 def packaged_json(package: str, name: str) -> dict[str, Any]:
     """Return the object in a JSON file of a package; a name that ends in `.gz` is a packed file."""

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
-__all__ = ["named_place", "named_places", "place_of"]
-
 _WORD = (
     r"(?:\b(?:in|at|near|from|to|around|outside|bei|nach|aus|à|chez|près de|vers|en|desde|hacia|cerca de)"
     r"(?: (?:the|der|den|la|le|el))?\s+|[在到去从住])"

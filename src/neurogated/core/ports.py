@@ -18,19 +18,6 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
 from neurogated.core.view import GraphView, Rows
 
-__all__ = [
-    "SCORE_TOLERANCE",
-    "CausalJudge",
-    "Embedder",
-    "EntityFinder",
-    "GraphStorePort",
-    "KernelSource",
-    "LanguageModel",
-    "Message",
-    "QuestionJudge",
-    "SupportsKernelBatch",
-]
-
 Message = Mapping[str, str]
 """A message to a language model: `role` (system, user or assistant) and `content`."""
 

@@ -8,8 +8,6 @@ from typing import NamedTuple, Protocol
 
 from neurogated.core.ports import GraphStorePort
 
-__all__ = ["CanvasKey", "CanvasStorage", "FactProjection", "SharedCanvases", "remove_file"]
-
 
 class FactProjection(Protocol):
     """A table of the facts of graphs, which follows their journals and holds no truth."""

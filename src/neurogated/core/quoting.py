@@ -10,19 +10,6 @@ from xml.sax.saxutils import escape, quoteattr
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import EVENT, FACT
 
-__all__ = [
-    "CLOSING",
-    "OPENING",
-    "TokenCounter",
-    "escaped",
-    "estimated_tokens",
-    "opening_tag",
-    "outcome_of",
-    "plain",
-    "quoted_memories",
-    "quoted_memory",
-]
-
 TokenCounter = Callable[[Sequence[str]], list[int]]
 """Returns the number of tokens of each text."""
 

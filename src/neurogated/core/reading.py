@@ -9,8 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
-__all__ = ["SupportsReading", "epoch_of", "reading", "reading_since"]
-
 _EPOCHS: ContextVar[Mapping[Path, int]] = ContextVar("epochs", default=MappingProxyType({}))
 """By file of a cache: how often it had been cleared when the running operation began to read texts."""
 

@@ -9,8 +9,6 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.trace import RecalledMemory
 from neurogated.errors import InputError
 
-__all__ = ["MemoryRef", "id_of", "listed"]
-
 MemoryRef = str | UUID | MemoryNode | RecalledMemory
 """A memory, or its id."""
 

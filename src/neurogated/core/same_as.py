@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import Arcs, GraphView, Rows
 
-__all__ = ["anyone", "fronts", "has_groups", "is_said", "is_shown", "others_of"]
-
 Admits = Callable[[Rows], NDArray[np.bool_]]
 
 

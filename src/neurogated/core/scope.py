@@ -9,8 +9,6 @@ from typing import Final
 
 from neurogated.text.strings import checked_name, checked_names
 
-__all__ = ["ANY_USER", "AnyUser", "Scope", "ScopeFilter", "UserChoice"]
-
 
 class AnyUser(Enum):
     """The type of `ANY_USER`."""

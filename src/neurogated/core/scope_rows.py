@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
 
-__all__ = ["ScopeRows"]
-
 Rows = NDArray[np.int64]
 
 _FILTERS = 16

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from neurogated.core.packaged import packaged_json
 
-__all__ = ["SentimentScale"]
-
 _DIRECTIONS = "sentiment.json"
 _DIGITS = 4
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
 
-__all__ = ["SupportsCacheClear", "forget_texts", "forgets", "remembered"]
-
 _C = TypeVar("_C", bound="SupportsCacheClear")
 _R = TypeVar("_R")
 

@@ -16,8 +16,6 @@ from neurogated.core.model import EdgeKey, MemoryNode, checked_count
 from neurogated.core.quoting import TokenCounter, estimated_tokens, quoted_memories
 from neurogated.errors import InputError
 
-__all__ = ["Feedback", "PathStep", "Recall", "RecalledMemory"]
-
 _SHOWN = 60
 """Most characters of a text in `repr`."""
 

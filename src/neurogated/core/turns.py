@@ -10,20 +10,6 @@ from neurogated.core.found import Found
 from neurogated.text.keywords import fold
 from neurogated.text.words import count_words, split_words
 
-__all__ = [
-    "ASKS_TAG",
-    "LENGTH_TAGS",
-    "PLACE_TAGS",
-    "Spoken",
-    "asks",
-    "call_tag",
-    "called",
-    "length_level",
-    "part_of",
-    "role_tag",
-    "turn_tags",
-]
-
 ASKS_TAG = "turn asks"
 """Tag of a turn that ends with a question."""
 _SHORT = 96

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Watchdog", "stage"]
-
 _log = logging.getLogger(__name__)
 
 

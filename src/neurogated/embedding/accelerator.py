@@ -7,8 +7,6 @@ import importlib.util
 import sys
 from pathlib import Path
 
-__all__ = ["has_accelerator"]
-
 # Device files of the drivers of NVIDIA, AMD, and WSL.
 _DEVICE_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 

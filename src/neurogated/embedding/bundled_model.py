@@ -19,8 +19,6 @@ from neurogated.embedding.openvino_runtime import load_graph
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
 from neurogated.embedding.word_pieces import WordPieceTokenizer
 
-__all__ = ["BUNDLED_FOLDER", "DESCRIPTION_FILE", "GRAPH_FILE", "VOCABULARY_FILE", "BundledEmbedder", "load_bundled"]
-
 BUNDLED_FOLDER = Path(__file__).with_name("all-MiniLM-L6-v2")
 GRAPH_FILE = "model.xml"
 DESCRIPTION_FILE = "description.json"

@@ -18,8 +18,6 @@ from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.cache_file import CacheFile
 from neurogated.core.ports import Embedder
 
-__all__ = ["CachedEmbedder"]
-
 _log = logging.getLogger(__name__)
 
 _NUMBER = np.dtype("<f4")

@@ -17,8 +17,6 @@ from neurogated.embedding.openvino_runtime import OpenVINOSession
 from neurogated.embedding.vectors import unit_vectors
 from neurogated.embedding.word_pieces import WordPieceTokenizer
 
-__all__ = ["INPUTS", "ExportedModel", "ModelDescription"]
-
 # Texts are padded to a multiple of this many tokens. Half precision rounds sums by blocks of this size. If all blocks
 # are complete, the vector of a text does not depend on the other texts in its batch, to the last bit.
 _BLOCK = 16

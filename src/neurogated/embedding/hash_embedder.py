@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from neurogated.embedding.vectors import unit_vectors
 from neurogated.text.words import count_words, split_words
 
-__all__ = ["HashEmbedder"]
-
 _BYTES_PER_HASH = 8
 
 

@@ -2,8 +2,6 @@
 
 from neurogated.core.forking import ForkSafeLock
 
-__all__ = ["LOADING"]
-
 LOADING = ForkSafeLock()
 """The lock for loading a model and its first run; it prevents a deadlock.
 

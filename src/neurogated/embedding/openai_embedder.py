@@ -17,8 +17,6 @@ from neurogated.text.words import count_words
 if TYPE_CHECKING:
     from openai import OpenAI
 
-__all__ = ["OpenAIEmbedder"]
-
 _PROBE = "dimension"
 # Local servers need no key, but the client requires a text.
 _NO_KEY = "none"

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from neurogated.errors import EmbeddingError, ForkedMemoryError
 
-__all__ = ["OpenVINOSession", "import_openvino", "load_graph"]
-
 _PACKAGE = "openvino"
 _TELEMETRY = "openvino_telemetry"
 _DEVICE = "CPU"

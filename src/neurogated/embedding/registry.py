@@ -5,8 +5,6 @@ from __future__ import annotations
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
 
-__all__ = ["build_embedder"]
-
 _OPENAI_PREFIX = "openai:"
 _HASH_NAME = "hash"
 

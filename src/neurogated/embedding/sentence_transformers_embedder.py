@@ -20,8 +20,6 @@ from neurogated.errors import EmbeddingError, MissingExtraError
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-__all__ = ["BUNDLED_MODEL", "BUNDLED_NAMES", "SentenceTransformersEmbedder"]
-
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_NAMES = (BUNDLED_MODEL, f"sentence-transformers/{BUNDLED_MODEL}")
 

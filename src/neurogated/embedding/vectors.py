@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from neurogated.errors import EmbeddingError
 
-__all__ = ["unit_vectors"]
-
 
 def unit_vectors(vectors: ArrayLike, source: str) -> NDArray[np.float32]:
     """Return `vectors` (n, d) as float32 of unit length; a zero vector stays zero.

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from neurogated.core.text_caches import remembered
 
-__all__ = ["WordPieceTokenizer"]
-
 _FIRST, _LAST, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 # The name of a special token in a text becomes that token.
 _SPECIAL = re.compile(r"(\[(?:PAD|UNK|CLS|SEP|MASK)\])")

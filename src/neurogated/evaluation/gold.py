@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from neurogated.errors import DatasetError
 
-__all__ = ["Corpus", "GoldPassage", "Row"]
-
 _BEGINNING = 60
 """Characters of a passage that an error quotes."""
 

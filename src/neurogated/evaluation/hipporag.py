@@ -20,8 +20,6 @@ from neurogated.evaluation.json_records import Record, kind_of, read_json, read_
 from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question, passage_of
 from neurogated.ingestion.document import Document
 
-__all__ = ["load_hipporag"]
-
 _GOLD_FIELDS = ("supporting_facts", "contexts", "paragraphs")
 _TEXT_FIELDS = ("text", "paragraph_text")
 _ID_FIELDS = ("id", "_id")

@@ -9,8 +9,6 @@ from typing import Any
 
 from neurogated.errors import DatasetError
 
-__all__ = ["Record", "kind_of", "read_json", "read_records", "records_of", "text_of"]
-
 _EXPECTED = {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a whole number"}
 
 

@@ -15,8 +15,6 @@ from neurogated.evaluation.json_records import Record, read_records, text_of
 from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question, passage_of
 from neurogated.ingestion.document import Document
 
-__all__ = ["load_locomo"]
-
 _ADVERSARIAL = 5
 _SESSION = re.compile(r"session_(\d+)")
 _DIALOGUE_ID = re.compile(r"D\d+:\d+")

@@ -6,8 +6,6 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import numpy as np
 
-__all__ = ["PERCENT", "RECALL_CUTOFFS", "Table", "latency_table", "recall_at", "recall_table"]
-
 Table = dict[str, dict[str, float]]
 """Numbers by row and column."""
 

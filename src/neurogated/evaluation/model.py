@@ -9,8 +9,6 @@ from typing import Any
 from neurogated.errors import DatasetError, InputError
 from neurogated.ingestion.document import Document, Passage
 
-__all__ = ["SOURCES_KEY", "Collection", "Dataset", "Question", "passage_of"]
-
 SOURCES_KEY = "sources"
 """Metadata key under which a node lists the data set's names of its passages."""
 

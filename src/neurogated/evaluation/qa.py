@@ -7,8 +7,6 @@ import string
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["exact_match", "f1_score", "normalize_answer"]
-
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 

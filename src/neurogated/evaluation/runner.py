@@ -23,8 +23,6 @@ from neurogated.evaluation.qa import exact_match, f1_score
 from neurogated.memory import NeuroGraphMemory
 from neurogated.progress import show_progress
 
-__all__ = ["RunReport", "config_for", "index", "measure", "rank", "run"]
-
 _log = logging.getLogger(__name__)
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["find_aliases"]
-
 _ACRONYM = re.compile(r"\s*\((?:or |the )?(?P<name>[A-Z][A-Z0-9&.\-]{1,9})(?=[;,)])")
 _NAME_WORD = r"(?:[A-Z0-9][\w.'’\-]*|of|the|de|von|van|la|le)"
 _NAME = rf"[\"“'\u2018]?\s?(?P<name>{_NAME_WORD}(?:\s{_NAME_WORD}){{0,4}})"

@@ -19,8 +19,6 @@ from neurogated.core.watchdog import stage
 from neurogated.errors import LLMError
 from neurogated.ingestion.encoder import Encoder
 
-__all__ = ["CAUSE", "ENTITIES", "Analysis", "Findings", "SupportsCausalBatch", "causal_pairs"]
-
 CAUSE, ENTITIES = "cause", "entities"
 
 T = TypeVar("T")

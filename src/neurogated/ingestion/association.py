@@ -15,8 +15,6 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView
 
-__all__ = ["TEMPORAL", "temporal_edges"]
-
 TEMPORAL = "temporal"
 """The relation of an edge between memories that were active at the same time."""
 

@@ -5,20 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = [
-    "AHEAD",
-    "ANSWERS",
-    "ASKS_WHY",
-    "DENIED",
-    "HYPOTHETICAL",
-    "LEADS",
-    "LINKS",
-    "NEGATED",
-    "OPENERS",
-    "Link",
-    "Opener",
-]
-
 # Weight of a family of cues without word overlap.
 _STRONG, _FIRM, _WEAK = 0.8, 0.7, 0.6
 

@@ -33,8 +33,6 @@ from neurogated.ingestion.causal_cues import (
 from neurogated.text.keywords import split_keywords
 from neurogated.text.sentences import split_sentences
 
-__all__ = ["OfflineCausalJudge"]
-
 # Maximum length of a clause beside a cue, in characters. It bounds the work on texts without punctuation.
 _REACH = 240
 # The opening is one of this many first sentences, since the first may be only an interjection.

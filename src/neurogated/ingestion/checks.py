@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode
 
-__all__ = ["Check", "unchecked"]
-
 Check = Callable[[GraphDelta, Sequence[MemoryNode]], GraphDelta]
 """Returns a delta with additions, given the delta and the memories whose texts or times are new."""
 

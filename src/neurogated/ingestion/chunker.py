@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 
 from neurogated.text.sentences import split_sentences
 
-__all__ = ["Chunker"]
-
 # Units of a sentence that is longer than a chunk: words, or characters in scripts without spaces. Combining marks and
 # punctuation stay with the preceding character.
 _UNIT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff][^\w\s]*\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*|\s+")

@@ -12,8 +12,6 @@ from neurogated.errors import InputError
 from neurogated.ingestion.document import Details, Document, Passage, checked_text, read_details
 from neurogated.ingestion.messages import KEPT_ASIDE, read_message
 
-__all__ = ["Content", "Message", "read_contents"]
-
 
 class _Said(TypedDict):
     role: str

@@ -19,8 +19,6 @@ from neurogated.text.strings import checked_names
 from neurogated.text.strings import checked_text as checked_encoding
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["Details", "Document", "Passage", "checked_text", "checked_ttl", "read_details", "read_documents"]
-
 _NUL = "\0"
 _TURN = "turn"
 _CHUNK_ID = re.compile("#[0-9]+$")

@@ -14,8 +14,6 @@ from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, Memor
 from neurogated.core.scope import Scope
 from neurogated.ingestion.revision import with_lifetime
 
-__all__ = ["Analysed", "Batch", "Draft", "Part", "SessionKey"]
-
 SessionKey = tuple[str | None, str]
 """User and name of a session."""
 

@@ -16,9 +16,6 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.ingestion.user_graph import UserGraph, by_user
 from neurogated.utils.vector_utils import exact_cosines
 
-__all__ = ["Nearest", "fitted", "nearest_in", "sequence_edges", "similarity_edges"]
-
-
 Nearest = Callable[[Sequence[Vector], int], Sequence[Iterable[tuple[str, float]]]]
 """Returns for each vector the ids and cosines of the k nearest nodes, best first, ties by id."""
 

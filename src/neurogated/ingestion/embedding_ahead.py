@@ -16,8 +16,6 @@ from neurogated.core.model import Vector, as_vector
 from neurogated.core.ports import Embedder
 from neurogated.core.watchdog import stage
 
-__all__ = ["EmbeddingAhead"]
-
 
 class EmbeddingAhead:
     """Embeds texts in a background thread until `take` returns their vectors. Use it in a `with` block of one thread.

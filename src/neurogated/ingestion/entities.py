@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from neurogated.text.names import names_in
 
-__all__ = ["OfflineEntityFinder"]
-
 
 class OfflineEntityFinder:
     """Finds names by capital letters and quotation marks; see `text/names.py`."""

@@ -14,8 +14,6 @@ from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["Value", "fact_document"]
-
 Value = str | float | bool
 """The value of a fact: a text, a number or a truth value."""
 

@@ -15,8 +15,6 @@ from neurogated.text.names import names_in
 from neurogated.text.sentences import split_sentences
 from neurogated.text.words import words_of
 
-__all__ = ["first_subject"]
-
 _QUOTE = '"'
 _OPENING = "\"'“”«»\u2018’„*_ \t"
 _DEFINITIONS = (

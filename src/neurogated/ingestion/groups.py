@@ -12,8 +12,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge
 from neurogated.core.view import GraphView
 
-__all__ = ["Groups"]
-
 _Pair = tuple[str, str]
 _SEPARATED = 0.0
 

@@ -23,8 +23,6 @@ from neurogated.ingestion.user_graph import UserGraph
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.words import split_words
 
-__all__ = ["Holders", "Text", "TextChange"]
-
 
 class Holders(NamedTuple):
     """Nodes with a term before and after a change, both in the order of the store."""

@@ -10,8 +10,6 @@ from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.writer import Writer
 
-__all__ = ["IngestionEngine"]
-
 
 class IngestionEngine:
     """Writes documents to a graph as nodes with SEQ, SIM, CAUSE and other edges.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["labelled_speaker"]
-
 _LONGEST = 40
 _NAME = r"[^\W\d_a-z][^\W\d_]*[.'\u2019-]?[^\W\d_]*\.?"
 _LABEL = re.compile(rf"\s*({_NAME}(?: {_NAME}){{0,2}})[:\uff1a]\s*(?=\S)")

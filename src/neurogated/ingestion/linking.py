@@ -21,8 +21,6 @@ from neurogated.ingestion.edge_builder import fitted, nearest_in, similarity_edg
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.sessions import rejoined
 
-__all__ = ["Linker"]
-
 
 class Linker:
     """Links nodes with the stored nodes. It computes deltas and does not apply them."""

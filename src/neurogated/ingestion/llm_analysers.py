@@ -12,8 +12,6 @@ from neurogated.errors import LLMError
 from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 
-__all__ = ["LLMCausalJudge", "LLMEntityFinder", "LLMImportanceJudge"]
-
 _NONE = "none"
 
 _log = logging.getLogger(__name__)

@@ -38,8 +38,6 @@ from neurogated.core.view import GraphView
 from neurogated.ingestion.holders import TextChange
 from neurogated.ingestion.user_graph import UserGraph, by_user
 
-__all__ = ["EdgeChanges", "text_edges"]
-
 Pair = tuple[str, str]
 """Ids of two nodes: source and target of an edge."""
 

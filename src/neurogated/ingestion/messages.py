@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, cast
 
 from neurogated.errors import InputError
 
-__all__ = ["KEPT_ASIDE", "Said", "read_message"]
-
 KEPT_ASIDE = "message"
 """The metadata key of the parts of a message that are no text, such as its calls of tools."""
 

@@ -7,8 +7,6 @@ from collections.abc import Set as AbstractSet
 
 from neurogated.text.keywords import split_keywords
 
-__all__ = ["keywords_of_name"]
-
 _APART = re.compile("(?<=[\u3005\u3040-\u30ff\u3400-\u9fff]) (?=[\u3005\u3040-\u30ff\u3400-\u9fff])")
 # Parts of words that an apostrophe separates: before the word ("O'Brien") or after it ("Ender's", "we'll").
 _BEFORE = re.compile(r"(?<!\S)([^\W\d_]) (?=[^\W_])")

@@ -31,8 +31,6 @@ from neurogated.text.times import find_times
 from neurogated.text.words import count_words
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["Planner", "later_chunks", "stored"]
-
 _CHUNK = "chunk-"
 _RESERVED = re.compile(f"(?:{_CHUNK}|fact-|conflict-)[0-9a-f]{{32}}")
 """The form of the ids of facts and conflicts, and of texts without an id of the caller."""

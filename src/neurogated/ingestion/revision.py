@@ -15,9 +15,6 @@ from neurogated.core.node_kind import given_kind
 from neurogated.errors import InputError
 from neurogated.ingestion.document import checked_text, checked_ttl
 
-__all__ = ["Changes", "Revision", "expiry", "revision_of", "with_lifetime"]
-
-
 _TIMES = ("valid_from", "valid_to", "timestamp")
 
 

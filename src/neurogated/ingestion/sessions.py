@@ -16,8 +16,6 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["Session", "Turn", "followers_without", "place_at", "rejoined", "turn_ids"]
-
 _STEP = 1 << 30
 """The distance between the positions of successive turns, which leaves room for late turns between them."""
 _FIRST = 1 << 50

@@ -10,8 +10,6 @@ from typing import Any
 from neurogated.core.ports import EntityFinder
 from neurogated.errors import ConfigError
 
-__all__ = ["SpacyEntityFinder"]
-
 # Labels of names in spaCy's models, which also find numbers, sums and dates.
 _NAMES = frozenset(("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "PRODUCT", "EVENT", "WORK_OF_ART", "LAW"))
 _NOT_NEEDED = ["tagger", "parser", "attribute_ruler", "lemmatizer", "senter"]

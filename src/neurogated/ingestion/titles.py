@@ -14,8 +14,6 @@ import re
 from neurogated.ingestion.aliases import find_aliases
 from neurogated.ingestion.first_subject import first_subject
 
-__all__ = ["find_names", "find_title"]
-
 _HEADER = re.compile(r"(?P<key>[^\W\d_][\w \-]{0,20}?)[ \t]*[:：][ \t]*(?P<value>.*)")
 _TITLE_KEYS = frozenset(
     re.findall(

@@ -10,8 +10,6 @@ from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
 
-__all__ = ["UserGraph", "by_user"]
-
 
 class UserGraph:
     """A snapshot of a store for the memories of one user, or for the memories without a user.

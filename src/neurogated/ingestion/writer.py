@@ -38,8 +38,6 @@ from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.planner import Planner, later_chunks, stored
 from neurogated.ingestion.revision import Revision
 
-__all__ = ["Writer"]
-
 _log = logging.getLogger(__name__)
 
 _ATTEMPTS = 3

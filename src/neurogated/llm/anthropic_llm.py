@@ -13,8 +13,6 @@ from neurogated.llm.base import LENGTH, model_name
 from neurogated.llm.bounds import without_bounds
 from neurogated.llm.served import Reply, ServedLLM
 
-__all__ = ["AnthropicLLM"]
-
 _FINISH_REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": LENGTH}
 
 

@@ -12,8 +12,6 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Message
 from neurogated.text.words import count_words
 
-__all__ = ["AUTO", "LENGTH", "OFF", "BaseLLM", "Meta", "SupportsForgetting", "ask", "counted", "model_name"]
-
 OFF, AUTO = "off", "auto"
 """Values of the setting `llm.use` that are not model names."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["answer_tokens", "without_bounds"]
-
 _THOUGHT_TOKENS = 512
 """Tokens for thoughts and chat besides the answer."""
 _CHARACTERS_A_TOKEN = 2

@@ -15,8 +15,6 @@ from neurogated.core.cache_file import CacheFile
 from neurogated.core.ports import Message
 from neurogated.llm.base import BaseLLM, Meta, ask
 
-__all__ = ["CachedLLM"]
-
 
 class CachedLLM(BaseLLM):
     """Wraps a model and caches its answers in an SQLite file. Empty answers are not cached.

@@ -13,8 +13,6 @@ from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.local_llm import LocalLLM
 from neurogated.llm.openai_llm import OpenAILLM
 
-__all__ = ["get_llm", "llm_is_configured", "with_limits"]
-
 _log = logging.getLogger(__name__)
 
 _OPENAI_PREFIX = "gpt"

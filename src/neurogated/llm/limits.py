@@ -12,8 +12,6 @@ from neurogated.core.ports import Message
 from neurogated.errors import BudgetExceededError
 from neurogated.llm.base import BaseLLM, Meta, ask, counted
 
-__all__ = ["LimitedLLM"]
-
 _log = logging.getLogger(__name__)
 
 _KEPT = "the cache has all answers so far, so the same command continues from there"

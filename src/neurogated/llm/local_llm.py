@@ -15,8 +15,6 @@ from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH, BaseLLM, Meta, model_name
 from neurogated.llm.bounds import answer_tokens
 
-__all__ = ["LocalLLM"]
-
 
 class LocalLLM(BaseLLM):
     """A causal language model by name or folder. It is loaded at the first question and answers one at a time.

@@ -13,8 +13,6 @@ from neurogated.llm.base import model_name
 from neurogated.llm.bounds import without_bounds
 from neurogated.llm.served import Reply, ServedLLM
 
-__all__ = ["OpenAILLM"]
-
 # Local servers need no key, but the client requires a text.
 _NO_KEY = "none"
 

@@ -17,8 +17,6 @@ from neurogated.errors import LLMError
 from neurogated.llm.base import BaseLLM, Meta, counted, model_name
 from neurogated.llm.bounds import answer_tokens
 
-__all__ = ["Reply", "ServedLLM"]
-
 _log = logging.getLogger(__name__)
 
 # Error classes of both clients; subclasses come before their base classes.

@@ -17,8 +17,6 @@ from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH, BaseLLM, SupportsForgetting, ask
 from neurogated.llm.bounds import without_bounds
 
-__all__ = ["StructuredLLM"]
-
 _THOUGHT_TAG = r"(?:think|thinking|thought|reasoning)\s*>"
 # The opening tag may be part of the model's chat template; then the answer has only the closing tag.
 _THOUGHT_END = re.compile(r"</\s*" + _THOUGHT_TAG, re.IGNORECASE)

@@ -19,8 +19,6 @@ from neurogated.core.view import GraphView
 from neurogated.errors import MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.plasticity.energy import EnergyController, TimedAccess
 
-__all__ = ["AccessLog"]
-
 _log = logging.getLogger(__name__)
 
 

@@ -17,8 +17,6 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["EnergyController", "EnergyPoint", "NodeEnergies", "TimedAccess"]
-
 TimedAccess = tuple[Access, datetime]
 """The accesses of a recall, and its time."""
 

@@ -25,8 +25,6 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController
 
-__all__ = ["Learned", "Outcome", "PlasticityEngine", "strength_of"]
-
 # Feedback connects each memory with this many of the memories that follow it.
 _ASSOC_NEIGHBORS = 5
 

@@ -17,8 +17,6 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
 
-__all__ = ["Mend", "delta_back_to", "undo", "undo_of_user"]
-
 _AT_ONCE = 1000
 
 

@@ -16,8 +16,6 @@ from sqlalchemy.pool import NullPool
 from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError, CorruptMemoryError, StorageError
 
-__all__ = ["Database"]
-
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _MILLISECONDS = 1000

@@ -12,8 +12,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import FACT
 from neurogated.core.ports import GraphStorePort
 
-__all__ = ["FactChanges", "changes_between", "is_known"]
-
 
 class FactChanges(NamedTuple):
     """Changed facts, and the last delta."""

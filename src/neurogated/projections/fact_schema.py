@@ -22,8 +22,6 @@ from sqlalchemy import (
 
 from neurogated.core.facts import Fact
 
-__all__ = ["FACTS", "PROGRESS", "SCHEMA", "VERSION", "row_of", "storable"]
-
 VERSION = 1
 """Raised whenever a column changes; tables of another version are rebuilt."""
 SCHEMA = MetaData()

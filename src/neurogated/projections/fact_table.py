@@ -20,8 +20,6 @@ from neurogated.projections.database import Database
 from neurogated.projections.fact_changes import FactChanges, changes_between, is_known
 from neurogated.projections.fact_schema import FACTS, PROGRESS, SCHEMA, VERSION, row_of, storable
 
-__all__ = ["FactTable"]
-
 _log = logging.getLogger(__name__)
 
 _AT_ONCE = 500

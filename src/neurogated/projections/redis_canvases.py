@@ -15,8 +15,6 @@ from redis.retry import Retry
 from neurogated.core.projections import CanvasKey
 from neurogated.errors import ConfigError, StorageError
 
-__all__ = ["RedisCanvases"]
-
 _PREFIX = "neurogated:canvas"
 # No memory has an empty id. On a canvas that was built completely, this member is the first.
 _COMPLETE = ""

@@ -8,8 +8,6 @@ from urllib.parse import urlsplit
 from neurogated.core.extras import import_extra
 from neurogated.core.projections import FactProjection, SharedCanvases
 
-__all__ = ["is_of_canvases", "open_canvases", "open_facts"]
-
 _CANVASES = frozenset({"redis", "rediss", "unix"})
 
 

@@ -18,8 +18,6 @@ from neurogated.prompts.templates import (
     qa,
 )
 
-__all__ = ["PromptTemplateManager"]
-
 _BUILT_IN = (causal_extraction, consolidation, contradiction, importance, kernel_generation, ner, qa)
 
 

@@ -11,8 +11,6 @@ from typing import Any
 from neurogated.core.ports import Message
 from neurogated.errors import InputError
 
-__all__ = ["STRENGTHS", "PromptTemplate", "few_shot", "role_pairs"]
-
 STRENGTHS = ("weak", "medium", "strong")
 """Words that a model chooses from instead of a number. Small models distinguish them, but their numbers are noise."""
 

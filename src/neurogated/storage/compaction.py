@@ -14,8 +14,6 @@ from neurogated.storage.live_graph import LiveGraph
 from neurogated.storage.log.log import SupportsRewriting
 from neurogated.storage.log.memory_log import MemoryEngine
 
-__all__ = ["rewrite"]
-
 
 def rewrite(graph: LiveGraph, *, history: bool) -> int:
     """Erase the removed nodes of a graph and return their number."""

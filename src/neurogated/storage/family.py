@@ -15,8 +15,6 @@ from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.block import Block, Blocks
 from neurogated.storage.log.log import Engine, SupportsErasure
 
-__all__ = ["Family", "Member", "OpenGraphs"]
-
 
 class Member(Protocol):
     """One graph of a family, as `LiveGraph` is."""

@@ -35,8 +35,6 @@ from neurogated.storage.log.memory_log import MemoryEngine
 from neurogated.storage.searches import Found, checked_page, filtered, in_order, named, only_edge, searched
 from neurogated.text.strings import checked_text
 
-__all__ = ["GraphStore"]
-
 NodeRef = MemoryNode | str | UUID
 
 

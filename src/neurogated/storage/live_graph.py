@@ -30,8 +30,6 @@ from neurogated.storage.mismatch import mismatch
 from neurogated.storage.reserved import refuse_reserved
 from neurogated.utils.background import while_alive
 
-__all__ = ["LiveGraph"]
-
 _Answer = TypeVar("_Answer")
 
 # A thread that waits for the lock checks this many times, at this interval, whether the lock's holder writes.

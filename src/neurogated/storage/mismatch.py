@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from neurogated.errors import EmbedderMismatchError
 
-__all__ = ["mismatch"]
-
 
 def mismatch(known: str, known_dimension: int | None, name: str, dimension: int | None) -> EmbedderMismatchError:
     """Return the error that names both embedders and the remedy."""

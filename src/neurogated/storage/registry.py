@@ -12,8 +12,6 @@ from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError
 
-__all__ = ["consistent_snapshot", "memory_exists", "namespaces_in", "open_store", "restore_store"]
-
 _FOLDER = "memory"
 _FILE = "memory.db"
 _COPY = "copy.snapshot"

@@ -12,8 +12,6 @@ from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode
 from neurogated.errors import InputError
 
-__all__ = ["refuse_reserved"]
-
 _FACT_ID = re.compile(f"{FACT}-[0-9a-f]{{32}}")
 
 

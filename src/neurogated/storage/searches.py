@@ -18,8 +18,6 @@ from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import portions
 from neurogated.storage.live_graph import LiveGraph
 
-__all__ = ["Found", "checked_page", "filtered", "in_order", "named", "only_edge", "searched"]
-
 _TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at", "valid_from", "valid_to"}
 _ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES
 

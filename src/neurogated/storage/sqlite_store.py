@@ -28,8 +28,6 @@ from neurogated.storage.log.sqlite.snapshot import take_snapshot
 from neurogated.storage.log.sqlite.sqlite_log import SqliteEngine, SqliteLog
 from neurogated.storage.verify import disagreements
 
-__all__ = ["SqliteStore"]
-
 
 class SqliteStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsSnapshot, SupportsStatistics):
     """A `GraphStore` whose engine is a memory file: texts, vectors and journal are on disk.

@@ -17,8 +17,6 @@ from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.log import Position
 from neurogated.storage.log.memory_log import MemoryEngine, MemoryLog
 
-__all__ = ["disagreements"]
-
 _AT_ONCE = 1000
 
 

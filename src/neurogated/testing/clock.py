@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["ManualClock"]
-
 
 class ManualClock:
     """A clock that stands still until `advance` moves it."""

@@ -15,8 +15,6 @@ from neurogated.core.scope import Scope
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.model import GraphModel
 
-__all__ = ["NAMES", "QUERIES", "START", "TYPES", "WORDS", "edge", "history_of", "node", "random_delta"]
-
 START = ManualClock().now
 NAMES = tuple("abcdef")
 TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE, EdgeType.ASSOC)

@@ -29,8 +29,6 @@ from neurogated.testing.contract.reading import assert_searches_agree, keyword_s
 from neurogated.testing.histories import NAMES, TYPES, WORDS, edge, node, random_delta
 from neurogated.testing.model import GraphModel
 
-__all__ = ["GraphStoreMachine", "OpenStore", "ReopenStore", "store_machine"]
-
 _QUERY = (1.0, 0.5)
 _OWN = None
 # Sixteenths are exact in binary, so the model and the stores agree to the last bit.

@@ -9,8 +9,6 @@ from datetime import datetime
 from neurogated.core.delta import Decay, GraphDelta, PendingTask
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode
 
-__all__ = ["GraphModel"]
-
 
 class GraphModel:
     """The expected contents of a store after some deltas, in the order of their addition.

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from neurogated.text.language import Language
 
-__all__ = ["MONTHS", "NUMBERS", "UNITS", "WEEKDAYS", "any_of", "short_months"]
-
 
 def _list(words: str) -> tuple[str, ...]:
     return tuple(words.split())

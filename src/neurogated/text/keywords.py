@@ -9,8 +9,6 @@ import Stemmer
 
 from neurogated.text.words import words_of
 
-__all__ = ["ENGLISH_STOP_WORDS", "fold", "split_keywords"]
-
 _ENGLISH = """
 a about above after again against all am an and any are as at be because been before being below between both but
 by can could did do does doing down during each few for from further had has have having he her here hers herself

@@ -8,8 +8,6 @@ from typing import Literal
 
 from neurogated.text.words import words_of
 
-__all__ = ["FUNCTION_WORDS", "NEGATIONS", "Language", "language_of"]
-
 Language = Literal["en", "de", "fr", "es"]
 """A language in Latin letters that has rules here; any other text counts as English."""
 

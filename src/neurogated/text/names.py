@@ -21,8 +21,6 @@ from neurogated.text.sentences import split_sentences
 from neurogated.text.times import locate_times
 from neurogated.text.words import words_of
 
-__all__ = ["names_in"]
-
 # Maximum and minimum length of a Chinese name in quotation marks, in characters.
 _LONGEST_TERM = 12
 _SHORTEST_TERM = 2

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from neurogated.text.sentences import split_sentences
 
-__all__ = ["Sentence", "Token", "plain_sentences", "plain_text", "tokens_of"]
-
 _HAN = "\u3400-\u9fff"
 _TOKEN = re.compile(
     rf"[a-z]+?(?=n't\b)|n't\b|\d+(?:,\d{{3}})+(?:\.\d+)?|[^\W_{_HAN}]+(?:[.@:/_+&-]+[^\W_{_HAN}]+)*(?:\+\+|\#)?"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["split_sentences"]
-
 # The pattern begins with a character class, because searching for one is much faster than trying alternatives.
 _END = re.compile(
     r"""

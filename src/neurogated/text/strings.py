@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from neurogated.errors import InputError
 
-__all__ = ["checked_name", "checked_names", "checked_text", "ends_of", "one_line"]
-
 
 def checked_text(what: str, text: str) -> str:
     """Return `text`; refuse one that cannot be encoded in UTF-8. `what` names it in the error.

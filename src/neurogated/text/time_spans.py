@@ -12,8 +12,6 @@ from typing import NamedTuple
 from neurogated.text.calendar_words import MONTHS, NUMBERS, UNITS, WEEKDAYS
 from neurogated.text.language import language_of
 
-__all__ = ["Span", "span_of"]
-
 _MOST_DAYS = 14
 _WEEK, _YEAR, _SATURDAY = 7, 12, 5
 _DAYS_OF_A_YEAR, _SHORTER_THAN_A_MONTH = 366, 27

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from neurogated.text.calendar_words import NUMBERS, UNITS, WEEKDAYS, any_of, short_months
 from neurogated.text.language import Language, language_of
 
-__all__ = ["find_times", "locate_times"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:

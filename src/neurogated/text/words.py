@@ -4,8 +4,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["count_words", "split_words", "words_of"]
-
 # Each kana or Han character is a word; any other run of letters and digits is a word.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
 

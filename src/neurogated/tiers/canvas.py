@@ -30,8 +30,6 @@ from neurogated.errors import StorageError
 from neurogated.tiers.local_canvases import LocalCanvases
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-__all__ = ["Canvas", "Owner", "WorkingCanvas"]
-
 # Canvases that a process holds; others are rebuilt when they are read.
 _CANVAS_COUNT = 1000
 

@@ -16,8 +16,6 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import FactProjection
 from neurogated.errors import StorageError
 
-__all__ = ["FactFollower", "read_facts"]
-
 _log = logging.getLogger(__name__)
 
 

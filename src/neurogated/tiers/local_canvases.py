@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from neurogated.core.forking import ForkSafeLock
 from neurogated.core.projections import CanvasKey
 
-__all__ = ["LocalCanvases"]
-
 
 class LocalCanvases:
     """Holds canvases in dictionaries; see `CanvasStorage`. Threads may share it."""

@@ -16,8 +16,6 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["LAYERS", "TIERS", "TierManager", "Tiers"]
-
 TIERS = ("canvas", "web", "crystal", "dormant")
 """L1, the awake memories of the most energy; L2, the other awake memories; L3, facts; and dormant memories."""
 LAYERS = ("emerging", "active", "decaying", "stable")

@@ -8,8 +8,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-__all__ = ["JOB_FAILURES", "BackgroundWorker", "Job", "Stopped", "TaskSource", "started", "while_alive"]
-
 _log = logging.getLogger(__name__)
 
 P = ParamSpec("P")

@@ -2,8 +2,6 @@
 
 import hashlib
 
-__all__ = ["compute_mdhash_id"]
-
 
 def compute_mdhash_id(content: str, prefix: str = "") -> str:
     """Return `prefix` followed by the hexadecimal MD5 of the UTF-8 text, the naming scheme of HippoRAG's chunks.

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from neurogated.errors import InputError
 
-__all__ = ["cosine_similarity", "exact_cosines", "retrieve_knn", "top_k"]
-
 
 def _unit_rows(vectors: ArrayLike) -> NDArray[np.float64]:
     matrix = np.atleast_2d(np.asarray(vectors, dtype=np.float64))

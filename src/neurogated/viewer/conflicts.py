@@ -20,8 +20,6 @@ from neurogated.knowledge.origin import statements_in
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer.page import environment, own_file
 
-__all__ = ["explain_conflicts"]
-
 # Characters of a text that is shown whole, around the sentence of a longer one, and at most.
 _SHOWN, _AROUND, _MOST = 700, 200, 200_000
 # The known times lie on this part of the axis of a chart, in percent; open ends reach its edges.

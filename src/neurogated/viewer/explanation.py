@@ -14,8 +14,6 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer.page import render_recall
 from neurogated.viewer.subgraph import subgraph_of
 
-__all__ = ["explain", "write_page"]
-
 
 def explain(memory: NeuroGraphMemory, recall: Recall, store: GraphStorePort | None = None) -> str:
     """Return the page of a recall, with the texts of all nodes that sent activation.

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from neurogated.viewer.subgraph import Arc, Subgraph, Vertex
 
-__all__ = ["Box", "Curve", "Picture", "lay_out"]
-
 # Pixels. The fonts of the style sheet fit into boxes of this size.
 _SENDER_WIDTH, _SENDER_HEIGHT = 216, 60
 _MEMORY_WIDTH, _MEMORY_HEIGHT = 260, 84

@@ -21,8 +21,6 @@ from neurogated.viewer.layout import lay_out
 from neurogated.viewer.palette import ink
 from neurogated.viewer.subgraph import Arc, Subgraph, Vertex, subgraph_of
 
-__all__ = ["environment", "own_file", "render_recall"]
-
 # Characters of a label, of a text before the reader unfolds it, and of a text at most.
 _LABEL = 120
 _SHOWN = 700

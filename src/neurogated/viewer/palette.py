@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from neurogated.core.edge_type import EdgeType
 
-__all__ = ["Ink", "ink"]
-
 
 class Ink(NamedTuple):
     """Colours and dashes of the lines of an edge type."""

@@ -10,8 +10,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.trace import PathStep, Recall
 from neurogated.viewer.sums import add_up
 
-__all__ = ["Arc", "Subgraph", "Vertex", "subgraph_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Vertex:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["add_up"]
-
 _DIGITS = 3
 _STEPS = 10**_DIGITS
 _LARGEST = 1e9

@@ -14,8 +14,6 @@ from neurogated.core.trace import Recall
 from neurogated.retrieval.similarity import PARTS
 from neurogated.text.strings import one_line
 
-__all__ = ["NOTHING_FOUND", "beginning", "dated", "questions", "recall_text"]
-
 NOTHING_FOUND = "nothing found; the memories of a user are found only with --user NAME"
 _WIDTH = 90
 _INDENT = "   "

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from neurogated.tiers.manager import TIERS, Tiers
 from neurogated.viewer.page import environment, own_file
 
-__all__ = ["render_tiers"]
-
 _WHOLE = 100
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from neurogated.prompts.prompt_template import STRENGTHS, few_shot, role_pairs
 
-__all__ = ["CONTRADICTION_TEMPLATE", "EXAMPLES", "SCHEMA", "SYSTEM", "USER", "VERSION"]
-
 VERSION = "2"
 
 SYSTEM = """\

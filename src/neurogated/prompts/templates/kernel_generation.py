@@ -8,8 +8,6 @@ from typing import Any
 from neurogated.core.judgements import QuestionKind
 from neurogated.prompts.prompt_template import STRENGTHS, few_shot, role_pairs
 
-__all__ = ["EXAMPLES", "KERNEL_GENERATION_TEMPLATE", "SCHEMA", "SYSTEM", "USER", "VERSION"]
-
 VERSION = "2"
 
 SYSTEM = """\

@@ -7,8 +7,6 @@ from typing import Any
 
 from neurogated.prompts.prompt_template import few_shot, role_pairs
 
-__all__ = ["EXAMPLES", "QA_TEMPLATE", "SCHEMA", "SYSTEM", "USER", "VERSION"]
-
 VERSION = "2"
 
 SYSTEM = """\

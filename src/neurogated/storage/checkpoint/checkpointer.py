@@ -18,8 +18,6 @@ from neurogated.errors import MemoryLockedError
 from neurogated.storage.checkpoint.checkpoints import Checkpoints, IndexSnapshot
 from neurogated.utils.background import JOB_FAILURES, started
 
-__all__ = ["Checkpointer"]
-
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")

@@ -28,8 +28,6 @@ from neurogated.storage.files.process_lock import ProcessLock
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph_index import GraphIndex
 
-__all__ = ["INDEX_FOLDER", "Checkpoints", "IndexSnapshot", "Stamp", "StateReplacedError"]
-
 _log = logging.getLogger(__name__)
 
 _FORMAT = 1

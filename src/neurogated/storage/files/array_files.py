@@ -10,8 +10,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["link_arrays", "linked", "load_array", "load_arrays", "load_bytes", "save_array", "save_arrays"]
-
 _WORTH_MAPPING = 1 << 20
 
 

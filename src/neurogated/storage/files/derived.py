@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-__all__ = ["PartSnapshot"]
-
 
 class PartSnapshot(Protocol):
     """One state of a derived part; writing it does not block changes of the part."""

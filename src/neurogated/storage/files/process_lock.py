@@ -23,8 +23,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["Presence", "ProcessLock", "opened_alone"]
-
 _MODE = 0o644
 # Windows reports a held lock as EACCES or EDEADLOCK.
 _HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})

@@ -9,8 +9,6 @@ from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.records import Records
 
-__all__ = ["Follower"]
-
 
 class Follower(ABC):
     """Builds the index of one store and applies new log entries to it. Callers hold the lock of the engine."""

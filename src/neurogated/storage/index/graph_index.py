@@ -30,9 +30,6 @@ from neurogated.storage.index.records import MemoryRecords, NodeRecord, Records
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, VectorSettings
 
-__all__ = ["GraphIndex", "ReadTexts", "put_texts"]
-
-
 # How many texts are read in one batch while the keyword index is built.
 _INDEX_CHUNK = 1000
 

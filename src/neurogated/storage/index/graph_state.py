@@ -18,8 +18,6 @@ from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.records import Records
 from neurogated.storage.index.text.lexical_store import LexicalStore
 
-__all__ = ["GraphState"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphState:

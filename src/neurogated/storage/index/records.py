@@ -15,8 +15,6 @@ from neurogated.core.view import Rows
 from neurogated.errors import UnknownIdError
 from neurogated.storage.index.graph.resolve import Plan
 
-__all__ = ["EdgeRecord", "MemoryRecords", "NodeRecord", "Records", "RecordsErasedError", "portions", "unerased"]
-
 _Record = TypeVar("_Record")
 _Answer = TypeVar("_Answer")
 _Key = TypeVar("_Key")

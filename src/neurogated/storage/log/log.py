@@ -15,17 +15,6 @@ from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
 
-__all__ = [
-    "Engine",
-    "Log",
-    "Position",
-    "SupportsEntriesOf",
-    "SupportsErasure",
-    "SupportsFollowing",
-    "SupportsPast",
-    "SupportsRewriting",
-]
-
 
 class Position(NamedTuple):
     """The end of a log."""

@@ -22,8 +22,6 @@ from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.log.log import Engine, Log, Position, SupportsPast
 
-__all__ = ["MemoryEngine", "MemoryLog", "last_before", "replayed_past"]
-
 
 class MemoryLog:
     """A log in memory; see `Log`."""

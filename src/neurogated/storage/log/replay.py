@@ -9,8 +9,6 @@ from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.records import MemoryRecords, Records
 from neurogated.storage.log.log import Engine, Log
 
-__all__ = ["ReplayFollower"]
-
 
 class ReplayFollower(Follower):
     """Replays the deltas of a log."""

@@ -33,8 +33,6 @@ from neurogated.testing.contract.writing import PROPERTY, three_nodes
 from neurogated.testing.histories import edge, node
 from neurogated.testing.model import GraphModel
 
-__all__ = ["AbilitiesContract"]
-
 _WORKERS = 4
 _STEPS = 12
 _NEW_TYPE = EdgeType.register("KIT_LINK", "link of the kit's", plastic=True, both_ways=False)

@@ -20,18 +20,6 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.model import GraphModel
 
-__all__ = [
-    "ContractBase",
-    "NewStore",
-    "apply",
-    "assert_shows",
-    "assert_tells",
-    "journaled",
-    "plain",
-    "shown_by",
-    "unused",
-]
-
 NewStore = Callable[[], GraphStorePort]
 """Creates another new, empty store."""
 

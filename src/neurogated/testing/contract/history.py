@@ -23,8 +23,6 @@ from neurogated.testing.contract.writing import PROPERTY, three_nodes
 from neurogated.testing.histories import QUERIES, edge, history_of, node
 from neurogated.testing.model import GraphModel
 
-__all__ = ["HistoryContract", "Moment", "assert_searched_alike", "found_by", "live_through", "replayed"]
-
 _QUERY = (1.0, 0.5)
 _SEQ = EdgeKey("a", "b", EdgeType.SEQ)
 

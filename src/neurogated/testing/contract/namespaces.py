@@ -21,8 +21,6 @@ from neurogated.testing.contract.writing import PROPERTY
 from neurogated.testing.histories import node, random_delta
 from neurogated.testing.model import GraphModel
 
-__all__ = ["ADVERSARIAL", "NamespacesContract", "NamespacesStore"]
-
 ADVERSARIAL = (
     "",
     " ",

@@ -28,8 +28,6 @@ from neurogated.testing.contract.writing import PROPERTY, three_nodes
 from neurogated.testing.histories import QUERIES, edge, history_of, node
 from neurogated.text.keywords import split_keywords
 
-__all__ = ["ReadingContract", "assert_searches_agree", "keyword_scores", "most_alike", "text_node"]
-
 _TIMED = trait_tag(TIME)
 _TAGS = (subject_tag("lyon"), speaker_tag("ann"), _TIMED, "unknown")
 

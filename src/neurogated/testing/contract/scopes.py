@@ -26,8 +26,6 @@ from neurogated.testing.contract.writing import PROPERTY
 from neurogated.testing.histories import QUERIES, START, WORDS, edge, history_of, node
 from neurogated.testing.model import GraphModel
 
-__all__ = ["ScopesContract"]
-
 _USERS = (None, "ana", "bob")
 _AGENTS = (None, "robot", "other")
 _SESSIONS = (None, "monday", "tuesday")

@@ -20,8 +20,6 @@ from neurogated.testing.contract.writing import PROPERTY
 from neurogated.testing.histories import NAMES, START, edge, node
 from neurogated.testing.model import GraphModel
 
-__all__ = ["TimesContract"]
-
 _HOUR = timedelta(hours=1)
 _INSTANT = timedelta(microseconds=1)
 _LYON = subject_tag("lyon")

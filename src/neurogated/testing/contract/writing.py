@@ -21,8 +21,6 @@ from neurogated.testing.contract.base import ContractBase, NewStore, apply, asse
 from neurogated.testing.histories import edge, history_of, node
 from neurogated.testing.model import GraphModel
 
-__all__ = ["PROPERTY", "WritingContract", "three_nodes"]
-
 # Several classes run each property, on a new store for each example.
 PROPERTY = settings(
     deadline=None,

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from neurogated.core.columns import PatchedValues
 from neurogated.core.view import Rows
 
-__all__ = ["Column", "PatchedColumn"]
-
 
 class Column:
     """An append-only array that grows by doubling. Appended values never change."""

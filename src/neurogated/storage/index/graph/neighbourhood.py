@@ -16,8 +16,6 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph.topology import layer_of
 from neurogated.text.strings import checked_names
 
-__all__ = ["neighbourhood"]
-
 _NOTHING = np.empty(0, dtype=np.int64)
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from neurogated.core.conflicts import Validity
 from neurogated.core.outcomes import Outcome, Outcomes, SideTimes
 
-__all__ = ["OutcomeChanges", "RowOutcomes"]
-
 
 @dataclass(frozen=True, slots=True)
 class OutcomeChanges:

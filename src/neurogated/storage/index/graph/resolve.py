@@ -16,8 +16,6 @@ from neurogated.core.model import EdgeKey
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 
-__all__ = ["Plan", "make_plan"]
-
 _Value = TypeVar("_Value")
 
 _MOST_ROWS = np.iinfo(np.int32).max

@@ -20,8 +20,6 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph.columns import Column, PatchedColumn
 from neurogated.storage.index.graph.resolve import Plan
 
-__all__ = ["Fading", "Topology", "layer_of"]
-
 _Named = TypeVar("_Named")
 
 

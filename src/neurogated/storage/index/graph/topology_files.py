@@ -19,8 +19,6 @@ from neurogated.core.view import GraphView
 from neurogated.storage.files.array_files import load_array, save_array
 from neurogated.storage.index.graph.topology import Topology, layer_of
 
-__all__ = ["TopologySnapshot", "load_base_layer", "load_topology"]
-
 _COLUMNS = ("alive", *NODE_COLUMNS, "weight", "last_activated")
 _EDGES = ("edge_source", "edge_target", "edge_type")
 _DIRECTIONS = ("outgoing", "incoming")

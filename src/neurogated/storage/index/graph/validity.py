@@ -13,8 +13,6 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph.outcomes import OutcomeChanges, RowOutcomes
 
-__all__ = ["Validity", "micros_or_none"]
-
 
 def micros_or_none(moment: datetime | None) -> int | None:
     """Return `moment` in microseconds, None for None."""

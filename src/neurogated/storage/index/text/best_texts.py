@@ -18,8 +18,6 @@ from neurogated.storage.index.text.bm25 import length_norm
 from neurogated.storage.index.text.segment import Places, Segment
 from neurogated.storage.index.text.weights import Weights
 
-__all__ = ["Eligible", "best_texts", "kth_best"]
-
 # More candidates than this many times k are narrowed down before they are scored.
 _FEW = 4
 # Covers the rounding errors of a sum in single precision.

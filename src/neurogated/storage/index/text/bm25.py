@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SATURATION", "Statistics", "length_norm", "rounded_lengths"]
-
 # The parameters of Lucene and tantivy; Robertson and Zaragoza (2009) give the formula.
 _K1 = 1.2
 _B = 0.75

@@ -15,8 +15,6 @@ from neurogated.storage.index.text.posting_table import TableView
 from neurogated.storage.index.text.segment import Places, Segment
 from neurogated.storage.index.text.weights import Weights
 
-__all__ = ["Found", "best", "scores", "search", "statistics_of"]
-
 # A text with a lower score shares no keyword.
 _LEAST_SCORE = float(np.nextafter(0, 1))
 

@@ -26,8 +26,6 @@ from neurogated.storage.index.text.term_lookup import (
 from neurogated.storage.index.text.weights import Weights
 from neurogated.text.keywords import split_keywords
 
-__all__ = ["LexicalStore"]
-
 _NOTHING = np.empty(0, dtype=np.int64)
 
 

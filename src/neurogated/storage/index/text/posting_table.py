@@ -20,8 +20,6 @@ from neurogated.storage.index.text.table_files import TableSnapshot
 from neurogated.storage.index.text.term_dictionary import Vocabulary
 from neurogated.utils.background import JOB_FAILURES, started
 
-__all__ = ["MEMTABLE_TEXTS", "NOWHERE", "PostingTable", "TableView"]
-
 NOWHERE = -1
 """The owner of a key without a text."""
 MEMTABLE_TEXTS = 512

@@ -15,8 +15,6 @@ from neurogated.core.view import Rows
 from neurogated.storage.files.array_files import load_arrays, save_arrays
 from neurogated.storage.index.text.bm25 import length_norm, rounded_lengths
 
-__all__ = ["ForwardIndex", "Places", "Segment", "contained", "spread"]
-
 # A word that more than one in this many texts hold also gets a row of counts in memory, where a lookup is quickest.
 _COMMON_SHARE = 8
 _HALF_BITS = 16

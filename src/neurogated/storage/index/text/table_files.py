@@ -14,8 +14,6 @@ from neurogated.storage.files.array_files import link_arrays, load_arrays, save_
 from neurogated.storage.index.text.segment import Segment
 from neurogated.storage.index.text.term_dictionary import TermDictionary
 
-__all__ = ["TableSnapshot"]
-
 _FORMAT = 7
 _STATE = "state.json"
 _COUNTERS = "counters"

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.files.array_files import load_arrays, save_arrays
 
-__all__ = ["UNKNOWN", "TermDictionary", "Vocabulary"]
-
 UNKNOWN = -1
 # How many words of the base are cached in memory, where a lookup is quickest.
 _REMEMBERED = 100_000

@@ -14,8 +14,6 @@ from neurogated.storage.index.text.posting_table import TableView
 from neurogated.storage.index.text.segment import Places, contained
 from neurogated.storage.index.text.term_dictionary import UNKNOWN
 
-__all__ = ["holding", "keys_with", "keys_with_among", "keys_with_each", "keys_with_each_among"]
-
 _NOTHING = np.empty(0, dtype=np.int64)
 # Up to this many texts are scanned by their words; more are found through the posting lists of the terms.
 _LATEST = 1024

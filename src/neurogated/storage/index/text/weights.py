@@ -11,8 +11,6 @@ from neurogated.core.view import Rows
 from neurogated.storage.index.text.bm25 import SATURATION, Statistics, length_norm
 from neurogated.storage.index.text.segment import Places, Segment, spread
 
-__all__ = ["Weights"]
-
 # How many texts are scored in one batch, so that their words fit the processor's cache.
 _AT_ONCE = 4096
 # Up to this many (word, text) pairs, scoring all texts is quicker than searching for the best.

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from neurogated.storage.index.vectors.faiss_library import load_faiss
 from neurogated.utils.background import Stopped
 
-__all__ = ["nearest_centroids", "spherical_kmeans"]
-
 Floats = NDArray[np.float32]
 
 # Rounds of Lloyd's algorithm; more rounds do not improve recall measurably.

@@ -22,8 +22,6 @@ from neurogated.storage.index.vectors.search import Found, cosines, nearest
 from neurogated.storage.index.vectors.state import IndexingJob, SearchOptions, VectorChange, VectorState
 from neurogated.utils.background import BackgroundWorker
 
-__all__ = ["EmbeddingStore", "VectorSettings"]
-
 _log = logging.getLogger(__name__)
 _DEFAULTS = MemoryConfig()
 _NOTHING = np.empty(0, dtype=np.int64)

@@ -6,8 +6,6 @@ import functools
 import os
 from typing import Any
 
-__all__ = ["load_faiss"]
-
 
 @functools.cache
 def load_faiss() -> Any:  # noqa: ANN401 - its type hints are incomplete and partly wrong

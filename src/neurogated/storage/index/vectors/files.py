@@ -16,8 +16,6 @@ from neurogated.storage.index.vectors.matrix import KeptBlock, VectorMatrix
 from neurogated.storage.index.vectors.slots import Slots
 from neurogated.storage.index.vectors.state import VectorState
 
-__all__ = ["VectorSnapshot", "load_vectors"]
-
 _ABOUT = "vectors.json"
 _KEYS = "keys.npy"
 _ALIVE = "alive.npy"

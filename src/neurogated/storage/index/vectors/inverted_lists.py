@@ -14,8 +14,6 @@ from neurogated.core.view import Rows
 from neurogated.storage.index.vectors.faiss_library import load_faiss
 from neurogated.storage.index.vectors.matrix import Floats
 
-__all__ = ["InvertedLists", "Source"]
-
 Source = Iterable[tuple[Rows, Floats]]
 """Batches of slots with their unit vectors."""
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 from neurogated.storage.files.array_files import load_bytes
 
-__all__ = ["Block", "Floats", "KeptBlock", "VectorMatrix", "Vectors"]
-
 Floats = NDArray[np.float32]
 
 # A shorter vector counts as zero: smaller numbers have lost digits, and their reciprocals may be infinite.

@@ -11,8 +11,6 @@ from neurogated.storage.index.vectors.slots import Slots
 from neurogated.storage.index.vectors.state import SearchOptions, VectorState
 from neurogated.utils.vector_utils import exact_cosines
 
-__all__ = ["Found", "cosines", "nearest"]
-
 Found = tuple[Rows, NDArray[np.float64]]
 """Keys and cosines, best first."""
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
 
-__all__ = ["Slots"]
-
 _NONE = -1
 # Eight bits are a byte.
 _BYTE_SHIFT = 3

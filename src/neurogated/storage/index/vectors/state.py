@@ -17,8 +17,6 @@ from neurogated.storage.index.vectors.matrix import Floats, VectorMatrix
 from neurogated.storage.index.vectors.slots import Slots
 from neurogated.utils.background import Stopped
 
-__all__ = ["IndexingJob", "SearchOptions", "VectorChange", "VectorState"]
-
 # How many sample vectors are drawn per list; more do not improve k-means.
 _SAMPLES = 32
 # How many vectors go to the index in one batch; some MB.

@@ -25,8 +25,6 @@ from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.loading import Keys, keys_to_blob, operators_to_json
 from neurogated.storage.log.sqlite.node_rows import VALUES, NodeNumbers, access_values, node_values
 
-__all__ = ["PlanWriter", "Written"]
-
 # How many values a row of `node_versions` has.
 _WIDTH = 2 + len(VALUES.split(", "))
 

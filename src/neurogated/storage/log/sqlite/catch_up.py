@@ -22,8 +22,6 @@ from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.loading import NOW, UNCHANGED, GraphLoader, Keys, put_vectors
 from neurogated.storage.log.sqlite.node_rows import Columns, last_of_each, read_changes, read_columns
 
-__all__ = ["GraphFollower"]
-
 _VECTORS_AT_ONCE = 10_000
 
 

@@ -12,8 +12,6 @@ import os
 import zlib
 from pathlib import Path
 
-__all__ = ["CommitWatermark"]
-
 _log = logging.getLogger(__name__)
 
 # Longer than any note; no more of a damaged file is read.

@@ -18,23 +18,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from neurogated.errors import CorruptMemoryError, StorageError
 
-__all__ = [
-    "RESERVED_BYTES",
-    "begun",
-    "checked_file",
-    "connect",
-    "connect_reader",
-    "fetch",
-    "fetch_columns",
-    "os_errors",
-    "plain_file",
-    "read_beginning",
-    "read_whole_file",
-    "reserve_checksums",
-    "translated",
-    "unchecked",
-]
-
 RESERVED_BYTES = 8
 """The size of the checksum at the end of every page: https://www.sqlite.org/cksumvfs.html"""
 

@@ -13,8 +13,6 @@ from neurogated.core.durable import sync_folder
 from neurogated.storage.log.sqlite.connection import connect, reserve_checksums, translated
 from neurogated.storage.log.sqlite.schema import DDL
 
-__all__ = ["LOG_SUFFIXES", "drop_draft", "drop_file", "drop_log", "make_file", "replace_file"]
-
 LOG_SUFFIXES = ("-wal", "-shm", "-journal")
 """The suffixes of the files that SQLite puts beside a file."""
 

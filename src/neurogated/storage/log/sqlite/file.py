@@ -34,8 +34,6 @@ from neurogated.storage.log.sqlite.schema import check_format, refuse_foreign
 from neurogated.storage.log.sqlite.sealing import CheckpointWatch, refuse_unsealed, seal_pages
 from neurogated.storage.log.sqlite.settings import keep_incarnation
 
-__all__ = ["SqliteFile"]
-
 _log = logging.getLogger(__name__)
 
 _CHECK = "check it, or choose another save_dir"

@@ -41,8 +41,6 @@ from neurogated.storage.log.sqlite.settings import (
 )
 from neurogated.utils.background import while_alive
 
-__all__ = ["FileFollower"]
-
 _log = logging.getLogger(__name__)
 
 

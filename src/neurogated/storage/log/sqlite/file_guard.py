@@ -25,8 +25,6 @@ from neurogated.errors import StorageError
 if sys.platform == "linux":
     import fcntl
 
-__all__ = ["FileGuard"]
-
 _log = logging.getLogger(__name__)
 
 # The bytes that SQLite locks: those that all readers of a file share (https://www.sqlite.org/src/file/src/os.h), and

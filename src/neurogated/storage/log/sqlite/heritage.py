@@ -12,8 +12,6 @@ from neurogated.storage.log.sqlite.connection import begun, connect
 from neurogated.storage.log.sqlite.opened_files import place_of
 from neurogated.storage.log.sqlite.settings import keep_incarnation, note_copy, read_copies, read_incarnation
 
-__all__ = ["Heritage"]
-
 
 class Heritage(NamedTuple):
     """The name of a memory in shared databases, and the places that have copies of its texts."""

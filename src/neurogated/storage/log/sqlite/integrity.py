@@ -13,8 +13,6 @@ from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.schema import CHECKS
 
-__all__ = ["faults", "last_change", "refuse_cut_file", "refuse_lost_changes", "refuse_missing_file"]
-
 # The format of the log: https://www.sqlite.org/fileformat.html#the_write_ahead_log
 _LOG_HEADER = 32
 _SALTS_AT = 16

@@ -19,8 +19,6 @@ from neurogated.storage.log.sqlite.loading import NOW, Keys, keys_from_blob, ope
 from neurogated.storage.log.sqlite.node_rows import RECORD, moment_or_none, record_of, scope_from_json
 from neurogated.storage.log.sqlite.settings import register_types
 
-__all__ = ["SqliteJournal"]
-
 _REMOVED_NODES = "nodes removed"
 _REMOVED_EDGES = "edges removed"
 

@@ -22,19 +22,6 @@ from neurogated.storage.index.vectors.state import VectorChange
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.node_rows import given_micros, last_of_each
 
-__all__ = [
-    "HOLDS",
-    "NOW",
-    "UNCHANGED",
-    "GraphLoader",
-    "Keys",
-    "keys_from_blob",
-    "keys_to_blob",
-    "operators_from_json",
-    "operators_to_json",
-    "put_vectors",
-]
-
 Keys = NDArray[np.int64]
 
 NOW = 2**63 - 1

@@ -24,23 +24,6 @@ from neurogated.storage.index.records import NodeRecord
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.text.strings import checked_text
 
-__all__ = [
-    "RECORD",
-    "VALUES",
-    "Columns",
-    "NodeNumbers",
-    "access_values",
-    "found_from_json",
-    "given_micros",
-    "last_of_each",
-    "moment_or_none",
-    "node_values",
-    "read_changes",
-    "read_columns",
-    "record_of",
-    "scope_from_json",
-]
-
 Keys = NDArray[np.int64]
 Columns = dict[str, NDArray[Any]]
 

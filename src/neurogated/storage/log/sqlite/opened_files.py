@@ -8,8 +8,6 @@ from pathlib import Path
 
 from neurogated.errors import StorageError
 
-__all__ = ["FileIdentity", "OpenedFiles", "place_of"]
-
 FileIdentity = tuple[int, int]
 """Device and inode."""
 

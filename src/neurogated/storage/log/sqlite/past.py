@@ -32,8 +32,6 @@ from neurogated.storage.log.sqlite.opened_files import place_of
 from neurogated.storage.log.sqlite.rows import SqliteRecords
 from neurogated.storage.log.sqlite.settings import read_copies, read_incarnation, register_types
 
-__all__ = ["Past", "PastFollower"]
-
 _CHANGED_SINCE = (
     "SELECT {0}.node FROM {1} {0} INDEXED BY {1}_since WHERE {0}.since > ? "
     "UNION SELECT {0}.node FROM {1} {0} INDEXED BY {1}_until WHERE {0}.until > ?"

@@ -16,8 +16,6 @@ from neurogated.storage.log.sqlite.loading import NOW, GraphLoader
 from neurogated.storage.log.sqlite.node_rows import read_changes
 from neurogated.storage.log.sqlite.settings import namespace_names, note_erased, note_generation, register_types
 
-__all__ = ["erase_namespace", "erase_removed", "note_erasure"]
-
 
 def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
     """Erase every removed node of all namespaces with its history; return the number of nodes.

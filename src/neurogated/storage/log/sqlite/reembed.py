@@ -16,8 +16,6 @@ from neurogated.storage.log.sqlite.node_rows import found_from_json
 from neurogated.storage.log.sqlite.purge import note_erasure
 from neurogated.storage.log.sqlite.settings import note_generation
 
-__all__ = ["embedded_versions", "replace_vectors"]
-
 _EMBEDDED = """
     FROM node_versions v WHERE EXISTS (
         SELECT 1 FROM vectors x WHERE x.node = v.node AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since)

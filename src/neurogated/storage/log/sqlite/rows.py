@@ -14,8 +14,6 @@ from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.loading import HOLDS, Keys
 from neurogated.storage.log.sqlite.node_rows import RECORD, moment_or_none, record_of
 
-__all__ = ["SqliteRecords"]
-
 _NODES = (
     f"SELECT v.node, {RECORD} FROM node_versions v "
     f"WHERE {HOLDS.format('v')} AND v.node IN (SELECT value FROM json_each(:keys))"

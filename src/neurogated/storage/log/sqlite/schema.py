@@ -14,8 +14,6 @@ from pathlib import Path
 from neurogated.errors import CorruptMemoryError, FormatVersionError
 from neurogated.storage.log.sqlite.connection import RESERVED_BYTES, read_beginning
 
-__all__ = ["APPLICATION_ID", "CHECKS", "DDL", "FORMAT_VERSION", "check_format", "refuse_foreign"]
-
 FORMAT_VERSION = 3
 APPLICATION_ID = 0x4E475244  # "NGRD"
 

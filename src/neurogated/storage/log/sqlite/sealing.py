@@ -27,8 +27,6 @@ from neurogated.storage.log.sqlite.connection import (
     unchecked,
 )
 
-__all__ = ["CheckpointWatch", "refuse_unsealed", "seal_pages"]
-
 _log = logging.getLogger(__name__)
 
 _HEADER_SIZE = 100

@@ -12,25 +12,6 @@ from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.storage.log.sqlite.connection import begun, fetch
 
-__all__ = [
-    "find_namespace",
-    "keep_incarnation",
-    "namespace_names",
-    "note_copy",
-    "note_erased",
-    "note_frozen",
-    "note_generation",
-    "read_copies",
-    "read_derivation",
-    "read_embedder",
-    "read_erased",
-    "read_frozen",
-    "read_generation",
-    "read_incarnation",
-    "read_pending",
-    "register_types",
-]
-
 _COPY = "copy "
 _THAW = "DELETE FROM settings WHERE name = 'frozen'"
 

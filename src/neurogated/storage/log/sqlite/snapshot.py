@@ -28,8 +28,6 @@ from neurogated.storage.log.sqlite.heritage import Heritage
 from neurogated.storage.log.sqlite.integrity import last_change, refuse_cut_file, refuse_lost_changes
 from neurogated.storage.log.sqlite.schema import check_format
 
-__all__ = ["restore_snapshot", "take_snapshot"]
-
 _log = logging.getLogger(__name__)
 
 _MEMORY_SUFFIX = ".db"

@@ -42,8 +42,6 @@ from neurogated.storage.log.sqlite.settings import (
     read_incarnation,
 )
 
-__all__ = ["SqliteEngine", "SqliteLog"]
-
 _log = logging.getLogger(__name__)
 
 
