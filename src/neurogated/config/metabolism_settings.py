@@ -174,8 +174,7 @@ class MetabolismSettings:
     )
     context_novelty: float = setting(
         0.5,
-        "gain of the score of a memory in a context of 2000 tokens, if each of its tokens is a new word; twice as much "
-        "in one of 1000 tokens",
+        "gain of the score of a memory in a context, as a share, if each of its tokens is a new word",
         low=0.0,
         high=100.0,
     )
