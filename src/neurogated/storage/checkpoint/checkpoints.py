@@ -30,7 +30,7 @@ from neurogated.storage.index.graph_index import GraphIndex
 
 _log = logging.getLogger(__name__)
 
-_FORMAT = 1
+_FORMAT = 2
 _NOTE = "kept.json"
 _PARTIAL = ".partial"
 _NAME = re.compile(r"(?P<namespace>\d+)-(?P<sequence>\d+)", re.ASCII)

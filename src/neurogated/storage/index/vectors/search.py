@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
 from neurogated.storage.index.vectors.matrix import Floats
-from neurogated.storage.index.vectors.slots import Slots
 from neurogated.storage.index.vectors.state import SearchOptions, VectorState
 from neurogated.utils.vector_utils import exact_cosines
 
@@ -39,7 +38,10 @@ def nearest(
     if among is None:
         hidden = np.unique(slots.of(without)) if without.size else without
         hidden = hidden[hidden >= 0]
-        eligible = Slots.without(slots.alive, hidden) if hidden.size else slots.alive
+        eligible = slots.alive
+        if hidden.size:
+            eligible = eligible.copy()
+            eligible[hidden] = False
         count = slots.living - hidden.size
     else:
         admitted = slots.of(np.setdiff1d(among, without) if without.size else among)
@@ -47,7 +49,8 @@ def nearest(
         count = admitted.size
         if _SCATTERED * count < slots.size:
             return [_best_of(state, query, min(k, count), admitted) for query in queries]
-        eligible = Slots.only(slots.alive, admitted)
+        eligible = np.zeros_like(slots.alive)
+        eligible[admitted] = True
     k = min(k, count)
     if k < 1:
         return [(np.empty(0, dtype=np.int64), np.empty(0))] * len(queries)
@@ -81,27 +84,27 @@ def _exact_cosines(state: VectorState, query: Floats, slots: Rows) -> NDArray[np
     return np.concatenate(scores)
 
 
-def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.uint8], count: int) -> list[Found]:
+def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.bool_], count: int) -> list[Found]:
     size = state.slots.size
-    counted = None if count == size else Slots.flags(eligible, 0, size)
-    if counted is not None and 2 * count < size:
-        slots = np.flatnonzero(counted)
+    if 2 * count < size:
+        slots = np.flatnonzero(eligible)
         return [_best_of(state, query, k, slots) for query in queries]
     scores = state.matrix.scan(_units(queries), 0, size)
-    if counted is not None:
-        scores[:, ~counted] = -np.inf
+    if count < size:
+        scores[:, ~eligible] = -np.inf
     possible = (np.flatnonzero(_promising(row, k)) for row in scores)
     return [_best(state, query, k, slots) for query, slots in zip(queries, possible, strict=True)]
 
 
 def _approximate(
-    state: VectorState, queries: Floats, k: int, eligible: NDArray[np.uint8], options: SearchOptions
+    state: VectorState, queries: Floats, k: int, eligible: NDArray[np.bool_], options: SearchOptions
 ) -> list[Found]:
     lists, size, units = state.lists, state.slots.size, _units(queries)
     assert lists is not None  # noqa: S101 - the caller checked it
     # The index omits vectors removed before it was built. If all slots count, searching without a selector is quicker.
-    chosen = None if state.slots.living == size and eligible is state.slots.alive else eligible
-    tail = lists.end + np.flatnonzero(Slots.flags(eligible, lists.end, size))
+    whole = state.slots.living == size and eligible is state.slots.alive
+    chosen = None if whole else np.packbits(eligible, bitorder="little")
+    tail = lists.end + np.flatnonzero(eligible[lists.end :])
     tail_scores = state.matrix.scan(units, lists.end, size)[:, tail - lists.end]
     probes = options.probes
     while True:

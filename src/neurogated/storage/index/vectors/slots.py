@@ -13,11 +13,8 @@ from numpy.typing import NDArray
 from neurogated.core.view import Rows
 
 _NONE = -1
-# Eight bits are a byte.
-_BYTE_SHIFT = 3
-_BYTE_MASK = 7
 
-Bits = NDArray[np.uint8]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(slots=True)
@@ -43,20 +40,20 @@ class Slots(NamedTuple):
     """Number of assigned slots."""
     living: int
     """Number of slots with a live vector."""
-    alive: Bits
-    """One bit per slot, set if its vector is live, lowest bit of a byte first."""
+    alive: Flags
+    """Whether the vector of each slot is live."""
     columns: _Columns
 
     @classmethod
     def empty(cls) -> Slots:
         """Return the state without slots."""
         nothing = (np.empty(0, dtype=np.int32) for _ in dataclasses.fields(_Columns))
-        return cls(0, 0, np.empty(0, dtype=np.uint8), _Columns(*nothing))
+        return cls(0, 0, np.empty(0, dtype=np.bool_), _Columns(*nothing))
 
     @classmethod
-    def of_columns(cls, keys: NDArray[np.int32], alive: Bits) -> Slots:
+    def of_columns(cls, keys: NDArray[np.int32], alive: Flags) -> Slots:
         """Return the state with these keys; `alive` marks the live slots."""
-        living = np.flatnonzero(np.unpackbits(alive, count=keys.size, bitorder="little"))
+        living = np.flatnonzero(alive)
         latest = np.full(int(keys.max(initial=_NONE)) + 1, _NONE, dtype=np.int32)
         latest[keys[living]] = living
         earlier = np.full(keys.size, _NONE, dtype=np.int32)
@@ -71,7 +68,7 @@ class Slots(NamedTuple):
         slots = self._last(keys)
         if self.living == self.size:
             return slots
-        slots[~self.marked(slots, self.alive)] = _NONE
+        slots[~self.alive[slots]] = _NONE
         return slots
 
     def _last(self, keys: Rows) -> Rows:
@@ -91,41 +88,6 @@ class Slots(NamedTuple):
         """Return the key of each slot."""
         return self.columns.keys[slots].astype(np.int64)
 
-    def counted(self, begin: int, end: int) -> NDArray[np.bool_]:
-        """Return which of the slots from `begin` to `end` are live."""
-        return self.flags(self.alive, begin, end)
-
-    @staticmethod
-    def marked(slots: Rows, bits: Bits) -> NDArray[np.bool_]:
-        """Return which of `slots` have their bit set; false for -1."""
-        if not bits.size:
-            return np.zeros(slots.size, dtype=np.bool_)
-        held = (bits[slots >> _BYTE_SHIFT] >> (slots & _BYTE_MASK).astype(np.uint8)) & 1
-        marked: NDArray[np.bool_] = (held == 1) & (slots != _NONE)
-        return marked
-
-    @staticmethod
-    def flags(bits: Bits, begin: int, end: int) -> NDArray[np.bool_]:
-        """Return the bits from `begin` to `end` as bool."""
-        first = begin >> _BYTE_SHIFT
-        flags = np.unpackbits(bits[first:], count=end - (first << _BYTE_SHIFT), bitorder="little")
-        counted: NDArray[np.bool_] = flags[begin - (first << _BYTE_SHIFT) :].view(np.bool_)
-        return counted
-
-    @staticmethod
-    def without(bits: Bits, slots: Rows) -> Bits:
-        """Return the bits with those of `slots` cleared."""
-        cleared = bits.copy()
-        np.bitwise_and.at(cleared, slots >> _BYTE_SHIFT, ~(1 << (slots & _BYTE_MASK)).astype(np.uint8))
-        return cleared
-
-    @staticmethod
-    def only(bits: Bits, slots: Rows) -> Bits:
-        """Return the bits with all except those of `slots` cleared."""
-        kept = np.zeros_like(bits)
-        np.bitwise_or.at(kept, slots >> _BYTE_SHIFT, (1 << (slots & _BYTE_MASK)).astype(np.uint8))
-        return kept & bits
-
     def added(self, keys: Rows) -> Slots:
         """Return the state with a new slot for each key; the keys' previous slots are no longer live."""
         columns, size = self.columns, self.size + keys.size
@@ -137,13 +99,10 @@ class Slots(NamedTuple):
         columns.earlier[self.size : size] = self._last(keys)
         # Last, after the arrays have grown: from now on readers of older states may see the new slots.
         columns.latest[keys] = np.arange(self.size, size)
-        bits = np.zeros((size + _BYTE_MASK) >> _BYTE_SHIFT, dtype=np.uint8)
-        bits[: self.alive.size] = self.alive
-        flags = np.unpackbits(bits[self.size >> _BYTE_SHIFT :], bitorder="little")
-        flags[self.size & _BYTE_MASK :][: keys.size] = 1
-        bits[self.size >> _BYTE_SHIFT :] = np.packbits(flags, bitorder="little")
+        alive = np.concatenate((self.alive, np.ones(keys.size, dtype=np.bool_)))
         dying = before[before != _NONE]
-        return Slots(size, self.living + keys.size - dying.size, self.without(bits, dying), columns)
+        alive[dying] = False
+        return Slots(size, self.living + keys.size - dying.size, alive, columns)
 
     def removed(self, keys: Rows) -> Slots:
         """Return the state in which the vectors of `keys` are not live."""
@@ -151,7 +110,9 @@ class Slots(NamedTuple):
         slots = slots[slots != _NONE]
         if not slots.size:
             return self
-        return Slots(self.size, self.living - slots.size, self.without(self.alive, slots), self.columns)
+        alive = self.alive.copy()
+        alive[slots] = False
+        return Slots(self.size, self.living - slots.size, alive, self.columns)
 
 
 def _grown(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:

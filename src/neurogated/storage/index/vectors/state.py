@@ -60,7 +60,7 @@ class VectorState(NamedTuple):
 
     def rewritten(self) -> VectorState:
         """Return the state with the live vectors only, compacted into new slots; its index is to be rebuilt."""
-        living = np.flatnonzero(self.slots.counted(0, self.slots.size))
+        living = np.flatnonzero(self.slots.alive)
         slots = Slots.empty()
         if living.size:
             slots = slots.added(self.slots.keys_of(living))
@@ -125,7 +125,7 @@ class IndexingJob(NamedTuple):
 
     def _trained(self, stop: Callable[[], bool]) -> InvertedLists:
         slots, matrix = self.state.slots, self.state.matrix
-        living = np.flatnonzero(slots.counted(0, slots.size))
+        living = np.flatnonzero(slots.alive)
         count = max(1, round(self.options.lists * math.sqrt(living.size)))
         rng = np.random.default_rng(0)
         drawn = rng.choice(living, min(living.size, _SAMPLES * count), replace=False)
@@ -137,6 +137,6 @@ class IndexingJob(NamedTuple):
             if stop():
                 raise Stopped
             last = min(first + _AT_ONCE, end)
-            slots = first + np.flatnonzero(self.state.slots.counted(first, last))
+            slots = first + np.flatnonzero(self.state.slots.alive[first:last])
             if slots.size:
                 yield slots, self.state.matrix.unit_vectors(slots)
