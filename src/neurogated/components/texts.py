@@ -15,8 +15,8 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import OPENING
 from neurogated.core.references import id_of, listed
 from neurogated.errors import InputError
-from neurogated.ingestion.checks import Check
 from neurogated.ingestion.document import Document, Passage
+from neurogated.ingestion.linking import Check
 from neurogated.ingestion.revision import Revision
 from neurogated.progress import show_progress
 from neurogated.session import Notice, Session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -20,6 +20,16 @@ from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
 from neurogated.ingestion.edge_builder import fitted, nearest_in, similarity_edges
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.sessions import rejoined
+
+Check = Callable[[GraphDelta, Sequence[MemoryNode]], GraphDelta]
+"""The last stage of a write, which may add conflicts and links.
+
+It returns a delta with additions, given the delta and the memories whose texts or times are new."""
+
+
+def unchecked(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:  # noqa: ARG001 - as every check
+    """Return the delta."""
+    return delta
 
 
 class Linker:

@@ -25,7 +25,6 @@ from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis, causal_pairs
-from neurogated.ingestion.checks import Check, unchecked
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Part
@@ -33,7 +32,7 @@ from neurogated.ingestion.duplicates import Duplicates
 from neurogated.ingestion.edge_builder import sequence_edges
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.encoder import Focus
-from neurogated.ingestion.linking import Linker
+from neurogated.ingestion.linking import Check, Linker, unchecked
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.planner import Planner, later_chunks, stored
 from neurogated.ingestion.revision import Revision

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import StorageError
-from neurogated.storage.files.array_files import load_array, save_array
-from neurogated.storage.files.derived import PartSnapshot
+from neurogated.storage.files.array_files import PartSnapshot, load_array, save_array
 from neurogated.storage.files.process_lock import ProcessLock
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph_index import GraphIndex
@@ -64,7 +63,7 @@ class IndexSnapshot:
     edge_keys: NDArray[np.int64]
 
     def write(self, folder: Path, previous: Path | None) -> None:
-        """Write all files and their note into `folder`; see `derived.PartSnapshot`."""
+        """Write all files and their note into `folder`; see `PartSnapshot`."""
         (folder / INDEX_FOLDER).mkdir()
         self.form.write(folder / INDEX_FOLDER, None if previous is None else previous / INDEX_FOLDER)
         save_array(folder / _NODE_KEYS, self.node_keys)

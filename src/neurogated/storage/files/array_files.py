@@ -1,16 +1,31 @@
-"""Arrays in separate files; large files are mapped into memory."""
+"""Files of a checkpoint: arrays in separate files, of which large ones are mapped into memory."""
 
 from __future__ import annotations
 
 import shutil
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 _WORTH_MAPPING = 1 << 20
+
+
+class PartSnapshot(Protocol):
+    """One state of a derived part; writing it does not block changes of the part."""
+
+    def write(self, folder: Path, previous: Path | None) -> None:
+        """Write files into `folder`, which is empty.
+
+        Args:
+            folder: the target.
+            previous: the folder of an earlier state of the same part; unchanged files may be linked from it.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
 
 
 def save_array(path: Path, values: NDArray[Any]) -> None:

@@ -19,7 +19,7 @@ from neurogated.core.rendering import Described, keyword_text, tags
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
-from neurogated.storage.files.derived import PartSnapshot
+from neurogated.storage.files.array_files import PartSnapshot
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.graph.outcomes import OutcomeChanges
 from neurogated.storage.index.graph.resolve import Plan
@@ -50,7 +50,7 @@ def put_texts(index: LexicalStore, rows: Rows, nodes: Sequence[Described]) -> No
 
 @dataclass(frozen=True, slots=True)
 class _GraphSnapshot:
-    """A graph index at one moment; see `derived.PartSnapshot`."""
+    """A graph index at one moment; see `PartSnapshot`."""
 
     parts: Mapping[str, PartSnapshot]
 

@@ -36,7 +36,7 @@ class TopologySnapshot:
     """The whole graph."""
 
     def write(self, folder: Path, previous: Path | None) -> None:  # noqa: ARG002 - no file of `previous` is reusable
-        """Write the graph into `folder`; see `derived.PartSnapshot`."""
+        """Write the graph into `folder`; see `PartSnapshot`."""
         view = self.view
         for name in _COLUMNS:
             save_array(folder / f"{name}.npy", getattr(view, name).all())
