@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import CorruptMemoryError, FormatVersionError, StorageError
@@ -28,8 +28,7 @@ MANIFEST, JOURNAL, VECTORS = "manifest.json", "journal.jsonl", "vectors.f32"
 
 Progress = Callable[[Iterable[bytes], int], Iterable[bytes]]
 """Wraps the lines of a journal, given their number, as a progress bar does."""
-_FLAGS = "plastic", "both_ways"
-_Record = TypeVar("_Record", "FileSeal", "NamespaceCounts")
+_EDGE_TYPE = "name", "value", "plastic", "both_ways"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +89,7 @@ def manifest_bytes(manifest: ExportManifest) -> bytes:
         "version": FORMAT_VERSION,
         "neurogated": manifest.neurogated,
         "embedder": manifest.embedder and dict(zip(("name", "dimension"), manifest.embedder, strict=True)),
-        "edge_types": [
-            dict(zip(("name", "value", "plastic", "both_ways"), edge_type, strict=True))
-            for edge_type in manifest.edge_types
-        ],
+        "edge_types": [dict(zip(_EDGE_TYPE, edge_type, strict=True)) for edge_type in manifest.edge_types],
         "namespaces": [dataclasses.asdict(namespace) for namespace in manifest.namespaces],
         "files": {name: dataclasses.asdict(seal) for name, seal in manifest.files.items()},
     }
@@ -153,38 +149,18 @@ def check_files(folder: Path, manifest: ExportManifest) -> None:
 
 
 def _parsed(values: Mapping[str, Any], path: Path) -> ExportManifest:
+    embedder = values["embedder"]
     try:
-        embedder = None if values["embedder"] is None else _typed(values["embedder"], dict)
         return ExportManifest(
-            neurogated=_typed(values["neurogated"], str),
-            embedder=embedder and (_typed(embedder["name"], str), _typed(embedder["dimension"], int)),
-            edge_types=tuple(
-                (_typed(kind["name"], str), _typed(kind["value"], str), *(_typed(kind[one], bool) for one in _FLAGS))
-                for kind in values["edge_types"]
-            ),
-            namespaces=tuple(_record(NamespaceCounts, namespace) for namespace in values["namespaces"]),
+            neurogated=values["neurogated"],
+            embedder=embedder and (embedder["name"], embedder["dimension"]),
+            edge_types=tuple(tuple(kind[name] for name in _EDGE_TYPE) for kind in values["edge_types"]),
+            namespaces=tuple(NamespaceCounts(**namespace) for namespace in values["namespaces"]),
             # The file names are fixed, so a manifest cannot make the import read another path.
-            files={name: _record(FileSeal, values["files"][name]) for name in (JOURNAL, VECTORS)},
+            files={name: FileSeal(**values["files"][name]) for name in (JOURNAL, VECTORS)},
         )
     except (KeyError, TypeError) as error:
         raise CorruptMemoryError(f"{path} is not a manifest of version {FORMAT_VERSION} ({error!r})") from error
-
-
-def _record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
-    """Return a dataclass of texts and counts; raises TypeError if a value has another type."""
-    hints = get_type_hints(kind)
-    return kind(
-        **{
-            name: _typed(value, *(get_args(hints[name]) or (hints[name],)))
-            for name, value in _typed(values, dict).items()
-        }
-    )
-
-
-def _typed(value: Any, *kinds: type) -> Any:  # noqa: ANN401 - JSON
-    if type(value) not in kinds or (type(value) is int and value < 0):
-        raise TypeError(f"{value!r} is not allowed")
-    return value
 
 
 def _checksum(values: Mapping[str, Any]) -> str:
