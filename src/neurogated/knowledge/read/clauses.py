@@ -106,7 +106,7 @@ def _own_words(tokens: list[Token], labels: list[str], language: Language) -> tu
 
 
 def _labels(text: str, tokens: Sequence[Token], language: Language) -> list[str]:
-    words, labels = language.words, [""] * len(tokens)
+    words, labels = language.words, ["mark" if token.raw in _SOFT else "" for token in tokens]
     i = 0
     while i < len(tokens):
         size, label = 1, ""
@@ -114,7 +114,7 @@ def _labels(text: str, tokens: Sequence[Token], language: Language) -> list[str]
             if all(i + n < len(tokens) and tokens[i + n].word == word for n, word in enumerate(cue)):
                 size, label = len(cue), name
                 break
-        labels[i : i + size] = [label] * size
+        labels[i : i + size] = [label or labels[i]] * size
         i += size
     code: LatinLanguage = next((each for each in FUNCTION_WORDS if each == language.code), "en")
     for begin, end in locate_times(text, code):

@@ -13,6 +13,8 @@ __all__ = ["Match", "matches", "owner_end"]
 
 _MOST_BEFORE, _MOST_BETWEEN, _MOST_OWNER, _MOST_KEY = 14, 8, 5, 3
 """Words before the first word of a wording, between two of its words, of an owner, and of a key."""
+_TIGHT = frozenset({VALUE, KEY, NUMBER})
+"""Variables directly after which the next word stands."""
 Span = tuple[int, int]
 
 
@@ -87,7 +89,8 @@ class _Matcher:
             after = state.bind(VALUE, i + 1) if element.is_value else state._replace(end=i + 1)
             if found := self._rest(elements, n + 1, after._replace(used=(*state.used, i))):
                 return found
-        if i < len(self._tokens) and self._labels[i] and (found := self._rest(elements, n, state._replace(end=i + 1))):
+        may_skip = i < len(self._tokens) and self._labels[i] and (not n or elements[n - 1].kind not in _TIGHT)
+        if may_skip and (found := self._rest(elements, n, state._replace(end=i + 1))):
             return found
         is_open = element.is_optional or not element.forms.isdisjoint(self._small)
         return self._rest(elements, n + 1, state) if is_open else None
@@ -147,4 +150,5 @@ def owner_end(tokens: Sequence[Token], i: int, own: Language) -> int | None:
     for end in range(i + 1, min(len(tokens), i + _MOST_OWNER)):
         if tokens[end].word == "'s":
             return end + 1
-    return i + 1 if i < len(tokens) and tokens[i].word in own.words["mine"] | own.words["theirs"] else None
+    owners = own.words["mine"] | own.words["theirs"] | own.words["definite"]
+    return i + 1 if i < len(tokens) and tokens[i].word in owners else None

@@ -21,9 +21,9 @@ def open_match(clause: Clause, own: Language) -> Match | None:
     verb = begin
     while verb < len(tokens) and (tokens[verb].raw[:1].isupper() or tokens[verb].raw[0].isdecimal()):
         verb += 1
-    if verb == begin or verb - begin > _MOST_SUBJECT or verb == len(tokens):
+    if verb == begin or tokens[begin].word in own.words["me"] or verb - begin > _MOST_SUBJECT or verb == len(tokens):
         return None
-    subject, first = (begin, verb), verb
+    subject = (begin, verb)
     while verb < len(tokens) and labels[verb] and labels[verb] != "time":
         verb += 1
     end = verb
@@ -33,7 +33,7 @@ def open_match(clause: Clause, own: Language) -> Match | None:
             break
     if end == verb or end == len(tokens):
         return None
-    return Match(_VERB, subject, False, (end, len(tokens)), (verb, end), tuple(range(first, end)))
+    return Match(_VERB, subject, False, (end, len(tokens)), (verb, end), tuple(range(verb, end)))
 
 
 def _is_predicate(clause: Clause, n: int, verb: int, own: Language) -> bool:

@@ -13,6 +13,7 @@ __all__ = ["fits", "parts_of", "text_of", "trimmed"]
 
 _TIMED = frozenset({"date", "time", "number"})
 """Types of values that hold times."""
+_DATED = frozenset({"date", "time"})
 _SHORT = frozenset({"name", "place", "id", "number", "noun"})
 """Types of values that end at a comma."""
 _PROPER = frozenset({"name", "place", "id"})
@@ -48,11 +49,42 @@ def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> 
         if _ends(clause, n, attribute, own):
             end = n
             break
-    while begin < end and labels[end - 1] and not (is_timed and labels[end - 1] == TIME):
+    if attribute.type in _DATED:
+        return _dated(clause, begin, end, own)
+    while begin < end and labels[end - 1] and not (is_timed and _is_kept(clause, begin, end, own)):
         end -= 1
     while begin < end and not tokens[end - 1].word[-1].isalnum() and tokens[end - 1].word not in "%€$£+#":
         end -= 1
     return (begin, end) if begin < end else None
+
+
+def _dated(clause: Clause, begin: int, end: int, own: Language) -> Span | None:
+    """Return the first run of words that are a time."""
+
+    def is_time(n: int) -> bool:
+        return clause.labels[n] == TIME or clause.tokens[n].word[0].isdecimal()
+
+    begin = next((n for n in range(begin, end) if is_time(n)), end)
+    while begin < end - 1 and clause.tokens[begin].word in own.words["prepositions"] | own.words["articles"]:
+        begin += 1
+    last = begin
+    for n in range(begin, end):
+        if is_time(n):
+            last = n + 1
+        elif clause.tokens[n].word not in own.words["time_words"] | {",", "，"}:
+            break
+    return (begin, last) if begin < last else None
+
+
+def _is_kept(clause: Clause, begin: int, end: int, own: Language) -> bool:
+    """Return whether a time at the end of a number belongs to it, as in "900 euros a month" and "3 hours"."""
+    first = end - 1
+    while first > begin and clause.labels[first] == TIME:
+        first -= 1
+    run = [token.word for token in clause.tokens[first + (clause.labels[first] != TIME) : end]]
+    return clause.labels[end - 1] == TIME and (
+        not own.has_spaces or first == begin or run[0] in own.words["articles"] | own.words["per"]
+    )
 
 
 def _ends(clause: Clause, n: int, attribute: Attribute, own: Language) -> bool:

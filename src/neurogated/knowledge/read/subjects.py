@@ -64,7 +64,7 @@ class Subjects:
         if is_owner and tokens[-1].word in words["possessive"] and len(tokens) > 1:
             tokens = tokens[:-1]
         first = tokens[0].word
-        if len(tokens) == 1 and first in words["me"] | (words["mine"] if is_owner else frozenset()):
+        if len(tokens) == 1 and first in words["me"] | (words["mine"] | words["definite"] if is_owner else frozenset()):
             return self._speaker
         if len(tokens) == 1 and first in words["third"] | (words["theirs"] if is_owner else frozenset()):
             return self._last

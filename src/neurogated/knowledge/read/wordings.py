@@ -61,7 +61,8 @@ class Wording(NamedTuple):
     @property
     def words(self) -> float:
         """How specific it is: the number of its words, and a little for a kind of value."""
-        return sum(not each.kind and not each.is_optional for each in self.elements) + 0.5 * bool(self.value_kind)
+        detail = 0.5 * bool(self.value_kind) + 0.1 * any(each.kind == OWNER for each in self.elements)
+        return sum(not each.kind and not each.is_optional for each in self.elements) + detail
 
 
 class Language:
@@ -155,7 +156,7 @@ class Language:
                 inflects = before == SUBJECT or part.startswith("[")
                 forms = [self._forms(word) if inflects or word in self._always else {word} for word in words]
                 yield Element("", frozenset().union(*forms), part.startswith("("), part.startswith("["))
-            before = part if not part.startswith("(") else before
+            before = SUBJECT if part.startswith("{v") and not before else part if not part.startswith("(") else before
 
     @property
     def _always(self) -> frozenset[str]:
