@@ -12,10 +12,12 @@ from neurogated.text.language import Language as LatinLanguage
 from neurogated.text.normalise import Sentence, Token, tokens_of
 from neurogated.text.times import locate_times
 
-__all__ = ["ASKED", "TIME", "Clause", "clauses_of"]
+__all__ = ["ASKED", "JOIN", "TIME", "Clause", "clauses_of"]
 
 TIME = "time"
 """The label of the words of a time, with its preposition."""
+JOIN = "join"
+"""The label of the words that join clauses."""
 ASKED = "asked"
 """The label of the words that stand for the value in a question."""
 _STRONG = frozenset({"now", "past", "begins"})
@@ -136,11 +138,11 @@ def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) 
     for i, token in enumerate(tokens):
         if i < begin:
             continue
-        is_mark, is_join = token.raw in _HARD | _SOFT, token.word in words["joins"]
+        is_mark, is_join = token.raw in _HARD | _SOFT, labels[i] == JOIN
         if not (is_mark or is_join):
             continue
         after = i + 1
-        while after < len(tokens) and (tokens[after].word in words["joins"] or tokens[after].raw in _HARD | _SOFT):
+        while after < len(tokens) and (labels[after] == JOIN or tokens[after].raw in _HARD | _SOFT):
             after += 1
         start = after
         while start < len(tokens) and labels[start] and tokens[start].word not in language.finite:

@@ -130,6 +130,9 @@ class _Matcher:
 
 def _match(wording: Wording, state: _State) -> Match:
     spans = {kind: (begin, end) for kind, begin, end in state.bound}
+    values = [(begin, end) for kind, begin, end in state.bound if kind == VALUE]
+    if values:
+        spans[VALUE] = (min(values)[0], max(values)[1])
     number, none = spans.get(NUMBER), (state.end, state.end)
     return Match(
         wording,
@@ -144,7 +147,8 @@ def _match(wording: Wording, state: _State) -> Match:
 def owner_end(tokens: Sequence[Token], i: int, own: Language) -> int | None:
     """Return where a possessive ends that begins at `i`, as "my sister's" does; None if none begins there."""
     if not own.has_spaces:
-        marks, begin = own.words["possessive"], i + (i < len(tokens) and tokens[i].word in own.words["mine"])
+        begin = i + (i < len(tokens) and tokens[i].word in own.words["mine"] | own.words["theirs"])
+        marks = own.words["possessive"] - (frozenset() if begin > i else own.words["household"])
         end = next((n for n in range(i + 1, min(len(tokens), i + _MOST_OWNER)) if tokens[n].word in marks), None)
         return end + 1 if end else begin if begin > i else None
     for end in range(i + 1, min(len(tokens), i + _MOST_OWNER)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from neurogated.knowledge.read.clauses import TIME, Clause
+from neurogated.knowledge.read.clauses import JOIN, TIME, Clause
 from neurogated.knowledge.read.places import is_place
 from neurogated.knowledge.read.table import Attribute
 from neurogated.knowledge.read.wordings import Language
@@ -14,6 +14,8 @@ __all__ = ["fits", "parts_of", "text_of", "trimmed"]
 _TIMED = frozenset({"date", "time", "number"})
 """Types of values that hold times."""
 _DATED = frozenset({"date", "time"})
+_KEPT = frozenset({"", "aux", "past_aux", "not", "ends"})
+"""Labels of words that may end a value."""
 _SHORT = frozenset({"name", "place", "id", "number", "noun"})
 """Types of values that end at a comma."""
 _PROPER = frozenset({"name", "place", "id"})
@@ -21,7 +23,7 @@ _PROPER = frozenset({"name", "place", "id"})
 _FREE = frozenset({"text", "clause"})
 """Types of values that are whole phrases."""
 _KINDS_OF_TYPES = {"name": "name", "place": "proper", "number": "number", "date": "date", "time": "date", "id": "id"}
-_MOST_NAME = 6
+_MOST_NAME, _MOST_GIVEN = 6, 2
 Span = tuple[int, int]
 
 
@@ -39,7 +41,10 @@ def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> 
     led = words["articles"] | (words["mine"] if attribute.type not in _FREE else frozenset())
     led |= words["prepositions"] if attribute.type in ("date", "time") else frozenset()
     skipped = {"plain", "now", "hedge", "not", *(() if is_timed else (TIME,))}
-    while begin < end - 1 and (tokens[begin].word in led or (labels[begin] in skipped and tokens[begin].raw.islower())):
+    led -= words["numbers"] if is_timed else frozenset()
+    while begin < end - 1 and (
+        tokens[begin].word in led or (labels[begin] in skipped and not tokens[begin].raw[:1].isupper())
+    ):
         begin += 1
     for n in range(begin + 1, end):
         if is_timed and labels[n] == TIME:
@@ -51,7 +56,7 @@ def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> 
             break
     if attribute.type in _DATED:
         return _dated(clause, begin, end, own)
-    while begin < end and labels[end - 1] and not (is_timed and _is_kept(clause, begin, end, own)):
+    while begin < end and labels[end - 1] not in _KEPT and not (is_timed and _is_kept(clause, begin, end, own)):
         end -= 1
     while begin < end and not tokens[end - 1].word[-1].isalnum() and tokens[end - 1].word not in "%€$£+#":
         end -= 1
@@ -65,7 +70,9 @@ def _dated(clause: Clause, begin: int, end: int, own: Language) -> Span | None:
         return clause.labels[n] == TIME or clause.tokens[n].word[0].isdecimal()
 
     begin = next((n for n in range(begin, end) if is_time(n)), end)
-    while begin < end - 1 and clause.tokens[begin].word in own.words["prepositions"] | own.words["articles"]:
+    while begin < end - 1 and clause.tokens[begin].word in own.words["prepositions"] | (
+        own.words["articles"] - own.words["numbers"]
+    ):
         begin += 1
     last = begin
     for n in range(begin, end):
@@ -83,14 +90,15 @@ def _is_kept(clause: Clause, begin: int, end: int, own: Language) -> bool:
         first -= 1
     run = [token.word for token in clause.tokens[first + (clause.labels[first] != TIME) : end]]
     return clause.labels[end - 1] == TIME and (
-        not own.has_spaces or first == begin or run[0] in own.words["articles"] | own.words["per"]
+        not own.has_spaces or clause.labels[first] == TIME or run[0] in own.words["articles"] | own.words["per"]
     )
 
 
 def _ends(clause: Clause, n: int, attribute: Attribute, own: Language) -> bool:
     """Return whether a value ends before the word `n`."""
     word, words = clause.tokens[n].word, own.words
-    if word in words["stops"] or word in ";:()":
+    is_joint = clause.labels[n] == JOIN and word not in words["lists"]
+    if is_joint or word in words["stops"] or word in ";:()":
         return True
     if word in ",，":
         after = n + 1 < len(clause.tokens) and clause.tokens[n + 1]
@@ -141,6 +149,11 @@ def _has_number(clause: Clause, span: Span, own: Language) -> bool:
     return any(word[0].isdecimal() or word in own.words["numbers"] for word in words)
 
 
+def _is_bare(clause: Clause, span: Span, own: Language) -> bool:
+    words = [token.word for token in clause.tokens[slice(*span)]]
+    return len(words) <= (1 if own.has_spaces else 3) and all(w.isdecimal() or w in own.words["numbers"] for w in words)
+
+
 _CHECKS: dict[str, Callable[[Clause, Span, Language], bool]] = {
     "name": _is_proper,
     "proper": _is_proper,
@@ -150,7 +163,12 @@ _CHECKS: dict[str, Callable[[Clause, Span, Language], bool]] = {
     ),
     "lower": lambda clause, span, _: not clause.has_case or not clause.tokens[span[0]].raw[:1].isupper(),
     "number": _has_number,
-    "bare": lambda clause, span, _: span[1] - span[0] == 1 and clause.tokens[span[0]].word.isdecimal(),
+    "bare": _is_bare,
+    "person": lambda clause, span, own: clause.has_case
+    and _is_proper(clause, span, own)
+    and span[1] - span[0] <= _MOST_GIVEN
+    and not is_place(text_of(clause, span))
+    and clause.tokens[span[0]].word not in own.kinds["demonym"] | own.kinds["faith"],
     "date": lambda clause, span, _: (
         TIME in clause.labels[slice(*span)] or any(character.isdecimal() for character in text_of(clause, span))
     ),
@@ -169,4 +187,6 @@ def _is_listed(words: Sequence[str], listed: frozenset[str], own: Language) -> b
     if f"!{words[-1]}" in listed or f"!{text}" in listed:
         return False
     endings = tuple(each[1:] for each in listed if each.startswith("-"))
-    return not listed.isdisjoint((text, words[0], words[-1])) or text.endswith(endings)
+    if not own.has_spaces and any(each in text for each in listed):
+        return True
+    return text in listed or not listed.isdisjoint(words) or text.endswith(endings)

@@ -101,7 +101,7 @@ class _Reading:
         wording = match.wording
         outside = [n for n in range(len(clause.tokens)) if n not in match.used and not (span[0] <= n < span[1])]
         flags = {clause.labels[n] for n in outside}
-        if flags & {"unreal", "future"} or (wording.change and "not" in flags):
+        if flags & {"unreal", "future"} or ("hedge" in flags and wording.attribute == "plan") or (wording.change and "not" in flags):
             return None
         is_over = "ends" in flags or {"not", "more"} <= flags
         change = Change.ENDS if is_over else wording.change

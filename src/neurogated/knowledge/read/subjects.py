@@ -44,6 +44,8 @@ class Subjects:
             begin += 1
         while begin < end and clause.labels[end - 1] and clause.tokens[end - 1].word != "'s":
             end -= 1
+        if not self._own.has_spaces:
+            end = next((n for n in range(begin, end) if clause.labels[n]), end)
         tokens = clause.tokens[begin:end]
         found = self._named(tokens, is_owner=match.is_owner) if tokens else self._unnamed(clause, match)
         self._current = found or self._current
@@ -68,7 +70,8 @@ class Subjects:
             return self._speaker
         if len(tokens) == 1 and first in words["third"] | (words["theirs"] if is_owner else frozenset()):
             return self._last
-        return self._noun(tokens) if len(tokens) <= _MOST_WORDS else None
+        is_bare = not self._own.has_spaces and len(tokens) == 1
+        return self._noun(tokens) if len(tokens) <= _MOST_WORDS and not is_bare else None
 
     def _noun(self, tokens: Sequence[Token]) -> str | None:
         """Return the name or noun of a subject: "Anna" for "my sister Anna"; None if it is neither."""

@@ -151,6 +151,8 @@ class Language:
                 yield Element(VALUE)
             elif part.startswith("{") or part == GAP:
                 yield Element(part)
+            elif part.startswith("[") and not self.has_spaces:
+                yield from (Element("", frozenset((sign,)), is_value=True) for sign in part[1:-1])
             else:
                 words = part.strip("()[]").split("/")
                 inflects = before == SUBJECT or part.startswith("[")
