@@ -119,6 +119,10 @@ class _Matcher:
         elif is_last and kind == KEY:
             end = next((n for n in range(i, most) if self._labels[n]), most)
             yield from [end] if i < end <= i + _MOST_KEY * (1 + (not self._own.has_spaces)) else []
+        elif kind == KEY:
+            longest = min(most, i + (_MOST_KEY if self._own.has_spaces else _MOST_BETWEEN))
+            plain = (n for n in range(i, longest) if not self._tokens[n].raw[:1].islower() and self._own.has_spaces)
+            yield from range(i + 1, next(plain, longest) + 1)
         elif is_last:
             yield from [most] if i < most or (kind == VALUE and self._asks) else []
         else:

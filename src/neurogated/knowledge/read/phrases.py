@@ -16,14 +16,23 @@ _TIMED = frozenset({"date", "time", "number"})
 _DATED = frozenset({"date", "time"})
 _KEPT = frozenset({"", "aux", "past_aux", "not", "ends"})
 """Labels of words that may end a value."""
-_SHORT = frozenset({"name", "place", "id", "number", "noun"})
+_SHORT = frozenset({"address", "name", "place", "id", "number", "noun"})
 """Types of values that end at a comma."""
-_PROPER = frozenset({"name", "place", "id"})
+_PROPER = frozenset({"name", "place", "id", "address"})
 """Types of values that end before a preposition."""
 _FREE = frozenset({"text", "clause"})
 """Types of values that are whole phrases."""
-_KINDS_OF_TYPES = {"name": "name", "place": "proper", "number": "number", "date": "date", "time": "date", "id": "id"}
-_MOST_NAME, _MOST_GIVEN = 6, 2
+_KINDS_OF_TYPES = {
+    "name": "name",
+    "place": "proper",
+    "number": "number",
+    "date": "date",
+    "time": "date",
+    "id": "id",
+    "address": "street",
+}
+_MOST_NAME, _MOST_GIVEN, _LEAST_DIGITS = 6, 2, 4
+"""Words of a name, words of a person's name, and digits of a number such as that of a phone."""
 Span = tuple[int, int]
 
 
@@ -43,7 +52,8 @@ def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> 
     skipped = {"plain", "now", "hedge", "not", *(() if is_timed else (TIME,))}
     led -= words["numbers"] if is_timed else frozenset()
     while begin < end - 1 and (
-        tokens[begin].word in led or (labels[begin] in skipped and not tokens[begin].raw[:1].isupper())
+        (tokens[begin].word in led and (not begin or not tokens[begin].raw[:1].isupper()))
+        or (labels[begin] in skipped and not tokens[begin].raw[:1].isupper())
     ):
         begin += 1
     for n in range(begin + 1, end):
@@ -85,13 +95,13 @@ def _dated(clause: Clause, begin: int, end: int, own: Language) -> Span | None:
 
 def _is_kept(clause: Clause, begin: int, end: int, own: Language) -> bool:
     """Return whether a time at the end of a number belongs to it, as in "900 euros a month" and "3 hours"."""
-    first = end - 1
-    while first > begin and clause.labels[first] == TIME:
+    first = end
+    while first > begin and clause.labels[first - 1] == TIME:
         first -= 1
-    run = [token.word for token in clause.tokens[first + (clause.labels[first] != TIME) : end]]
-    return clause.labels[end - 1] == TIME and (
-        not own.has_spaces or clause.labels[first] == TIME or run[0] in own.words["articles"] | own.words["per"]
-    )
+    if first == end:
+        return False
+    is_rate = clause.tokens[first].word in own.words["articles"] | own.words["per"]
+    return is_rate or not own.has_spaces or first == begin or not _has_number(clause, (begin, first), own)
 
 
 def _ends(clause: Clause, n: int, attribute: Attribute, own: Language) -> bool:
@@ -129,6 +139,8 @@ def fits(clause: Clause, span: Span, kind: str, attribute: Attribute, own: Langu
     """Return whether a value is of the kind that its wording names, or else of its attribute's type."""
     tokens = clause.tokens[span[0] : span[1]]
     kind = kind or _KINDS_OF_TYPES.get(attribute.type, "")
+    if attribute.type == "number" and not _has_number(clause, span, own):
+        return False
     if kind in own.kinds or "|" in kind:
         listed = own.kinds.get(kind) or frozenset(kind.split("|"))
         return _is_listed([token.word for token in tokens], listed, own)
@@ -164,15 +176,20 @@ _CHECKS: dict[str, Callable[[Clause, Span, Language], bool]] = {
     "lower": lambda clause, span, _: not clause.has_case or not clause.tokens[span[0]].raw[:1].isupper(),
     "number": _has_number,
     "bare": _is_bare,
-    "person": lambda clause, span, own: clause.has_case
-    and _is_proper(clause, span, own)
-    and span[1] - span[0] <= _MOST_GIVEN
-    and not is_place(text_of(clause, span))
-    and clause.tokens[span[0]].word not in own.kinds["demonym"] | own.kinds["faith"],
+    "person": lambda clause, span, own: (
+        clause.has_case
+        and _is_proper(clause, span, own)
+        and span[1] - span[0] <= _MOST_GIVEN
+        and not is_place(text_of(clause, span))
+        and clause.tokens[span[0]].word not in own.kinds["demonym"] | own.kinds["faith"]
+    ),
     "date": lambda clause, span, _: (
         TIME in clause.labels[slice(*span)] or any(character.isdecimal() for character in text_of(clause, span))
     ),
-    "id": lambda clause, span, _: any(each.isdecimal() or each == "@" for each in text_of(clause, span)),
+    "id": lambda clause, span, _: (
+        "@" in text_of(clause, span) or sum(map(str.isdecimal, text_of(clause, span))) >= _LEAST_DIGITS
+    ),
+    "street": lambda clause, span, _: any(each.isdecimal() for each in text_of(clause, span)),
     "spot": lambda clause, span, own: (
         not clause.tokens[span[0]].raw[:1].islower()
         or clause.tokens[span[0] - 1].word in own.words["articles"] | own.words["mine"]

@@ -80,7 +80,11 @@ class _Reading:
             places = {n for part in parts for n in range(*part)}
             if not parts or attribute.key in attributes or not taken.isdisjoint(places):
                 continue
+            if attribute.type == "clause" and not self._subjects.is_fresh:
+                continue
             subject = self._subjects.named(clause, match)
+            if match.wording.value_kind == "person" and not self._subjects.is_speaker(subject):
+                continue
             claims = [self._claim(clause, match, Slot(subject, attribute.key), part) for part in parts if subject]
             if claims and all(claims):
                 taken |= places
@@ -91,7 +95,7 @@ class _Reading:
 
     def _parts(self, clause: Clause, match: Match, attribute: Attribute) -> list[tuple[int, int]]:
         """Return where the values of a match stand that are of its kind."""
-        value = (match.used[0], len(clause.tokens)) if attribute.type == "clause" else match.value
+        value = (0, len(clause.tokens)) if attribute.type == "clause" else match.value
         span = trimmed(clause, value, attribute, self._own)
         parts = parts_of(clause, span, attribute, self._own) if span else iter(())
         return [part for part in parts if fits(clause, part, match.wording.value_kind, attribute, self._own)]
@@ -101,7 +105,11 @@ class _Reading:
         wording = match.wording
         outside = [n for n in range(len(clause.tokens)) if n not in match.used and not (span[0] <= n < span[1])]
         flags = {clause.labels[n] for n in outside}
-        if flags & {"unreal", "future"} or ("hedge" in flags and wording.attribute == "plan") or (wording.change and "not" in flags):
+        if (
+            flags & {"unreal", "future"}
+            or ("hedge" in flags and wording.attribute == "plan")
+            or (wording.change and "not" in flags)
+        ):
             return None
         is_over = "ends" in flags or {"not", "more"} <= flags
         change = Change.ENDS if is_over else wording.change

@@ -28,6 +28,15 @@ class Subjects:
         """The subject of the clause before, which a clause without one shares."""
         self._introduced: list[tuple[Slot, str]] = []
 
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the sentence has named no subject yet, so that a verb without one is a command."""
+        return self._current is None
+
+    def is_speaker(self, subject: str | None) -> bool:
+        """Return whether a subject is the speaker."""
+        return subject == self._speaker
+
     def begin_sentence(self) -> None:
         """Forget the subject of the clause before."""
         self._current = None
@@ -85,8 +94,9 @@ class Subjects:
             return None
         names = [token.raw for token in rest if token.raw[:1].isupper()]
         noun = joint.join(token.word for token in rest[: len(rest) - len(names)])
-        if is_mine and names and noun in self._own.persons:
-            self._introduced.append((Slot(self._speaker, self._own.persons[noun]), joint.join(names)))
+        person = self._own.persons.get(noun) or self._own.persons.get(noun.split(" ")[-1])
+        if is_mine and names and person:
+            self._introduced.append((Slot(self._speaker, person), joint.join(names)))
             return joint.join(names)
         if is_noun or not joint or len(names) == len(rest) or len(rest) <= _MOST_BARE:
             return joint.join(token.raw if token.raw[1:].islower() or not is_noun else token.word for token in rest)

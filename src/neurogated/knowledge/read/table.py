@@ -47,15 +47,15 @@ def open_attribute(words: str) -> Attribute:
     listed = words.lower().replace("_", " ").split()
     ends = listed[-1] in data["copulas"].split() if listed else False
     key = [word for word in listed if word not in data["dropped"].split()]
-    is_single = (ends and len(key) > 0) or any(word in data["one"].split() for word in key)
     kind = next((kind for kind, nouns in data["types"].items() if key and key[-1] in nouns.split()), "text")
+    is_single = kind != "text" or (ends and len(key) > 0) or any(word in data["one"].split() for word in key)
     return Attribute(" ".join(key) or words.lower(), is_single, kind)
 
 
 def attribute_of(key: str, words: str) -> Attribute:
     """Return the attribute of a wording: of the table, or of the words that stand for {k} in it."""
-    if key == "open":
-        return open_attribute(words)
+    if key == "open" or key not in attributes():
+        return open_attribute(words or key)
     keyed = packaged_table("attributes")["keyed"]
     return attributes()[key]._replace(key=keyed[key].format(words)) if words else attributes()[key]
 

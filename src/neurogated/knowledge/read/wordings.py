@@ -126,8 +126,9 @@ class Language:
                 yield from self._compiled(key, line)
         for name, pattern in (("nouns", "noun"), ("persons", "person")):
             for key, nouns in data[name].items():
-                for noun, line in itertools.product(nouns.split("|"), _lines(data["patterns"][pattern])):
-                    yield from self._compiled(key, line.replace("{noun}", noun.strip()))
+                for noun, line in itertools.product(_phrases(nouns), _lines(data["patterns"][pattern])):
+                    own = noun if key == "titles" else key
+                    yield from self._compiled(own, line.replace("{noun}", noun))
 
     def _compiled(self, key: str, line: str) -> Iterator[Wording]:
         signs = line[: len(line) - len(line.lstrip("+-~!?"))]
