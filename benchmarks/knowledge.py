@@ -45,8 +45,9 @@ def share(part: int, whole: int) -> str:
     return f"{part}/{whole} = {100 * part / whole:.1f} %" if whole else "none"
 
 
-def opened() -> NeuroGraphMemory:
-    return NeuroGraphMemory(MemoryConfig(storage="memory"))
+def opened(embedding: str = "hash") -> NeuroGraphMemory:
+    """Return an empty memory. Claims need no embedding; recalls do."""
+    return NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name=embedding))
 
 
 class Pairs:
@@ -169,7 +170,7 @@ def measure_chats(half: str, *, verbose: bool) -> None:
     """Questions about slots that changed in a chat of two weeks."""
     count = Counter[str]()
     table = rows(f"chats_{half}")
-    with opened() as memory:
+    with opened(MemoryConfig().embedding_name) as memory:
         for place, (chat, day, text, value) in enumerate(table):
             if day.isdigit():
                 moment = _START + timedelta(days=int(day), minutes=place)
