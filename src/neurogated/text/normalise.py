@@ -13,7 +13,8 @@ from neurogated.text.sentences import split_sentences
 
 _HAN = "\u3400-\u9fff"
 _TOKEN = re.compile(
-    rf"[a-z]+?(?=n't\b)|n't\b|\d+(?:,\d{{3}})+(?:\.\d+)?|[^\W_{_HAN}]+(?:[.@:/_+&-]+[^\W_{_HAN}]+)*(?:\+\+|\#)?"
+    rf"[a-z]+?(?=n't\b)|n't\b|(?<!\w)(?:(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)'|lieblings)(?=[^\W\d_])|\d+(?:,\d+)+(?:\.\d+)?"
+    rf"|[^\W_{_HAN}]+(?:[.@:/_+&-]+[^\W_{_HAN}]+)*(?:\+\+|\#)?"
     rf"|'(?:m|re|ve|ll|d|s)\b|[{_HAN}]|[^\s\w]",
     re.IGNORECASE,
 )
@@ -21,7 +22,7 @@ _CUT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 """What stands before "n't"."""
 _MARKS = re.compile("[\\s!！~\uff5e。.…?？]+$")
 _PICTURES = re.compile("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+|(?<!\\w)[:;]-?[)(DPp](?!\\w)|\\*+")
-_JOINT = r"[\s,，、:：;；!！.。…–—-]*"
+_JOINT = r"[\s,，、:：;；!！.。…–—¿¡-]*"
 _MOST_STRIPPED = 4
 _LONGEST = 2_000
 """Characters of a sentence that are read; a longer one is no speech."""
@@ -77,7 +78,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 def plain_text(sentence: str) -> str:
     """Return a sentence without greetings, lead-ins, interjections, closings, pictures and marks at its end."""
     opening, closing, ending = _patterns()
-    text = _PICTURES.sub(" ", sentence.replace("’", "'")).strip()
+    text = _PICTURES.sub(" ", sentence.replace("’", "'")).strip(" ¿¡")
     for _ in range(_MOST_STRIPPED):
         found = opening.match(text)
         if not found or found.end() == len(text):
@@ -114,5 +115,5 @@ def tokens_of(text: str) -> list[Token]:
 
 @functools.cache
 def _contractions() -> dict[str, str]:
-    pairs = (pair.split("=") for pair in _data()["contractions"]["en"].split("|"))
+    pairs = (pair.split("=") for pairs in _data()["contractions"].values() for pair in pairs.split("|"))
     return {short.strip(): full.strip() for short, full in pairs}

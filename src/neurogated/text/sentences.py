@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from neurogated.text.calendar_words import MONTHS
+
 # The pattern begins with a character class, because searching for one is much faster than trying alternatives.
 _END = re.compile(
     r"""
@@ -25,13 +27,16 @@ _ABBREVIATIONS = frozenset(
         *("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
     ]
 )
+_DAY = re.compile(r"\b\d\d?\.\Z")
+_MONTHS = tuple(name.capitalize() for names in MONTHS["de"] for name in names.split("|"))
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of `text`, each with the white space after it. Joined, they are exactly `text`.
 
-    A full stop does not end a sentence before a small letter, after an initial, or after a common abbreviation.
+    A full stop does not end a sentence before a small letter, after an initial, after a common abbreviation, or
+    between a day and a month in German.
     """
     sentences = []
     begin = 0
@@ -51,7 +56,10 @@ def _ends_sentence(text: str, mark: int, following: int) -> bool:
     if text[following : following + 1].islower():
         return False
     # Only the nearest word matters, so this searches a slice and not the whole text.
-    word = _LAST_WORD.search(text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark + 1])
+    before = text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark + 1]
+    if text.startswith(_MONTHS, following) and _DAY.search(before):
+        return False
+    word = _LAST_WORD.search(before)
     is_single_stop = text[mark + 1].isspace()
     return not (is_single_stop and word and (_is_initial(word[1]) or word[1].lower() in _ABBREVIATIONS))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ JOIN = "join"
 """The label of the words that join clauses."""
 ASKED = "asked"
 """The label of the words that stand for the value in a question."""
-_STRONG = frozenset({"now", "past", "begins"})
+_STRONG = frozenset({"now", "past", "begins", "future"})
 """Labels of cues that are times, too."""
 _HARD, _SOFT = frozenset(";:—–()|"), frozenset(",，、-")
 _QUOTED = re.compile('["“„«「『][^"“”„«»「」『』]*["”“»」』]')
@@ -55,15 +56,23 @@ class Clause:
     def as_statement(self, own: Language) -> Clause:
         """Return a question in the order of a statement: "where do I live" as "I do live where"."""
         tokens, labels, words = list(self.tokens), list(self.labels), own.words
-        if not own.has_spaces or tokens[0].word not in words["questions"] | words["inverted"] | words["prepositions"]:
+        inverted, pronouns = words["inverted"] or own.finite, words["me"] | words["third"]
+        if not own.has_spaces or tokens[0].word not in words["questions"] | inverted | words["prepositions"]:
             return self
-        verb = next((n for n, token in enumerate(tokens) if token.word in words["inverted"]), len(tokens) - 1)
+        verb = next((n for n, token in enumerate(tokens) if token.word in inverted), len(tokens) - 1)
+        begin = verb - 1 if verb and tokens[verb - 1].word in pronouns else verb
+        ends = own.finite - {"'s"} if words["inverted"] else own.predicates | words["prepositions"] - words["inside"]
         rest = range(verb + 1, len(tokens))
-        end = next((n for n in rest if n > verb + 1 and tokens[n].word in own.finite - {"'s"}), len(tokens))
-        if tokens[verb + 1 : verb + 2] and tokens[verb + 1].word in words["me"] | words["third"]:
+        is_end = ((n > verb + 1 and tokens[n].word in ends) or (labels[n] and not words["inverted"]) for n in rest)
+        end = next(itertools.compress(rest, is_end), len(tokens))
+        if begin < verb:
+            end = verb + 1
+        elif tokens[verb + 1 : verb + 2] and tokens[verb + 1].word in pronouns:
             end = verb + 2
-        order = [*range(verb + 1, end), verb, *range(end, len(tokens)), *range(verb)]
-        asked = [ASKED if n < verb else labels[n] for n in order]
+        subject, following = [*range(begin, verb), *range(verb + 1, end)], range(end, len(tokens))
+        is_early = ["{s}", "R", "V"] in own.orders
+        order = [*subject, verb, *(range(begin) if is_early else ()), *following, *(() if is_early else range(begin))]
+        asked = [ASKED if n < begin else labels[n] for n in order]
         return replace(self, tokens=[tokens[n] for n in order], labels=asked)
 
 
@@ -133,6 +142,7 @@ def _labels(text: str, tokens: Sequence[Token], language: Language) -> list[str]
 
 def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) -> Iterator[tuple[int, int]]:
     """Yield the end of each clause but the last, and the begin of the next one."""
+    relatives = language.words.get("relatives", frozenset())
     begin = 0
     for i, token in enumerate(tokens):
         if i < begin:
@@ -146,7 +156,8 @@ def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) 
         start = after
         while start < len(tokens) and labels[start] and tokens[start].word not in language.finite:
             start += 1
-        if token.raw in _HARD or _starts(tokens[start : start + _LOOKED_AT], language):
+        is_relative = token.raw == "," and after < len(tokens) and tokens[after].word in relatives
+        if token.raw in _HARD or (not is_relative and _starts(tokens[start : start + _LOOKED_AT], language)):
             yield i, after
             begin = after
 

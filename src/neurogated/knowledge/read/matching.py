@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from neurogated.knowledge.read.clauses import ASKED, Clause
+from neurogated.knowledge.read.clauses import ASKED, TIME, Clause
 from neurogated.knowledge.read.wordings import GAP, KEY, NUMBER, OWNER, SUBJECT, VALUE, Element, Language, Wording
 from neurogated.text.normalise import Token
 
@@ -97,13 +97,16 @@ class _Matcher:
 
     def _variable(self, elements: Sequence[Element], n: int, state: _State) -> _State | None:
         kind, i = elements[n].kind, state.end
-        for end in self._ends(kind, i, is_last=n == len(elements) - 1):
+        for end in self._ends(kind, i, is_last=n == len(elements) - 1, is_needed=kind != SUBJECT or n == 1):
+            is_within_time = kind == VALUE and self._labels[end - 1 : end + 1] == [TIME, TIME]
+            if is_within_time and self._tokens[end].word not in elements[n + 1].forms:
+                continue
             after = state._replace(end=end) if kind == GAP else state.bind(kind, end)
             if found := self._rest(elements, n + 1, after):
                 return found
         return None
 
-    def _ends(self, kind: str, i: int, *, is_last: bool) -> Iterator[int]:
+    def _ends(self, kind: str, i: int, *, is_last: bool, is_needed: bool) -> Iterator[int]:
         """Yield the places where a variable that begins at `i` may end."""
         most = len(self._tokens)
         if kind == OWNER:
@@ -126,7 +129,7 @@ class _Matcher:
         elif is_last:
             yield from [most] if i < most or (kind == VALUE and self._asks) else []
         else:
-            least = i + (kind != SUBJECT)
+            least = i + is_needed
             yield from range(
                 least, min(most, i + (_MOST_KEY if kind == KEY and self._own.has_spaces else _MOST_BETWEEN)) + 1
             )

@@ -15,7 +15,7 @@ _VERB = Wording("open", (Element(SUBJECT),))
 def open_match(clause: Clause, own: Language) -> Match | None:
     """Return a name, a verb with its preposition, and the rest; None if the clause is not built so."""
     tokens, labels = clause.tokens, clause.labels
-    if not own.has_spaces:
+    if own.code != "en":
         return None
     begin = next((n for n, label in enumerate(labels) if not label), len(tokens))
     verb = begin

@@ -46,16 +46,18 @@ def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> 
     """Return a value without articles, cues and what follows it; None if it is the subject of another verb."""
     begin, end = span
     tokens, labels, words = clause.tokens, clause.labels, own.words
-    is_timed = attribute.type in _TIMED
+    is_timed, pronouns = attribute.type in _TIMED, words["me"] | words["third"]
     led = words["articles"] | (words["mine"] if attribute.type not in _FREE else frozenset())
     led |= words["prepositions"] if attribute.type in ("date", "time") else frozenset()
-    skipped = {"plain", "now", "hedge", "not", *(() if is_timed else (TIME,))}
+    skipped = {"plain", "now", "hedge", "not", "ends", *(() if is_timed else (TIME,))}
     led -= words["numbers"] if is_timed else frozenset()
     while begin < end - 1 and (
         (tokens[begin].word in led and (not begin or not tokens[begin].raw[:1].isupper()))
         or (labels[begin] in skipped and not tokens[begin].raw[:1].isupper())
     ):
         begin += 1
+    if tokens[begin].word in (pronouns if begin == end - 1 else words["me"]):
+        return None
     for n in range(begin + 1, end):
         if is_timed and labels[n] == TIME:
             continue
@@ -171,8 +173,10 @@ _CHECKS: dict[str, Callable[[Clause, Span, Language], bool]] = {
     "proper": _is_proper,
     "known": lambda clause, span, _: is_place(text_of(clause, span)),
     "place": lambda clause, span, own: (
-        is_place(text_of(clause, span)) or (clause.has_case and _is_proper(clause, span, own))
+        clause.tokens[span[0]].word not in own.words.get("common", ())
+        and (is_place(text_of(clause, span)) or (clause.has_case and _is_proper(clause, span, own)))
     ),
+    "firm": lambda clause, span, own: _is_proper(clause, span, own) and not is_place(text_of(clause, span)),
     "lower": lambda clause, span, _: not clause.has_case or not clause.tokens[span[0]].raw[:1].isupper(),
     "number": _has_number,
     "bare": _is_bare,
@@ -183,9 +187,7 @@ _CHECKS: dict[str, Callable[[Clause, Span, Language], bool]] = {
         and not is_place(text_of(clause, span))
         and clause.tokens[span[0]].word not in own.kinds["demonym"] | own.kinds["faith"]
     ),
-    "date": lambda clause, span, _: (
-        TIME in clause.labels[slice(*span)] or any(character.isdecimal() for character in text_of(clause, span))
-    ),
+    "date": lambda clause, span, own: TIME in clause.labels[slice(*span)] or _has_number(clause, span, own),
     "id": lambda clause, span, _: (
         "@" in text_of(clause, span) or sum(map(str.isdecimal, text_of(clause, span))) >= _LEAST_DIGITS
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, time
 
@@ -14,9 +13,9 @@ from neurogated.knowledge.read.opening import open_match
 from neurogated.knowledge.read.phrases import fits, parts_of, text_of, trimmed
 from neurogated.knowledge.read.subjects import Subjects
 from neurogated.knowledge.read.table import Attribute, attribute_of
+from neurogated.knowledge.read.tongues import spoken
 from neurogated.knowledge.read.values import date_of
-from neurogated.knowledge.read.wordings import Language, language, languages
-from neurogated.text.language import language_of
+from neurogated.knowledge.read.wordings import Language, language
 from neurogated.text.normalise import plain_sentences
 
 __all__ = ["OfflineClaimReader"]
@@ -25,11 +24,10 @@ _REMEMBERED = 4_096
 _LONGEST = 20_000
 """Characters of a text that are read."""
 _UNSURE = 0.6
-_HAN = re.compile("[\u3400-\u9fff]")
 
 
 class OfflineClaimReader:
-    """Reads texts by the wordings of the table; it knows English and Chinese."""
+    """Reads texts by the wordings of the table; each sentence has a language of its own."""
 
     def read(self, text: str, said: datetime | None = None, speaker: str | None = None) -> Sequence[Claim]:
         """Return the claims of a text; see `core.claims.ClaimReader`."""
@@ -40,28 +38,24 @@ class OfflineClaimReader:
         return _asked(question, speaker)
 
 
-def _language_of(text: str) -> Language:
-    code = "zh" if _HAN.search(text) else language_of(text)
-    return language(code if code in languages() else "en")
-
-
 @remembered(_REMEMBERED)
 def _read(text: str, said: datetime | None, speaker: str | None) -> tuple[Claim, ...]:
-    return tuple(_Reading(_language_of(text), said, speaker or USER).claims(text[:_LONGEST]))
+    return tuple(_Reading(said, speaker or USER).claims(text[:_LONGEST]))
 
 
 class _Reading:
     """One text that is read."""
 
-    def __init__(self, own: Language, said: datetime | None, speaker: str) -> None:
-        self._own, self._said = own, said
-        self._subjects = Subjects(own, speaker)
+    def __init__(self, said: datetime | None, speaker: str) -> None:
+        self._own, self._said = language("en"), said
+        self._subjects = Subjects(speaker)
 
     def claims(self, text: str) -> list[Claim]:
         """Return the claims of the text, each once; none if it says that it is a joke."""
         found: dict[tuple[Slot, str, bool], Claim] = {}
         for sentence in plain_sentences(text):
-            self._subjects.begin_sentence()
+            self._own = spoken(sentence.text)
+            self._subjects.begin_sentence(self._own)
             for clause in clauses_of(sentence, self._own):
                 if clause.is_joke:
                     return []
@@ -133,7 +127,7 @@ class _Reading:
         )
 
     def _is_past(self, clause: Clause, match: Match, flags: set[str]) -> bool:
-        if flags & {"past", "past_aux"}:
+        if match.wording.is_past or flags & {"past", "past_aux"}:
             return True
         before = clause.tokens[: match.used[0]]
         is_perfect = any(token.word in self._own.words["perfect"] for token in before)
@@ -157,11 +151,12 @@ class _Reading:
 
 @remembered(_REMEMBERED)
 def _asked(question: str, speaker: str | None) -> AskedSlots | None:
-    own = _language_of(question)
-    subjects = Subjects(own, speaker or USER)
+    subjects = Subjects(speaker or USER)
     slots: dict[Slot, None] = {}
     is_past = False
     for sentence in plain_sentences(question):
+        own = spoken(sentence.text)
+        subjects.begin_sentence(own)
         for clause in clauses_of(sentence, own):
             stated = clause.as_statement(own)
             best = 0.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from neurogated.core.claims import Slot
 from neurogated.knowledge.read.clauses import Clause
 from neurogated.knowledge.read.matching import Match
-from neurogated.knowledge.read.wordings import Language
+from neurogated.knowledge.read.wordings import Language, language
 from neurogated.text.normalise import Token
 
 __all__ = ["Subjects"]
@@ -19,9 +19,9 @@ _MOST_WORDS, _MOST_BARE = 6, 2
 class Subjects:
     """The subjects of one text, in order, so that pronouns and clauses without a subject can be understood."""
 
-    def __init__(self, own: Language, speaker: str) -> None:
-        """Take the language, and the subject that "I" means."""
-        self._own, self._speaker = own, speaker
+    def __init__(self, speaker: str) -> None:
+        """Take the subject that "I" means."""
+        self._own, self._speaker = language("en"), speaker
         self._last: str | None = None
         """The last subject besides the speaker, which "he", "she" or "it" means."""
         self._current: str | None = speaker
@@ -37,9 +37,9 @@ class Subjects:
         """Return whether a subject is the speaker."""
         return subject == self._speaker
 
-    def begin_sentence(self) -> None:
-        """Forget the subject of the clause before."""
-        self._current = None
+    def begin_sentence(self, own: Language) -> None:
+        """Forget the subject of the clause before; the sentence has a language of its own."""
+        self._own, self._current = own, None
 
     def introduced(self) -> list[tuple[Slot, str]]:
         """Return persons named beside what they are to the speaker since the last call, as in "my sister Anna"."""
@@ -64,9 +64,14 @@ class Subjects:
 
     def _unnamed(self, clause: Clause, match: Match) -> str | None:
         """Return the subject of the clause before, or the speaker where the verb is no command: "Moved to Ghent"."""
+        verb = clause.tokens[match.used[0]].word
+        if verb in self._own.conjugation.first:
+            return self._speaker
+        if verb in self._own.conjugation.third:
+            return self._last
         if self._current is not None:
             return self._current
-        is_command = self._own.has_spaces and clause.tokens[match.used[0]].word in self._own.lemmas
+        is_command = self._own.has_spaces and verb in self._own.lemmas
         begins = match.subject[1] == match.used[0] and not match.is_owner
         return self._speaker if not (begins and is_command) else None
 
@@ -75,7 +80,9 @@ class Subjects:
         if is_owner and tokens[-1].word in words["possessive"] and len(tokens) > 1:
             tokens = tokens[:-1]
         first = tokens[0].word
-        if len(tokens) == 1 and first in words["me"] | (words["mine"] | words["definite"] if is_owner else frozenset()):
+        if all(token.word in words["me"] for token in tokens) or (
+            is_owner and len(tokens) == 1 and first in words["mine"] | words["definite"]
+        ):
             return self._speaker
         if len(tokens) == 1 and first in words["third"] | (words["theirs"] if is_owner else frozenset()):
             return self._last
@@ -92,7 +99,7 @@ class Subjects:
             rest = rest[1:]
         if not rest or any(token.word in words["small"] for token in rest):
             return None
-        names = [token.raw for token in rest if token.raw[:1].isupper()]
+        names = [token.raw for token in rest if token.raw[:1].isupper() and token.word not in self._own.persons]
         noun = joint.join(token.word for token in rest[: len(rest) - len(names)])
         person = self._own.persons.get(noun) or self._own.persons.get(noun.split(" ")[-1])
         if is_mine and names and person:

@@ -11,7 +11,9 @@ from importlib import resources
 from typing import NamedTuple
 
 from neurogated.core.claims import Change
+from neurogated.knowledge.read.forms import Conjugation
 from neurogated.knowledge.read.table import packaged_table
+from neurogated.text.language import FUNCTION_WORDS
 from neurogated.text.normalise import tokens_of
 
 __all__ = [
@@ -44,6 +46,7 @@ class Element(NamedTuple):
     is_optional: bool = False
     is_value: bool = False
     """Whether the word is the value, too."""
+    is_verb: bool = False
 
 
 class Wording(NamedTuple):
@@ -57,6 +60,8 @@ class Wording(NamedTuple):
     is_timeless: bool = False
     """Whether its tense does not say when it holds, as in "was born in"."""
     only_asks: bool = False
+    is_past: bool = False
+    """Whether it says what was so before, as the perfect of German does."""
 
     @property
     def words(self) -> float:
@@ -81,16 +86,20 @@ class Language:
         self._verbs = {line[0]: line[1:] for line in verbs if line}
         self.persons = {noun: key for key, nouns in data["persons"].items() for noun in _phrases(nouns)}
         self.nouns = self.persons | {noun: key for key, nouns in data["nouns"].items() for noun in _phrases(nouns)}
+        self.conjugation = Conjugation(data.get("forms", {}).get("conjugation", ""))
+        self.orders = [line.split() for line in _lines(data["patterns"].get("orders", ""))]
+        """The orders of a subject, its verb and the rest, besides this one."""
         self.wordings = tuple(_unique(self._wordings(data)))
         self.past = frozenset(form for forms in self._verbs.values() for form in forms[:1]) | self.words["past"]
-        after_subject = [
-            element
-            for each in self.wordings
-            for before, element in itertools.pairwise(each.elements)
-            if before.kind == SUBJECT
-        ]
+        self.past |= self.conjugation.past
+        after_subject = [element for each in self.wordings for element in each.elements if element.is_verb]
         self.lemmas = frozenset(min(element.forms, key=len) for element in after_subject if element.forms)
         self.finite = frozenset(form for each in after_subject for form in each.forms if not form.endswith("ing"))
+        words = frozenset(form for each in self.wordings for element in each.elements for form in element.forms)
+        self.predicates = words - self.finite - {word for noun in self.nouns for word in noun.split()}
+        """Words of wordings that are neither verbs of a subject nor nouns."""
+        functional = next((own for language, own in FUNCTION_WORDS.items() if language == code), frozenset[str]())
+        self.known = words.union(*self.words.values(), self.cues, functional)
         self._by_word = self._index()
 
     def _index(self) -> dict[str, list[Wording]]:
@@ -110,11 +119,11 @@ class Language:
 
     def is_past(self, word: str) -> bool:
         """Return whether a form of a verb is in the past tense."""
-        return word in self.past or (self.has_spaces and word.endswith("ed"))
+        return word in self.past or (bool(self._verbs) and word.endswith("ed"))
 
     def _forms(self, lemma: str) -> frozenset[str]:
-        if not self.has_spaces:
-            return frozenset((lemma,))
+        if not self._verbs:
+            return self.conjugation.forms(lemma)
         stem = lemma.removesuffix("e")
         third = f"{lemma}es" if lemma.endswith(("s", "sh", "ch", "x", "o")) else f"{lemma}s"
         past = self._verbs.get(lemma, [f"{stem}ied" if lemma.endswith("ry") else f"{stem}ed"])
@@ -123,7 +132,8 @@ class Language:
     def _wordings(self, data: dict[str, dict[str, str]]) -> Iterator[Wording]:
         for key, lines in data["wordings"].items():
             for line in _lines(lines):
-                yield from self._compiled(key, line)
+                for wording in self._compiled(key, line):
+                    yield from self._ordered(wording)
         for name, pattern in (("nouns", "noun"), ("persons", "person")):
             for key, nouns in data[name].items():
                 for noun, line in itertools.product(_phrases(nouns), _lines(data["patterns"][pattern])):
@@ -131,7 +141,7 @@ class Language:
                     yield from self._compiled(own, line.replace("{noun}", noun))
 
     def _compiled(self, key: str, line: str) -> Iterator[Wording]:
-        signs = line[: len(line) - len(line.lstrip("+-~!?"))]
+        signs = line[: len(line) - len(line.lstrip("+-~!?<"))]
         body = line[len(signs) :]
         for said in [body] if self.has_spaces else _choices(body):
             kinds = re.findall(r"\{v:([^}]*)\}", said)
@@ -143,7 +153,17 @@ class Language:
                 is_denied="~" in signs,
                 is_timeless=bool(set(signs) & set("+-!")),
                 only_asks="?" in signs,
+                is_past="<" in signs,
             )
+
+    def _ordered(self, wording: Wording) -> Iterator[Wording]:
+        """Yield a wording in each order of its subject, its verb and the rest."""
+        yield wording
+        elements = wording.elements
+        if len(elements) > 1 and elements[0].kind == SUBJECT and elements[1].is_verb:
+            parts = {SUBJECT: elements[:1], "V": elements[1:2], "R": elements[2:]}
+            for order in self.orders:
+                yield wording._replace(elements=tuple(itertools.chain.from_iterable(parts[part] for part in order)))
 
     def _elements(self, said: str) -> Iterator[Element]:
         before = ""
@@ -158,13 +178,15 @@ class Language:
                 words = part.strip("()[]").split("/")
                 inflects = before == SUBJECT or part.startswith("[")
                 forms = [self._forms(word) if inflects or word in self._always else {word} for word in words]
-                yield Element("", frozenset().union(*forms), part.startswith("("), part.startswith("["))
+                yield Element(
+                    "", frozenset().union(*forms), part.startswith("("), part.startswith("["), before == SUBJECT
+                )
             before = SUBJECT if part.startswith("{v") and not before else part if not part.startswith("(") else before
 
     @property
     def _always(self) -> frozenset[str]:
         """Verbs that have forms wherever they stand."""
-        return frozenset(("be", "have"))
+        return self.words.get("always", frozenset(("be", "have")))
 
 
 def _unique(wordings: Iterator[Wording]) -> Iterator[Wording]:
@@ -173,7 +195,14 @@ def _unique(wordings: Iterator[Wording]) -> Iterator[Wording]:
 
 
 def _phrases(words: str) -> frozenset[str]:
-    return frozenset(filter(None, (word.strip() for word in words.split("|"))))
+    """Return phrases; one such as `lehrer(in)` is two."""
+    phrases = (word.strip() for word in words.split("|"))
+    return frozenset(filter(None, itertools.chain.from_iterable(map(_with_ending, phrases))))
+
+
+def _with_ending(word: str) -> tuple[str, ...]:
+    stem, _, ending = word.partition("(")
+    return (stem, f"{stem}{ending[:-1]}") if ending else (stem,)
 
 
 def _lines(lines: str) -> list[str]:

@@ -1,0 +1,154 @@
+"""What is read from sentences in five languages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from neurogated.core.claims import USER, Change, Claim, Slot
+from neurogated.knowledge.read import OfflineClaimReader
+
+READER = OfflineClaimReader()
+SAID = datetime(2026, 11, 24, 12, tzinfo=UTC)
+_SAME = {
+    "home": ("I live in Ghent.", "我住在根特。", "Ich wohne in Gent.", "J'habite à Gand.", "Vivo en Gante."),
+    "moved": (
+        "I moved to Ghent.",
+        "我搬到了根特。",
+        "Ich bin nach Gent gezogen.",
+        "J'ai déménagé à Gand.",
+        "Me he mudado a Gante.",
+    ),
+    "left": (
+        "I no longer live in Ghent.",
+        "我不再住在根特。",
+        "Ich wohne nicht mehr in Gent.",
+        "Je n'habite plus à Gand.",
+        "Ya no vivo en Gante.",
+    ),
+    "before": (
+        "I used to live in Ghent.",
+        "我以前住在根特。",
+        "Früher habe ich in Gent gewohnt.",
+        "Avant, j'habitais à Gand.",
+        "Antes vivía en Gante.",
+    ),
+    "allergy": (
+        "I'm allergic to nuts.",
+        "我对坚果过敏。",
+        "Ich bin allergisch gegen Nüsse.",
+        "Je suis allergique aux noix.",
+        "Soy alérgica a las nueces.",
+    ),
+    "pet": (
+        "My dog is called Rex.",
+        "我的狗叫Rex。",
+        "Mein Hund heißt Rex.",
+        "Mon chien s'appelle Rex.",
+        "Mi perro se llama Rex.",
+    ),
+}
+"""The same claim in English, Chinese, German, French and Spanish."""
+
+
+def _shape(claims: object) -> list[tuple[Slot, bool, bool, Change | None]]:
+    assert isinstance(claims, tuple)
+    return [(claim.slot, claim.is_denied, claim.is_past, claim.change) for claim in claims if isinstance(claim, Claim)]
+
+
+@pytest.mark.parametrize("texts", _SAME.values(), ids=_SAME.keys())
+def test_the_same_claim_has_the_same_slot_in_each_language(texts: tuple[str, ...]) -> None:
+    english, *others = [_shape(READER.read(text, SAID)) for text in texts]
+    assert len(english) == 1
+    assert others == [english] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "wrapped"),
+    [
+        ("Ich arbeite bei Siemens.", "Hallo! Übrigens, ich arbeite bei Siemens, danke!"),
+        ("Ich arbeite bei Siemens.", "Ach ja, ich arbeite bei Siemens haha"),
+        ("Je travaille chez Renault.", "Salut ! Au fait, je travaille chez Renault, merci !"),
+        ("Je travaille chez Renault.", "Pour info : je travaille chez Renault mdr"),
+        ("Trabajo para Iberia.", "¡Hola! Por cierto, trabajo para Iberia, ¡gracias!"),
+        ("Trabajo para Iberia.", "Pues trabajo para Iberia jaja"),
+    ],
+)
+def test_courtesies_change_nothing(text: str, wrapped: str) -> None:
+    [claim], [other] = READER.read(text, SAID), READER.read(wrapped, SAID)
+    assert (claim.slot, claim.value) == (other.slot, other.value) == (Slot(USER, "employer"), claim.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Seit Juni wohne ich in Antwerpen.", "Antwerpen"),
+        ("Ich ziehe nach Gent um.", "Gent"),
+        ("Ich bin müde, weil ich in Gent wohne.", "Gent"),
+        ("Nous nous sommes installés à Nantes.", "Nantes"),
+        ("Ahora vivimos en Bilbao.", "Bilbao"),
+        ("Nos hemos mudado a Vigo.", "Vigo"),
+    ],
+)
+def test_a_verb_is_read_wherever_its_language_puts_it(text: str, value: str) -> None:
+    [claim] = READER.read(text, SAID)
+    assert (claim.slot, claim.value) == (Slot(USER, "home"), value)
+
+
+def test_a_time_tells_when_a_value_began() -> None:
+    texts = (
+        "Seit Juni 2020 wohne ich in Ulm.",
+        "J'habite à Ulm depuis juin 2020.",
+        "Vivo en Ulm desde junio de 2020.",
+    )
+    assert [READER.read(text, SAID)[0].valid_from for text in texts] == [datetime(2020, 6, 1, tzinfo=UTC)] * 3
+
+
+def test_the_form_of_a_verb_names_its_subject() -> None:
+    claims = READER.read("Mi hermana Ana está bien. Vive en Toledo, pero trabajo en Vigo.", SAID)
+    assert [(claim.slot.subject, claim.slot.attribute) for claim in claims][-1] == (USER, "workplace")
+    assert not READER.read("Vive en Toledo.", SAID)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wenn ich in Paris wohnen würde, wäre ich froh.",
+        "Mein Kollege meint, ich wohne in Ulm.",
+        "Si j'habitais à Rome, je serais heureux.",
+        "Mon collègue dit que j'habite à Metz.",
+        "Si viviera en Roma, sería feliz.",
+        "Mi compañero dice que vivo en León.",
+        "Wohne ich in Ulm?",
+        "Est-ce que j'habite à Metz ?",
+        "¿Vivo en León?",
+    ],
+)
+def test_what_is_asked_supposed_or_said_by_others_is_no_claim(text: str) -> None:
+    assert not READER.read(text, SAID)
+
+
+@pytest.mark.parametrize(
+    ("question", "attribute", "is_past"),
+    [
+        ("Wo wohne ich jetzt?", "home", False),
+        ("Wo habe ich früher gewohnt?", "home", True),
+        ("Wogegen bin ich allergisch?", "allergy", False),
+        ("Où est-ce que j'habite maintenant ?", "home", False),
+        ("Où j'habitais avant ?", "home", True),
+        ("Quel est mon numéro de téléphone ?", "phone_number", False),
+        ("¿Dónde vivo ahora?", "home", False),
+        ("¿Dónde vivía antes?", "home", True),
+        ("¿Cómo se llama mi perro?", "pet", False),
+    ],
+)
+def test_a_question_names_its_slot(question: str, attribute: str, *, is_past: bool) -> None:
+    asked = READER.asked(question)
+    assert asked is not None
+    assert (asked.slots, asked.is_past) == ((Slot(USER, attribute),), is_past)
+
+
+def test_each_sentence_has_a_language_of_its_own() -> None:
+    claims = READER.read("Hi there! Ich wohne in Gent. Trabajo para Iberia. I live near La Roche-sur-Yon.", SAID)
+    assert [claim.value for claim in claims] == ["Gent", "Iberia", "La Roche-sur-Yon"]
