@@ -1,0 +1,96 @@
+"""A server with OpenAI's protocol that knows the answers to our texts, as a perfect language model would."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+__all__ = ["Known", "Told", "serving"]
+
+_LEAST = 12
+"""Least letters of a quotation that belongs to a known text."""
+
+
+class Known(NamedTuple):
+    """Two texts and how they relate, in the words of the prompt."""
+
+    earlier: str
+    later: str
+    relation: str
+
+
+class Told(NamedTuple):
+    """A text and the facts that it says: subject, attribute and value."""
+
+    text: str
+    facts: Sequence[tuple[str, str, str]]
+
+
+@contextmanager
+def serving(known: Sequence[Known] = (), told: Sequence[Told] = ()) -> Iterator[dict[str, Any]]:
+    """Run the server, and yield the settings of a memory that asks it."""
+    pairs = [(_plain(one.earlier), _plain(one.later), one.relation) for one in known]
+    facts = {_plain(one.text): one.facts for one in told}
+
+    def judged(entry: dict[str, Any]) -> dict[str, Any]:
+        texts = [_plain(entry[side]["text"]) for side in ("earlier", "later")]
+        relations = (relation for *sides, relation in pairs if all(map(_is_of, texts, sides)))
+        found = {"pair": entry["pair"], "relation": next(relations, "unrelated")}
+        return {**found, "certainty": "strong", "reason": "It is known."}
+
+    def read(entry: dict[str, Any]) -> list[dict[str, Any]]:
+        said = {"message": entry["message"], "state": "holds", "since": "", "until": "", "quote": entry["text"]}
+        return [
+            {**said, "subject": subject, "attribute": attribute, "value": value}
+            for subject, attribute, value in facts.get(_plain(entry["text"]), ())
+        ]
+
+    def answer(lines: list[dict[str, Any]]) -> dict[str, Any]:
+        if lines and "pair" in lines[0]:
+            return {"pairs": [judged(one) for one in lines]}
+        return {"claims": [claim for one in lines for claim in read(one)]}
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(answer)) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield {"llm_base_url": f"http://127.0.0.1:{server.server_address[1]}/v1", "llm_name": "knowing"}
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\W+", "", text.casefold())
+
+
+def _is_of(quoted: str, text: str) -> bool:
+    """Return whether a quotation has a known text, or is a part of it."""
+    return text in quoted or (len(quoted) >= _LEAST and quoted in text)
+
+
+def _handler(answer: Callable[[list[dict[str, Any]]], dict[str, Any]]) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = request["messages"][-1]["content"].splitlines()
+            lines = [json.loads(line) for line in asked if line.startswith("{")]
+            message = {"role": "assistant", "content": json.dumps(answer(lines))}
+            choice = {"index": 0, "finish_reason": "stop", "message": message}
+            whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "knowing", "choices": [choice]}
+            payload = json.dumps(whole).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(payload)))
+            self.end_headers()
+            self.wfile.write(payload)
+
+        def log_message(self, *_: object) -> None:
+            """Log nothing."""
+
+    return Handler
