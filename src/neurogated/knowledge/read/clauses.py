@@ -142,7 +142,7 @@ def _labels(text: str, tokens: Sequence[Token], language: Language) -> list[str]
 
 def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) -> Iterator[tuple[int, int]]:
     """Yield the end of each clause but the last, and the begin of the next one."""
-    relatives = language.words.get("relatives", frozenset())
+    relatives = language.words["relatives"]
     begin = 0
     for i, token in enumerate(tokens):
         if i < begin:

@@ -43,9 +43,8 @@ class _State(NamedTuple):
 
 def matches(clause: Clause, own: Language, *, asks: bool = False) -> list[Match]:
     """Return the matches of wordings with a clause, the most specific first."""
-    words = frozenset(token.word for token in clause.tokens)
     matcher = _Matcher(clause, own, asks=asks)
-    found = filter(None, map(matcher.match, dict.fromkeys(own.candidates(words))))
+    found = filter(None, map(matcher.match, own.candidates(token.word for token in clause.tokens)))
     return sorted(found, key=lambda each: -each.wording.words)
 
 

@@ -173,7 +173,7 @@ _CHECKS: dict[str, Callable[[Clause, Span, Language], bool]] = {
     "proper": _is_proper,
     "known": lambda clause, span, _: is_place(text_of(clause, span)),
     "place": lambda clause, span, own: (
-        clause.tokens[span[0]].word not in own.words.get("common", ())
+        clause.tokens[span[0]].word not in own.words["common"]
         and (is_place(text_of(clause, span)) or (clause.has_case and _is_proper(clause, span, own)))
     ),
     "firm": lambda clause, span, own: _is_proper(clause, span, own) and not is_place(text_of(clause, span)),

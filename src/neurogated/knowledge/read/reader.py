@@ -59,6 +59,7 @@ class _Reading:
             for clause in clauses_of(sentence, self._own):
                 if clause.is_joke:
                     return []
+                self._subjects.begin_clause(clause)
                 for claim in self._clause(clause) if clause.is_claimed else ():
                     found.setdefault((claim.slot, claim.value, claim.is_denied), claim)
         return list(found.values())

@@ -41,6 +41,12 @@ class Subjects:
         """Forget the subject of the clause before; the sentence has a language of its own."""
         self._own, self._current = own, None
 
+    def begin_clause(self, clause: Clause) -> None:
+        """Take the speaker as the subject of the clauses after one that begins with "I"."""
+        first = next((token for token, label in zip(clause.tokens, clause.labels, strict=True) if not label), None)
+        if first and first.word in self._own.words["me"]:
+            self._current = self._speaker
+
     def introduced(self) -> list[tuple[Slot, str]]:
         """Return persons named beside what they are to the speaker since the last call, as in "my sister Anna"."""
         found, self._introduced = self._introduced, []

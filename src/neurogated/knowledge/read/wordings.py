@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from typing import NamedTuple
 
@@ -77,7 +77,9 @@ class Language:
         data = packaged_table(code)
         self.code, self.has_spaces = code, code != "zh"
         self.joint = " " if self.has_spaces else ""
-        self.words = {name: _phrases(words) for name, words in data["words"].items()}
+        words = {name: _phrases(words) for name, words in data["words"].items()}
+        self.words = defaultdict(frozenset[str], words)
+        """Lists of words by their name; one that the file lacks is empty."""
         self.kinds = {name: _phrases(words) for name, words in data["kinds"].items()}
         self.asks = {word: _phrases(types) for word, types in data["asks"].items()}
         """The types of value that a question word asks for."""
@@ -89,11 +91,12 @@ class Language:
         self.conjugation = Conjugation(data.get("forms", {}).get("conjugation", ""))
         self.orders = [line.split() for line in _lines(data["patterns"].get("orders", ""))]
         """The orders of a subject, its verb and the rest, besides this one."""
+        self.lemmas: set[str] = set()
+        """Verbs of subjects as wordings name them, which are commands where they open a sentence."""
         self.wordings = tuple(_unique(self._wordings(data)))
         self.past = frozenset(form for forms in self._verbs.values() for form in forms[:1]) | self.words["past"]
         self.past |= self.conjugation.past
         after_subject = [element for each in self.wordings for element in each.elements if element.is_verb]
-        self.lemmas = frozenset(min(element.forms, key=len) for element in after_subject if element.forms)
         self.finite = frozenset(form for each in after_subject for form in each.forms if not form.endswith("ing"))
         words = frozenset(form for each in self.wordings for element in each.elements for form in element.forms)
         self.predicates = words - self.finite - {word for noun in self.nouns for word in noun.split()}
@@ -102,20 +105,20 @@ class Language:
         self.known = words.union(*self.words.values(), self.cues, functional)
         self._by_word = self._index()
 
-    def _index(self) -> dict[str, list[Wording]]:
-        """Return the wordings by the rarest word that each needs."""
+    def _index(self) -> dict[str, list[int]]:
+        """Return the places of the wordings by the rarest word that each needs."""
         counts = Counter(form for each in self.wordings for element in each.elements for form in element.forms)
-        index: dict[str, list[Wording]] = {}
-        for wording in self.wordings:
+        index: dict[str, list[int]] = {}
+        for place, wording in enumerate(self.wordings):
             needed = [each.forms for each in wording.elements if each.forms and not each.is_optional]
             for form in min(needed, key=lambda forms: max(counts[form] for form in forms)):
-                index.setdefault(form, []).append(wording)
+                index.setdefault(form, []).append(place)
         return index
 
-    def candidates(self, words: frozenset[str]) -> Iterator[Wording]:
-        """Yield the wordings that a clause of these words may have."""
-        for word in words & self._by_word.keys():
-            yield from self._by_word[word]
+    def candidates(self, words: Iterable[str]) -> list[Wording]:
+        """Return the wordings that a clause of these words may have, in the order of the file."""
+        places = {place for word in words for place in self._by_word.get(word, ())}
+        return [self.wordings[place] for place in sorted(places)]
 
     def is_past(self, word: str) -> bool:
         """Return whether a form of a verb is in the past tense."""
@@ -177,6 +180,7 @@ class Language:
             else:
                 words = part.strip("()[]").split("/")
                 inflects = before == SUBJECT or part.startswith("[")
+                self.lemmas.update(words if before == SUBJECT else ())
                 forms = [self._forms(word) if inflects or word in self._always else {word} for word in words]
                 yield Element(
                     "", frozenset().union(*forms), part.startswith("("), part.startswith("["), before == SUBJECT
@@ -186,7 +190,7 @@ class Language:
     @property
     def _always(self) -> frozenset[str]:
         """Verbs that have forms wherever they stand."""
-        return self.words.get("always", frozenset(("be", "have")))
+        return self.words["always"] or frozenset(("be", "have"))
 
 
 def _unique(wordings: Iterator[Wording]) -> Iterator[Wording]:
