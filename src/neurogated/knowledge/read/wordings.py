@@ -77,8 +77,8 @@ class Language:
         data = packaged_table(code)
         self.code, self.has_spaces = code, code != "zh"
         self.joint = " " if self.has_spaces else ""
-        words = {name: _phrases(words) for name, words in data["words"].items()}
-        self.words = defaultdict(frozenset[str], words)
+        lists = {name: _phrases(words) for name, words in data["words"].items()}
+        self.words = defaultdict(frozenset[str], lists)
         """Lists of words by their name; one that the file lacks is empty."""
         self.kinds = {name: _phrases(words) for name, words in data["kinds"].items()}
         self.asks = {word: _phrases(types) for word, types in data["asks"].items()}
