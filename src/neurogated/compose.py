@@ -34,6 +34,7 @@ from neurogated.core.ports import (
 from neurogated.core.projections import SharedCanvases, remove_file
 from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.cache import CachedEmbedder
+from neurogated.embedding.cross_encoder import CrossEncoder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
 from neurogated.ingestion.causality import OfflineCausalJudge
@@ -42,7 +43,9 @@ from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge
 from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder, LLMImportanceJudge
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
+from neurogated.knowledge.cross_encoder import CrossEncoderJudge
 from neurogated.knowledge.judge import PairJudge
+from neurogated.knowledge.model_judge import ModelJudge, TextJudge
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM
@@ -142,6 +145,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             facts=facts,
             canvas=canvas,
             pair_judge=PairJudge(embedder),
+            text_judge=_text_judge(config, models.language_model),
         )
     except BaseException:
         store.close()
@@ -292,6 +296,14 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
         _encoder(config, embedder.name, LLMImportanceJudge(model, prompts, config)),
         model,
     )
+
+
+def _text_judge(config: MemoryConfig, model: LanguageModel | None) -> TextJudge | None:
+    """Return the judge of pairs of texts that the settings name; None if it is a language model and there is none."""
+    settings = config.metabolism
+    if settings.judge != "model":
+        return CrossEncoderJudge(CrossEncoder(settings.judge), settings.judge_threshold)
+    return None if model is None else ModelJudge(model, PromptTemplateManager(), config)
 
 
 def _encoder(config: MemoryConfig, name: str, model_judge: ImportanceJudge | None = None) -> Encoder:

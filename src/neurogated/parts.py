@@ -14,6 +14,7 @@ from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.knowledge.judge import PairJudge
+from neurogated.knowledge.model_judge import TextJudge
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 
@@ -42,5 +43,7 @@ class Parts:
     """Finds clusters of memories; None for the Leiden algorithm."""
     statement_judge: StatementJudge = field(default_factory=PairJudge)
     """Finds duplicates and conflicts under the write lock, so it has no embedder: an embedder may be a remote model."""
+    text_judge: TextJudge | None = None
+    """Judges pairs of memories that no slot connects; None without a model."""
     pair_judge: PairJudge = field(default_factory=PairJudge)
     """Compares two statements without a lock, with the embedder."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,7 +18,6 @@ from neurogated.core.commit import Committer, Plan
 from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.forking import bind_to_process
-from neurogated.core.judgements import Relation
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import UserChoice
 from neurogated.core.text_caches import forget_texts
@@ -26,13 +25,11 @@ from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
 from neurogated.knowledge.backlog import Backlog
-from neurogated.knowledge.candidates import TextPair
 from neurogated.knowledge.checker import ConflictChecker
-from neurogated.knowledge.model_judge import ModelJudge, PairEnquiry
+from neurogated.knowledge.model_judge import PairEnquiry
 from neurogated.knowledge.questions import asked
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
-from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Owner
@@ -126,21 +123,22 @@ class Session:
         workers = self.config.llm.concurrency if has_model else 1
         judges = parts.causal_judge, parts.entity_finder
         analysis = Analysis(*judges, workers, parts.encoder)
-        check = ConflictChecker(self.store, parts.statement_judge, self.config.metabolism, queues=has_model).checked
+        check = ConflictChecker(
+            self.store, parts.statement_judge, self.config.metabolism, queues=parts.text_judge is not None
+        ).checked
         return Writer(
             self.store, parts.embedder, analysis, self.config, parts.clock, check=check, committer=self.committer
         )
 
     @cached_property
-    def backlog(self) -> Backlog[TextPair, Relation] | None:
-        """The memories whose conflicts the language model judges; None without a model, or if it is read-only."""
+    def backlogs(self) -> Sequence[Backlog[Any, Any]]:
+        """The queues of the memories that wait for a model."""
         parts, settings = self.parts, self.config.metabolism
-        if parts.language_model is None or self.config.read_only:
-            return None
-        judge = ModelJudge(parts.language_model, PromptTemplateManager(), self.config)
+        if parts.text_judge is None or self.config.read_only:
+            return ()
         checker = ConflictChecker(self.store, parts.statement_judge, settings)
-        enquiry = PairEnquiry(self.store, checker, judge, self.config)
-        return Backlog(self.store, enquiry, settings, self.commit)
+        enquiry = PairEnquiry(self.store, checker, parts.text_judge, settings)
+        return [Backlog(self.store, enquiry, settings, self.commit)]
 
     def exclusively(self) -> AbstractContextManager[object]:
         """Lock the graph for a block that reads it and then writes."""

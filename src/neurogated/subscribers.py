@@ -87,27 +87,26 @@ def log_access(session: Session, notice: Notice) -> None:
 
 
 def find_conflicts(session: Session, notice: Notice) -> None:
-    """Announce new conflicts, and ask the language model about some memories that wait for its judgement."""
+    """Announce new conflicts, and ask the models about some memories that wait for them."""
     if notice.event not in {"added", "updated", "deleted"}:
         return
     announce_conflicts(session)
     if notice.event != "deleted":
         try:
-            judge_conflicts(session, session.config.metabolism.conflict_calls, patient=False)
+            work_off(session, patient=False)
         except (StorageError, MemoryClosedError) as error:
             # The write is complete, so it raises nothing; its memories stay in the queue.
-            _log.warning("the conflicts of new memories wait for the language model: %s", error)
+            _log.warning("new memories wait for a model: %s", error)
 
 
-def judge_conflicts(session: Session, calls: int | None, *, patient: bool = True) -> int:
-    """Ask the language model about the memories that wait, by at most `calls` calls; return how many it settled."""
-    if session.backlog is None:
-        return 0
+def work_off(session: Session, calls: int | None = None, *, patient: bool = True) -> int:
+    """Ask the models about the memories that wait, by at most `calls` calls for each queue; return how many settled."""
+    settled = 0
     with session.runtime.reading():
-        settled, made = session.backlog.work(
-            session.clock, calls, patient=patient, stopped=lambda: session.runtime.closing
-        )
-    session.writer.found_conflicts.extend(made)
+        for backlog in session.backlogs:
+            done, made = backlog.work(session.clock, lambda: session.runtime.closing, calls, patient=patient)
+            settled += done
+            session.writer.found_conflicts.extend(made)
     announce_conflicts(session)
     return settled
 

@@ -18,7 +18,7 @@ from neurogated.errors import InputError
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.progress import show_progress
 from neurogated.session import Notice, Session
-from neurogated.subscribers import judge_conflicts
+from neurogated.subscribers import work_off
 
 
 class Learning:
@@ -35,7 +35,7 @@ class Learning:
         max_clusters: int | None = None,
         progress: bool | None = None,
     ) -> list[str]:
-        """Link duplicates, judge waiting conflicts, and make a fact of each cluster of memories that are used together.
+        """Link duplicates, ask the models about memories that wait, and make a fact of each cluster of used memories.
 
         The settings `metabolism.consolidation_…` say which clusters become facts; `duplicates.link` links duplicates
         alone. A fact has DERIVED_FROM edges to its memories, which stay and lose energy. One delta stores all facts, so
@@ -63,7 +63,7 @@ class Learning:
         self.flush()
         with session.runtime.work("consolidating"):
             session.writer.deduplicate()
-            judge_conflicts(session, session.config.metabolism.consolidation_calls)
+            work_off(session, session.config.metabolism.consolidation_calls)
             # When the memory is closed, the background work ends early and stores the facts that it has.
             facts = takewhile(lambda _: not session.runtime.closing, self._facts(at, user_id, max_clusters))
             prepared = list(show_progress(facts, "consolidating", "fact", progress=progress))
@@ -127,7 +127,7 @@ class Learning:
         self._session.runtime.freeze(frozen=False, lasting=True)
 
     def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
-        """Retry the judgements that a failing language model left pending, and judge the conflicts that wait.
+        """Retry the judgements that a failing language model left pending, and ask about the memories that wait.
 
         Returns:
             How many were judged, and how many are still pending.
@@ -136,7 +136,7 @@ class Learning:
         waiting = len(session.store.pending())
         with session.runtime.work("resuming"):
             made = sum(show_progress(session.writer.resume(), "resuming", "batch", progress=progress))
-            made += judge_conflicts(session, None)
+            made += work_off(session)
         return made, waiting - made
 
     def consolidate_in_background(self) -> None:

@@ -148,7 +148,15 @@ class MetabolismSettings:
 
     conflict_most: int = setting(16, "most earlier memories with which a new one is found in conflict", low=1)
 
-    # A language model judges the pairs of memories that the rules leave open.
+    # A model judges the pairs of memories that no slot connects.
+    judge: str = setting(
+        "model",
+        "judges pairs of memories that no slot connects; model: the language model; else the name or the folder of a "
+        "cross-encoder on this machine whose classes are contradiction, entailment and neutral",
+    )
+    judge_threshold: float = setting(
+        0.5, "probability from which a class of the cross-encoder counts, in both directions", low=0.0, high=1.0
+    )
     conflict_uncertain: int = setting(
         6,
         "most earlier memories about which the model is asked for a new one; 0: it judges no conflicts",
@@ -162,10 +170,15 @@ class MetabolismSettings:
         2, "most calls of the model for conflicts after a write; other memories wait for the next one", low=0
     )
     conflict_deadline: float = setting(
-        10.0, "seconds that a write waits for the model about conflicts; `consolidate` waits for `llm.timeout`", low=0.0
+        10.0,
+        "seconds that a write waits for the model about conflicts; `consolidate` waits for `llm.timeout`",
+        low=0.0,
     )
     conflict_rest_seconds: float = setting(
-        30.0, "seconds for which writes ask no model about conflicts after it failed", low=0.0, high=86_400.0
+        30.0,
+        "seconds for which writes ask no model about conflicts after it failed",
+        low=0.0,
+        high=86_400.0,
     )
 
     # Context
@@ -174,7 +187,8 @@ class MetabolismSettings:
     )
     context_novelty: float = setting(
         0.5,
-        "gain of the score of a memory in a context, as a share, if each of its tokens is a new word",
+        "gain of the score of a memory in a context of 2000 tokens, if each of its tokens is a new word; twice as much "
+        "in one of 1000 tokens",
         low=0.0,
         high=100.0,
     )

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
-from neurogated.context.layout import FACTS, OTHERS, line_of
+from neurogated.context.layout import line_of
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import CLOSING, OPENING, quoted_memory
 
-_BREAK = re.compile("\n(?!  )")
-"""Between two memories; the later lines of a memory are indented."""
+__all__ = ["without_blocks"]
+
+# Neither texts nor attributes have angle brackets, because they are escaped.
+_PART = re.compile(r"(?P<memory><memory[^<>]*>[^<>]*</memory>)|(?P<heading><(?:facts|group)[^<>]*>)|</(?:facts|group)>")
 
 
 def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[str]]:
@@ -35,13 +37,25 @@ def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[st
 
 
 def _lines(node: MemoryNode) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a memory in all states, as a recall and as a context print it, each with its id."""
+    """Yield the elements of a memory in all states, with and without a heading, each with the id of the memory."""
     for state in (None, *get_args(Verdict)):
-        marks = () if state is None else (state,)
-        yield line_of(node, 0, marks=marks).text, node.id
-        yield quoted_memory(node, marks), node.id
+        line = line_of(node, 0, state=state)
+        yield line.heading + line.text, node.id
+        yield quoted_memory(node, state), node.id
 
 
 def _divided(block: str) -> Iterator[str]:
-    """Yield the lines of the memories of a block, and also all else but headings."""
-    yield from (part for part in _BREAK.split(block) if part not in {FACTS, OTHERS})
+    """Yield the elements of a block, each after its heading if it has one, and also all else but line breaks."""
+    heading, end, has_memory = "", 0, True
+    for part in _PART.finditer(block):
+        between = block[end : part.start()].strip("\n")
+        if between or not (part["memory"] or has_memory):
+            yield between or heading
+        end = part.end()
+        if part["memory"]:
+            yield heading + part["memory"]
+            has_memory = True
+        else:
+            heading, has_memory = part["heading"] or "", not part["heading"]
+    if (rest := block[end:].strip("\n")) or not has_memory:
+        yield rest or heading

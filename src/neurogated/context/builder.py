@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.context.layout import EMPTY, FACTS, OTHERS, Line, fact_line, line_of, text_of
-from neurogated.context.model import Choice, Context
+from neurogated.context.layout import EMPTY, Line, framed, line_of, text_of
+from neurogated.context.model import CONTEXT_TOKENS, Choice, Context
 from neurogated.context.packing import Candidates, Picked, pack
-from neurogated.core.facts import Fact
 from neurogated.core.model import checked_count
 from neurogated.core.ports import Embedder
 from neurogated.core.quoting import TokenCounter, estimated_tokens
@@ -24,25 +22,10 @@ from neurogated.text.keywords import split_keywords
 from neurogated.text.sentences import split_sentences
 from neurogated.text.words import count_words
 
+__all__ = ["ContextBuilder", "token_counter"]
+
 _PROBE = ["1,2;3."]
 _GAP = " … "
-_NEW_WORDS = 3
-"""A memory with fewer words that its facts lack adds nothing to them."""
-
-
-class Item(NamedTuple):
-    """A memory that may enter a context, or a fact that was read from it."""
-
-    line: Line
-    memory: RecalledMemory
-    rank: int
-    """The rank of the memory, from 1."""
-    fact: Fact | None = None
-
-    @property
-    def words(self) -> str:
-        """The text whose words count."""
-        return self.memory.content if self.fact is None else f"{self.fact.attribute} {self.fact.value}"
 
 
 def token_counter(embedder: Embedder) -> TokenCounter:
@@ -78,58 +61,34 @@ class ContextBuilder:
         self._embedder = embedder
         self._count = _checked(count_tokens)
 
-    def build(
-        self, recall: Recall, view: GraphView, budget: int, facts: Sequence[Fact] = (), *, explain: bool = False
-    ) -> Context:
-        """Return the context.
-
-        Args:
-            recall: the memories that may enter it.
-            view: the present graph, whose order of rows is that in which memories were added.
-            budget: most tokens.
-            facts: those that were read from the memories and stand.
-            explain: whether to say why each memory is there.
-        """
-        items = self._items(recall, view, facts)
-        picked = self._pack(recall, items, budget)
-        excerpts: list[str] = []
+    def build(self, recall: Recall, view: GraphView, budget: int, *, explain: bool = False) -> Context:
+        """Return the context; `view` is the present graph, whose order of rows is that in which memories were added."""
+        memories, rows = recall.memories, view.rows_by_id
+        places = [rows.get(one.id, view.node_count) for one in memories]
+        states = [recall.states.get(one.id) for one in memories]
+        lines = [
+            line_of(one.node, place, state=state) for one, place, state in zip(memories, places, states, strict=True)
+        ]
+        picked = self._pack(recall, lines, budget)
+        excerpts: list[int] = []
         if not picked and (excerpt := self._excerpt(recall, budget)):
-            items, excerpts = [excerpt], [excerpt.memory.id]
-            picked = [Picked(0, 1.0, 0.0, None, self._tokens([excerpt.line]))]
-        chosen = sorted(picked, key=lambda one: (not items[one.place].line.is_fact, items[one.place].line.order))
-        text = text_of(items[one.place].line for one in picked)
-        memories = tuple({(one := items[each.place].memory).id: one for each in chosen}.values())
-        shown = {one.id for one in memories}
+            place, line = excerpt
+            lines[place], excerpts = line, [place]
+            picked = [Picked(place, 1.0, 0.0, None, self._tokens([line]))]
+        chosen = sorted(picked, key=lambda one: lines[one.place].order)
+        text = text_of(lines[one.place] for one in picked)
+        shown = {memories[one.place].id for one in picked}
         return Context(
             recall.query,
             text,
             self._count([text])[0] if text else 0,
             budget,
-            memories,
-            excerpts=tuple(excerpts),
-            choices={items[one.place].memory.id: _choice(one, items) for one in reversed(chosen)} if explain else {},
+            tuple(memories[one.place] for one in chosen),
+            excerpts=tuple(memories[place].id for place in excerpts),
+            choices={memories[one.place].id: _choice(one, memories) for one in chosen} if explain else {},
             conflicts=tuple(one for one in recall.conflicts if not shown.isdisjoint(one.sides)),
-            notes=recall.notes + self._too_little([one.line for one in items], budget) * (not picked),
+            notes=recall.notes + self._too_little(lines, budget) * (not picked),
         )
-
-    def _items(self, recall: Recall, view: GraphView, facts: Sequence[Fact]) -> list[Item]:
-        """Return the memories and facts that may enter a context, best first.
-
-        A memory of which the facts say everything is left out: they are shorter.
-        """
-        rows, marks = view.rows_by_id, recall.remarks
-        said = defaultdict[str, list[Fact]](list)
-        for fact in facts:
-            for name in fact.sources:
-                said[name].append(fact)
-        items: dict[str, Item] = {}
-        for rank, one in enumerate(recall.memories, start=1):
-            line = line_of(one.node, rows.get(one.id, view.node_count), marks=marks.get(one.id, ()))
-            if not said[one.id] or _adds(one.content, said[one.id]):
-                items[one.id] = Item(line, one, rank)
-            for fact in said[one.id]:
-                items.setdefault(fact.id, Item(fact_line(fact, line), one, rank, fact))
-        return list(items.values())
 
     def _too_little(self, lines: Sequence[Line], budget: int) -> tuple[str, ...]:
         """Return why no memory is in the text, if there are memories."""
@@ -137,37 +96,39 @@ class ContextBuilder:
             return ()
         return (f"no memory fits into {budget} tokens; the best one needs {self._tokens(lines[:1])}",)
 
-    def _pack(self, recall: Recall, items: Sequence[Item], budget: int) -> list[Picked]:
-        heads = f"{FACTS}\n{OTHERS}\n" if any(one.line.is_fact for one in items) else ""
-        frame, *sizes = self._count([f"{EMPTY}\n{heads}", *(f"{one.line.text}\n" for one in items)])
-        scores = np.array([one.memory.score for one in items])
+    def _pack(self, recall: Recall, lines: Sequence[Line], budget: int) -> list[Picked]:
+        numbers: dict[tuple[str, str], int] = {}
+        groups = [numbers.setdefault(line.group, len(numbers)) for line in lines]
+        texts = (EMPTY, *(line.text for line in lines), *(framed(heading) for heading, _ in numbers))
+        frame, *sizes = self._count([f"{text}\n" for text in texts])
+        scores = np.array([memory.score for memory in recall])
         candidates = Candidates(
             np.maximum(0.0, scores / (scores.max(initial=0.0) or 1.0)),
-            np.array(sizes, dtype=np.int64),
-            _likeness([one.memory for one in items]),
-            [frozenset(split_keywords(one.words)) for one in items],
-            _opposed(recall, items),
-            _replaced(items),
+            np.array(sizes[: len(lines)], dtype=np.int64),
+            np.array(groups, dtype=np.int64),
+            np.array(sizes[len(lines) :], dtype=np.int64),
+            _likeness(recall.memories),
+            [frozenset(split_keywords(memory.content)) for memory in recall],
+            _opposed(recall),
         )
-        settings = self._settings
-        best = self._best(items, budget)
-        picked = pack(candidates, budget - frame, settings.context_repetition, settings.context_novelty, best)
-        while picked and self._tokens([items[one.place].line for one in picked]) > budget:
+        # A small budget is best spent on many things; in a large one there is room for all of them.
+        novelty = self._settings.context_novelty * CONTEXT_TOKENS / max(1, budget)
+        best = self._best(lines, budget)
+        picked = pack(candidates, budget - frame, self._settings.context_repetition, novelty, best)
+        while picked and self._tokens([lines[one.place] for one in picked]) > budget:
             # A text can have more tokens than its lines together.
             picked.pop()
         return picked
 
-    def _best(self, items: Sequence[Item], budget: int) -> int | None:
-        """Return the place of the best memory or fact that fits alone; None if none does."""
-        return next((place for place, one in enumerate(items) if self._tokens([one.line]) <= budget), None)
+    def _best(self, lines: Sequence[Line], budget: int) -> int | None:
+        """Return the place of the best memory that fits alone; None if none does."""
+        return next((place for place, line in enumerate(lines) if self._tokens([line]) <= budget), None)
 
-    def _excerpt(self, recall: Recall, budget: int) -> Item | None:
-        """Return the best sentences of the best memory of which at least one sentence fits."""
-        marks = recall.remarks
+    def _excerpt(self, recall: Recall, budget: int) -> tuple[int, Line] | None:
+        """Return the place and the best sentences of the best memory of which at least one sentence fits."""
         for place, memory in enumerate(recall.memories):
-            said = marks.get(memory.id, ())
             sentences = [one.strip() for one in split_sentences(memory.content) if one.strip()]
-            if self._tokens([line_of(memory.node, place, "", said)]) > budget:
+            if self._tokens([line_of(memory.node, place, "", recall.states.get(memory.id))]) > budget:
                 return None
             vectors = self._embedder.embed_documents(sentences)
             closeness = vectors @ self._embedder.embed_queries([recall.query])[0]
@@ -175,11 +136,11 @@ class ContextBuilder:
             found = None
             for one in np.argsort(-closeness, kind="stable").tolist():
                 longer = sorted((*kept, one))
-                line = line_of(memory.node, place, _joined(sentences, longer), said)
+                line = line_of(memory.node, place, _joined(sentences, longer), recall.states.get(memory.id))
                 if self._tokens([line]) <= budget:
                     kept, found = longer, line
             if found is not None:
-                return Item(found, memory, place + 1)
+                return place, found
         return None
 
     def _tokens(self, lines: Sequence[Line]) -> int:
@@ -196,9 +157,9 @@ def _joined(sentences: Sequence[str], places: Sequence[int]) -> str:
     return text if places[-1] == len(sentences) - 1 else text + _GAP.rstrip()
 
 
-def _opposed(recall: Recall, items: Sequence[Item]) -> Mapping[int, Sequence[int]]:
+def _opposed(recall: Recall) -> Mapping[int, Sequence[int]]:
     """Return the places of the memories that contest a memory, by its place."""
-    places = {one.memory.id: place for place, one in enumerate(items)}
+    places = {one.id: place for place, one in enumerate(recall)}
     found = defaultdict[int, list[int]](list)
     for conflict in recall.conflicts:
         if conflict.outcome == "contested" and places.keys() >= set(conflict.sides):
@@ -206,23 +167,6 @@ def _opposed(recall: Recall, items: Sequence[Item]) -> Mapping[int, Sequence[int
             found[first].append(second)
             found[second].append(first)
     return found
-
-
-def _replaced(items: Sequence[Item]) -> Mapping[int, Sequence[int]]:
-    """Return the places of the facts that were read from a memory, by its place."""
-    facts = defaultdict[str, list[int]](list)
-    for place, one in enumerate(items):
-        for name in one.fact.sources if one.fact else ():
-            facts[name].append(place)
-    return {place: facts[one.memory.id] for place, one in enumerate(items) if one.fact is None}
-
-
-def _adds(text: str, facts: Sequence[Fact]) -> bool:
-    """Return whether a text says more than the facts that were read from it."""
-    for fact in facts:
-        text = text.replace(fact.statement, " ")
-    known = {word for fact in facts for word in split_keywords(f"{fact.attribute} {fact.value}")}
-    return len(set(split_keywords(text)) - known) >= _NEW_WORDS
 
 
 def _likeness(memories: Sequence[RecalledMemory]) -> NDArray[np.float64]:
@@ -236,17 +180,10 @@ def _likeness(memories: Sequence[RecalledMemory]) -> NDArray[np.float64]:
     return np.asarray(np.maximum(0.0, vectors @ vectors.T))
 
 
-def _choice(one: Picked, items: Sequence[Item]) -> Choice:
-    memory = items[one.place].memory
-    repeats = None if one.repeats is None else items[one.repeats].memory.id
+def _choice(one: Picked, memories: Sequence[RecalledMemory]) -> Choice:
+    memory = memories[one.place]
+    repeats = None if one.repeats is None else memories[one.repeats].id
     neighbour = memory.path[-1].source_id if memory.path else None
     return Choice(
-        items[one.place].rank,
-        memory.score,
-        memory.contributions,
-        neighbour,
-        one.value,
-        one.repetition,
-        repeats,
-        one.tokens,
+        one.place + 1, memory.score, memory.contributions, neighbour, one.value, one.repetition, repeats, one.tokens
     )

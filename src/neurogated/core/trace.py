@@ -125,10 +125,10 @@ class Recall:
         return self.memories[rank]
 
     def as_text(self, max_tokens: int | None = None, count_tokens: TokenCounter = estimated_tokens) -> str:
-        """Return the memories as text for a prompt, best first, one line each; "" if there are none.
+        """Return the memories as text for a prompt, best first, with date, speaker and title; "" if there are none.
 
-        A line is `- (mark) Speaker (3 May 2026, “Title”): text`; the mark of a memory in a conflict is contested,
-        superseded or wrong. Further lines of a text are indented, so that no memory can end its quotation.
+        A memory in a conflict has the attribute `state`: contested, superseded or wrong. Each memory is an XML element.
+        Its text is escaped, so that no memory can end its quotation.
 
         Args:
             max_tokens: maximum tokens of the whole text; a memory that does not fit is left out as a whole.
@@ -140,8 +140,7 @@ class Recall:
         """
         if max_tokens is not None and not checked_count("max_tokens", max_tokens):
             raise InputError(f"max_tokens is {max_tokens}, but must be at least 1")
-        marks = self.remarks
-        return quoted_memories(((one.node, marks.get(one.id, ())) for one in self), max_tokens, count_tokens)
+        return quoted_memories((memory.node for memory in self), max_tokens, count_tokens, self.states)
 
     @property
     def states(self) -> Mapping[str, Verdict]:
@@ -153,11 +152,6 @@ class Recall:
             else:
                 states[conflict.loser] = conflict.outcome
         return states
-
-    @property
-    def remarks(self) -> Mapping[str, tuple[str, ...]]:
-        """The marks that texts show before memories, by id: their states."""
-        return {name: (state,) for name, state in self.states.items()}
 
     @property
     def ids(self) -> tuple[str, ...]:

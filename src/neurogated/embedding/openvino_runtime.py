@@ -49,6 +49,7 @@ class OpenVINOSession:
 
     def __init__(self, compiled: Any) -> None:  # noqa: ANN401 - the package is imported on use
         self._compiled = compiled
+        self.inputs = frozenset(name for one in compiled.inputs for name in one.get_names())
         self._idle: list[Any] = []
         # Twice the optimal number: when a request ends, a waiting one starts at once, even while Python is busy.
         self.concurrency = 2 * int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))

@@ -56,6 +56,8 @@ class Enquiry(Protocol[Q, A]):
     """The kind of the pending tasks."""
     together: int
     """Most questions of a call, or all those about one memory."""
+    calls: int
+    """Most calls after a write."""
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[Q]:
         """Return the questions about a memory; `is_later` tells of another whether it waits behind this one."""
@@ -130,19 +132,22 @@ class Backlog(Generic[Q, A]):
         return [task for task in self._store.pending() if task.kind == self._enquiry.kind]
 
     def work(
-        self, clock: Callable[[], datetime], calls: int | None, *, patient: bool, stopped: Callable[[], bool]
+        self, clock: Callable[[], datetime], stopped: Callable[[], bool], calls: int | None, *, patient: bool
     ) -> tuple[int, list[str]]:
         """Ask about memories that wait, oldest first, and those that failed last.
 
         Args:
             clock: gives the time of each delta.
-            calls: the most calls of the model; no limit when None.
-            patient: whether to ask a model that failed lately, and to wait for an answer as long as it takes.
             stopped: whether to end before the next call.
+            calls: the most calls of the model; no limit when None.
+            patient: whether to ask a model that failed lately, and to wait for an answer as long as it takes. Otherwise
+                the model gets as few calls as after a write.
 
         Returns:
             How many memories were settled, and the ids of the new conflicts.
         """
+        if not patient:
+            calls = self._enquiry.calls
         if calls == 0 or (not patient and time.monotonic() < self._resting_until):
             return 0, []
         settled, made = 0, list[str]()

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.conflicts import MODEL, moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.judgements import Relation, RelationKind, Verdict
@@ -119,12 +120,14 @@ class PairEnquiry:
 
     kind = WAITING
 
-    def __init__(self, store: GraphStorePort, checker: ConflictChecker, judge: TextJudge, config: MemoryConfig) -> None:
-        self.together = config.metabolism.conflict_judged_together
+    def __init__(
+        self, store: GraphStorePort, checker: ConflictChecker, judge: TextJudge, settings: MetabolismSettings
+    ) -> None:
+        self.together, self.calls = settings.conflict_judged_together, settings.conflict_calls
         self._store = store
         self._checker = checker
         self._judge = judge
-        self._finder = CandidateFinder(store, config.metabolism.conflict_uncertain)
+        self._finder = CandidateFinder(store, settings.conflict_uncertain)
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[TextPair]:
         """Return the pairs of a memory. A pair belongs to the memory that was queued later, so it is judged once."""

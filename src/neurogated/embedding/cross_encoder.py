@@ -1,0 +1,117 @@
+"""Classifiers of pairs of texts: cross-encoders of the sentence-transformers library, and ONNX graphs in a folder."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.extras import import_extra, no_loading_bar
+from neurogated.embedding.loading import LOADING
+from neurogated.embedding.openvino_runtime import load_graph
+from neurogated.errors import EmbeddingError, LLMError, MissingExtraError
+
+_EXTRA = "gpu"
+_GRAPH, _TOKENIZER = "model.onnx", "tokenizer.json"
+_INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+"""Inputs of graphs, and the names of their values in the tokenizer."""
+_MOST_TOKENS = 512
+_PAIRS = 32
+"""Pairs that a model reads together."""
+
+Logits = Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
+
+
+class CrossEncoder:
+    """A model that reads two texts at once and puts the pair into a class. The first pair loads it.
+
+    It runs on this machine and downloads nothing.
+    """
+
+    def __init__(self, model: str) -> None:
+        """Describe the model. Nothing is loaded yet.
+
+        Args:
+            model: the name of a model in the cache of Hugging Face, or a folder. A folder with `model.onnx`,
+                `tokenizer.json` and `config.json` needs no torch.
+
+        Raises:
+            MissingExtraError: the packages that run it are not installed.
+        """
+        self._model = model
+        self._is_graph = (Path(model) / _GRAPH).is_file()
+        package = "tokenizers" if self._is_graph else "sentence_transformers"
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtraError(f"package {package!r} is not installed; pip install 'neurogated[{_EXTRA}]'")
+        self._loaded: tuple[tuple[str, ...], Logits] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the classes, from the model's configuration; loads the model."""
+        return self._load()[0]
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return (n, classes): how probable each class of `labels` is for each pair.
+
+        Raises:
+            LLMError: the model cannot be loaded.
+        """
+        logits = self._load()[1]
+        parts = [logits(pairs[begin : begin + _PAIRS]) for begin in range(0, len(pairs), _PAIRS)]
+        scores = np.concatenate(parts).astype(np.float64)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        found: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return found
+
+    def _load(self) -> tuple[tuple[str, ...], Logits]:
+        with LOADING:
+            if self._loaded is None:
+                try:
+                    self._loaded = _from_folder(Path(self._model)) if self._is_graph else _from_library(self._model)
+                except (OSError, ValueError, RuntimeError, EmbeddingError) as error:
+                    raise LLMError(
+                        f"cross-encoder {self._model!r} cannot be loaded ({error}); metabolism.judge must name a "
+                        "folder, or a model that was downloaded before"
+                    ) from error
+            return self._loaded
+
+
+def _from_library(model: str) -> tuple[tuple[str, ...], Logits]:
+    library = import_extra("sentence_transformers", _EXTRA)
+    with no_loading_bar():
+        loaded = library.CrossEncoder(model, local_files_only=True)
+
+    def logits(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        given = [list(pair) for pair in pairs]
+        return np.asarray(loaded.predict(given, show_progress_bar=False, apply_softmax=False), dtype=np.float32)
+
+    return _labels_of(loaded.config.id2label), logits
+
+
+def _from_folder(folder: Path) -> tuple[tuple[str, ...], Logits]:
+    labels = _labels_of(json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label", {}))
+    tokenizer = import_extra("tokenizers", _EXTRA).Tokenizer.from_file(str(folder / _TOKENIZER))
+    tokenizer.enable_truncation(_MOST_TOKENS)
+    tokenizer.enable_padding()
+    return labels, partial(_run, load_graph(folder / _GRAPH, exact=True), tokenizer)
+
+
+def _run(graph: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:  # noqa: ANN401 - an extra
+    tokens = tokenizer.encode_batch(list(pairs))
+    inputs = {
+        name: np.array([getattr(one, values) for one in tokens], dtype=np.int64)
+        for name, values in _INPUTS.items()
+        if name in graph.inputs
+    }
+    scores: NDArray[np.float32] = graph.run(inputs)
+    return scores
+
+
+def _labels_of(labels: dict[Any, str]) -> tuple[str, ...]:
+    return tuple(labels[number] for number in sorted(labels, key=int))

@@ -1,0 +1,81 @@
+"""The judgement of a cross-encoder on pairs of sentences: one of three classes, read in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.judgements import Relation, RelationKind
+from neurogated.core.model import MemoryNode
+from neurogated.errors import LLMError
+from neurogated.knowledge.candidates import TextPair
+from neurogated.knowledge.model_judge import in_order
+from neurogated.knowledge.origin import statements_in
+
+_CONTRADICTION, _ENTAILMENT = "contradict", "entail"
+"""How the names of two classes begin; the third one is neutral."""
+
+
+class PairClassifier(Protocol):
+    """A model that puts pairs of texts into classes."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The names of the classes."""
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return (n, classes): how probable each class is for each pair. Raises LLMError."""
+
+
+class CrossEncoderJudge:
+    """Judges two sentences by a model of three classes, which must find a contradiction in both directions."""
+
+    def __init__(self, model: PairClassifier, threshold: float) -> None:
+        """Take the model, and the probability from which a class counts."""
+        self._model = model
+        self._threshold = threshold
+
+    def judge(self, pairs: Sequence[TextPair], seconds: float | None = None) -> list[Relation | None]:  # noqa: ARG002
+        """Return the relation of each pair; see `TextJudge`. The model runs here, so it has no deadline.
+
+        Raises:
+            LLMError: the model cannot be loaded, or has no classes for contradiction and entailment.
+        """
+        texts = [(_sentence(earlier), _sentence(later)) for earlier, later in map(in_order, pairs)]
+        contradicts, entails = (self._class(name) for name in (_CONTRADICTION, _ENTAILMENT))
+        found = self._model.probabilities([*texts, *((later, earlier) for earlier, later in texts)])
+        there, back = found[: len(texts)], found[len(texts) :]
+        return [
+            self._relation(min(one[contradicts], other[contradicts]), one[entails], other[entails])
+            for one, other in zip(there, back, strict=True)
+        ]
+
+    def _class(self, name: str) -> int:
+        labels = [label.casefold() for label in self._model.labels]
+        found = [place for place, label in enumerate(labels) if label.startswith(name)]
+        if len(found) != 1:
+            raise LLMError(
+                f"the classes of the cross-encoder are {', '.join(labels) or 'unnamed'}, but id2label in config.json "
+                "must name contradiction, entailment and neutral"
+            )
+        return found[0]
+
+    def _relation(self, contradicts: float, entails: float, is_entailed: float) -> Relation:
+        """Return the relation of an earlier and a later sentence, by the probabilities of both directions."""
+        threshold = self._threshold
+        if contradicts >= threshold:
+            return Relation(RelationKind.CONTRADICTION, float(contradicts), "", "contested")
+        if min(entails, is_entailed) >= threshold:
+            return Relation(RelationKind.DUPLICATE, float(min(entails, is_entailed)), "")
+        if max(entails, is_entailed) >= threshold:
+            return Relation(RelationKind.REFINEMENT, float(max(entails, is_entailed)), "")
+        return Relation(RelationKind.INDEPENDENT, float(1 - contradicts), "")
+
+
+def _sentence(side: tuple[MemoryNode, int]) -> str:
+    node, place = side
+    sentences = statements_in(node)
+    return sentences[min(place, len(sentences) - 1)] if sentences else node.content
