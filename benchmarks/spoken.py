@@ -70,8 +70,6 @@ def facts_of(told: str) -> list[Expected]:
 
 def matches(fact: Fact, expected: Expected) -> bool:
     """Return whether a fact is an expected one, whatever its attribute is called, and without articles and case."""
-    if fact.subject is None or fact.attribute is None or fact.value is None:
-        return False
     subject, words = _plain(fact.subject), set(re.findall(r"\w+", fact.attribute.casefold().replace("_", " ")))
     return any(
         subject in subjects and words & _families()[family] and any(_is_value(fact.value, value) for value in values)

@@ -44,7 +44,6 @@ from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJu
 from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder, LLMImportanceJudge
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.knowledge.cross_encoder import CrossEncoderJudge
-from neurogated.knowledge.judge import PairJudge
 from neurogated.knowledge.model_judge import ModelJudge, TextJudge
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
@@ -144,7 +143,6 @@ def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
             encoder=models.encoder,
             facts=facts,
             canvas=canvas,
-            pair_judge=PairJudge(embedder),
             text_judge=_text_judge(config, models.language_model),
         )
     except BaseException:

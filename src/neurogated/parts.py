@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.abilities import SupportsClear
+from neurogated.core.claims import ClaimJudge, ClaimReader
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder
-from neurogated.core.judgements import StatementJudge
 from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
-from neurogated.knowledge.judge import PairJudge
+from neurogated.knowledge.judge.slots import SlotJudge
 from neurogated.knowledge.model_judge import TextJudge
+from neurogated.knowledge.read.reader import OfflineClaimReader
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 
@@ -41,9 +42,9 @@ class Parts:
     """Holds the memories that matter to a session now."""
     community_finder: CommunityFinder | None = None
     """Finds clusters of memories; None for the Leiden algorithm."""
-    statement_judge: StatementJudge = field(default_factory=PairJudge)
-    """Finds duplicates and conflicts under the write lock, so it has no embedder: an embedder may be a remote model."""
+    claim_reader: ClaimReader = field(default_factory=OfflineClaimReader)
+    """Reads what new memories say; the write lock is held, so it must be quick."""
+    claim_judge: ClaimJudge = field(default_factory=SlotJudge)
+    """Compares the claims of one slot."""
     text_judge: TextJudge | None = None
     """Judges pairs of memories that no slot connects; None without a model."""
-    pair_judge: PairJudge = field(default_factory=PairJudge)
-    """Compares two statements without a lock, with the embedder."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, TypeVar
 from weakref import WeakValueDictionary
 
@@ -17,7 +18,9 @@ from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.commit import Committer, Plan
 from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access, GraphDelta
+from neurogated.core.derivation import sources_of
 from neurogated.core.forking import bind_to_process
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import UserChoice
 from neurogated.core.text_caches import forget_texts
@@ -123,12 +126,14 @@ class Session:
         workers = self.config.llm.concurrency if has_model else 1
         judges = parts.causal_judge, parts.entity_finder
         analysis = Analysis(*judges, workers, parts.encoder)
-        check = ConflictChecker(
-            self.store, parts.statement_judge, self.config.metabolism, queues=parts.text_judge is not None
-        ).checked
+        check = self._checker(queues=parts.text_judge is not None).checked
         return Writer(
             self.store, parts.embedder, analysis, self.config, parts.clock, check=check, committer=self.committer
         )
+
+    def _checker(self, *, queues: bool = False) -> ConflictChecker:
+        parts = self.parts
+        return ConflictChecker(self.store, parts.claim_reader, parts.claim_judge, self.config.metabolism, queues=queues)
 
     @cached_property
     def backlogs(self) -> Sequence[Backlog[Any, Any]]:
@@ -136,8 +141,7 @@ class Session:
         parts, settings = self.parts, self.config.metabolism
         if parts.text_judge is None or self.config.read_only:
             return ()
-        checker = ConflictChecker(self.store, parts.statement_judge, settings)
-        enquiry = PairEnquiry(self.store, checker, parts.text_judge, settings)
+        enquiry = PairEnquiry(self.store, self._checker(), parts.text_judge, settings)
         return [Backlog(self.store, enquiry, settings, self.commit)]
 
     def exclusively(self) -> AbstractContextManager[object]:
@@ -175,11 +179,17 @@ class Session:
             conflicts: as they are stored.
             store: the graph of another time, in whose words they are explained.
         """
-        wanted = list(conflicts)
-        ids = dict.fromkeys(side for one in wanted for side in one.sides)
-        nodes = {node.id: node for node in (store or self.store).get_nodes(list(ids), missing_ok=True)}
+        wanted, graph = list(conflicts), store or self.store
+        ids = list(dict.fromkeys(side for one in wanted for side in one.sides))
+        sources = sources_of(graph.view(), ids)
+        told = dict.fromkeys(chain(ids, chain.from_iterable(sources.values())))
+        nodes = {node.id: node for node in graph.get_nodes(list(told), missing_ok=True)}
         there = [one for one in wanted if nodes.keys() >= set(one.sides)]
-        return [asked(one, nodes[one.first], nodes[one.second], self.parts.statement_judge) for one in there]
+        judge = self.parts.claim_judge
+        return [
+            asked(one, nodes[one.first], nodes[one.second], judge, _contents(nodes, sources, one.sides))
+            for one in there
+        ]
 
     def several_graphs(self) -> SupportsNamespaces:
         """Return the store if it has namespaces; raises ConfigError."""
@@ -248,3 +258,9 @@ class Session:
     def now(self) -> int:
         """Return the time of the clock in microseconds."""
         return to_micros(self.clock())
+
+
+def _contents(nodes: Mapping[str, MemoryNode], sources: Mapping[str, Sequence[str]], sides: Iterable[str]) -> list[str]:
+    """Return the texts of the memories that make two claims."""
+    names = chain.from_iterable(sources.get(side, ()) for side in sides)
+    return [nodes[name].content for name in names if name in nodes]

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from neurogated.core.conflicts import conflicts_in
-from neurogated.core.facts import FACT
+from neurogated.core.derivation import claims_of
+from neurogated.core.node_kind import FACT
 from neurogated.core.view import GraphView
 from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.session import Notice, Session
@@ -60,9 +61,9 @@ def follow_facts(session: Session, notice: Notice) -> None:
     if session.parts.facts is None or session.config.read_only or notice.event in _READS:
         return
     if notice.event == "added":
-        view = session.store.view()
-        kinds = np.unique(view.kind.take(view.known_rows(notice.about[0])))
-        if FACT not in [view.kinds[kind] for kind in kinds.tolist()]:
+        view, added = session.store.view(), notice.about[0]
+        kinds = np.unique(view.kind.take(view.known_rows(added)))
+        if FACT not in [view.kinds[kind] for kind in kinds.tolist()] and not claims_of(view, added):
             return
     erasing = notice.event == "deleted"
     session.parts.facts.follow(session.store, session.config.namespace, erasing=erasing)

@@ -1,4 +1,4 @@
-"""The judge of pairs with the bundled embedder, and memories with a language model."""
+"""Memories with a language model."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, MetabolismSettings, NeuroGraphMemory
-from neurogated.compose import build_text_embedder, load_config
-from neurogated.knowledge.judge import PairJudge
 from tests.knowledge.model_server import ModelServer, serving
-
-
-@pytest.fixture(scope="session")
-def judge() -> PairJudge:
-    return PairJudge(build_text_embedder(load_config()))
 
 
 @pytest.fixture

@@ -135,16 +135,6 @@ def test_a_conflict_without_a_side_is_not_listed_and_goes(memory: NeuroGraphMemo
     assert disagreements(graph(memory)) == []
 
 
-def test_a_memory_may_be_named_like_an_answer(memory: NeuroGraphMemory) -> None:
-    for name, city in (("both", "Leeds"), ("supersede", "York")):
-        memory.add(f"I live in {city}.", id=name, user_id="ana")
-    (conflict,) = memory.conflicts.list(None, user_id="ana")
-    assert [one.keep for one in memory.conflicts.effects(conflict.id)] == ["both", "supersede"]
-    for keep, loser in (("both", "supersede"), ("supersede", "both")):
-        resolved = memory.conflicts.resolve(conflict.id, keep)
-        assert (resolved.outcome, resolved.loser) == ("wrong", loser)
-
-
 def test_a_long_value_blocks_no_fact_about_its_subject(memory: NeuroGraphMemory) -> None:
     memory.facts.add("Ana", "notes", "word " * 1000)
     memory.facts.add("Ana", "city", "Leeds")

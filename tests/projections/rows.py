@@ -35,9 +35,9 @@ def reference(store: GraphStore, namespace: str = "default") -> list[dict[str, A
     edges = [edge for edge in store.all_edges() if edge.type is DERIVED]
     entries, rows = list(store.journal()), []
     for node in store.all_nodes():
-        if node.kind != "fact":
-            continue
         parts = node.found.statement
+        if node.kind not in {"fact", "claim"} or parts is None:
+            continue
         sources = sorted(edge.target_id for edge in edges if edge.source_id == node.id)
         wrote = [
             entry.sequence
@@ -49,10 +49,10 @@ def reference(store: GraphStore, namespace: str = "default") -> list[dict[str, A
         rows.append({
             "memory": store.identity[0], "namespace": namespace, "id": node.id,
             "user_id": node.scope.user_id, "agent_id": node.scope.agent_id, "session_id": node.scope.session_id,
-            "path": list(node.scope.path), "subject": parts and parts.subject,
-            "attribute": parts and parts.attribute, "value": parts and parts.value, "statement": node.content,
+            "path": list(node.scope.path), "subject": parts.subject, "attribute": parts.attribute,
+            "value": parts.value, "is_denied": parts.is_denied, "statement": node.content,
             "valid_from": node.valid_from, "valid_to": node.valid_to, "said_at": node.timestamp,
-            "expires_at": node.expires_at, "confidence": parts and parts.confidence, "sources": sources,
+            "expires_at": node.expires_at, "confidence": parts.confidence, "sources": sources,
             "sequence": max(wrote),
         })  # fmt: skip
     return sorted(rows, key=lambda row: row["id"])

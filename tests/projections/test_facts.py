@@ -169,7 +169,7 @@ def test_rows_follow_every_write(on_disk: NeuroGraphMemory) -> None:
     assert sorted(rows_in(config)) == sorted([(first, "Lyon"), (second, "Paris")])
     on_disk.update(second, "Ana city: Nice")
     assert rows_in(config, f"SELECT value, statement FROM facts WHERE id = '{second}'") == [("Nice", "Ana city: Nice")]  # noqa: S608
-    on_disk.add("A fact in words.", kind="fact", user_id="bob")
+    on_disk.add("I live in Rome.", user_id="bob")
     assert len(rows_in(config)) == 3
     on_disk.delete(user_id="bob")
     assert len(rows_in(config)) == 2
@@ -229,18 +229,41 @@ def test_a_server_that_is_away_stops_no_write(
         assert fact_id.encode() in postgres.dump(url)
 
 
-def test_every_way_to_make_a_fact_makes_its_row(on_disk: NeuroGraphMemory) -> None:
-    texts = [f"The pottery course has {thing}." for thing in ("a kiln", "a new teacher", "blue bowls")]
-    (stated,) = on_disk.add("Ana lives in Lyon.", kind="fact")
-    assert [row[0] for row in rows_in(on_disk.config)] == [stated]
-    ids = on_disk.add(texts)
+def test_each_row_has_a_subject_an_attribute_and_a_value(on_disk: NeuroGraphMemory) -> None:
+    stated = on_disk.facts.add("Ana", "city", "Lyon")
+    on_disk.add("Ana lives in Lyon.", kind="fact")
+    texts = [f"I live in Rome, and the pottery course has {thing}." for thing in ("a kiln", "bowls", "a bell")]
+    ids = on_disk.add(texts, user_id="ana")
     for _ in range(3):
         on_disk.feedback(ids)
-        on_disk.recall("the pottery course")
+        on_disk.recall("the pottery course", user_id="ana")
     on_disk.learning.flush()
-    made = on_disk.learning.consolidate()
-    assert made
-    assert {row[0] for row in rows_in(on_disk.config)} == {stated, *made}
+    on_disk.learning.consolidate()
+    on_disk.add("I moved to Oslo.", user_id="ana")
+    rows = rows_in(on_disk.config, "SELECT id, subject, attribute, value, valid_to FROM facts")
+    assert {row[0] for row in rows} == {fact.id for fact in on_disk.facts.list(user_id="ana")} > {stated}
+    assert all(row[1] and row[2] and row[3] for row in rows)
+    assert [bool(row[4]) for row in rows if row[3] == "Rome"] == [True]
+
+
+@pytest.mark.parametrize("remedy", ["reopening", "catch_up"])
+def test_lost_rows_are_written_again(config: MemoryConfig, remedy: str) -> None:
+    config = config.replace(storage="sqlite")
+    with NeuroGraphMemory(config) as memory:
+        memory.facts.add("Ana", "city", "Lyon")
+        memory.add("I live in Rome.", user_id="ana")
+        before = sorted(rows_in(config))
+        if remedy == "reopening":
+            memory.close()
+        connection = sqlite3.connect(Path(config.save_dir) / "facts.db")
+        connection.execute("DELETE FROM facts WHERE value = 'Rome'")
+        connection.commit()
+        connection.close()
+        if remedy == "catch_up":
+            memory.facts.catch_up()
+            assert sorted(rows_in(config)) == before
+    with NeuroGraphMemory(config):
+        assert sorted(rows_in(config)) == before
 
 
 def test_ids_of_facts_cannot_be_taken_or_guessed(memory: NeuroGraphMemory) -> None:

@@ -36,7 +36,7 @@ def test_the_page_shows_both_sides_and_the_effect_of_each_answer(memory: NeuroGr
     (conflict,) = memory.conflicts.list("resolved", user_id="ana")
     page = read(explain_conflicts(memory, user_id="ana"))
     for words in (
-        "0 open, 1 resolved · memories of ana", conflict.question, conflict.reason, "supersession", "confidence 85 %",
+        "0 open, 1 resolved · memories of ana", conflict.question, conflict.reason, "supersession", "confidence 95 %",
         "Ana city: Lyon", "Ana city: Paris", lyon, paris, "valid from 2020-01-01 until 2022-01-01",
         "Only the first is right The second was never true.", "Only the second is right The first was never true.",
         "Both are right Both memories stand.", "It changed present outcome The first was true until the second began.",

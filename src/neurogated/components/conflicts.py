@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from neurogated.core.conflicts import CONFLICT, Conflict, Status, conflicts_in
 from neurogated.core.delta import GraphDelta
+from neurogated.core.derivation import sources_of
 from neurogated.core.filters import Filter
 from neurogated.core.judgements import Relation
 from neurogated.core.model import checked_count
@@ -14,7 +15,7 @@ from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.knowledge.answers import answers_to
 from neurogated.knowledge.effects import Effect, effect_of
-from neurogated.knowledge.judge import Content
+from neurogated.knowledge.judge.texts import Content, compare_contents
 from neurogated.knowledge.settlement import resolution
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text
@@ -34,7 +35,7 @@ class Conflicts:
         self._session = session
 
     def compare(self, first: Content, second: Content) -> Relation:
-        """Return how two statements relate; nothing is stored.
+        """Return how two statements relate, as if they were told one after the other; nothing is stored.
 
         Args:
             first: a text, or a fact: a mapping with `subject`, `attribute` and `value`. A text with times is a mapping
@@ -43,13 +44,14 @@ class Conflicts:
 
         Returns:
             A contradiction, supersession, refinement, duplicate or independent pair, with confidence and reason. The
-            first two have an outcome: one statement is superseded or wrong, or both are contested. A text of more than
-            4,000 characters is independent.
+            first two have an outcome: the earlier statement is superseded, or both are contested. Texts that say
+            nothing about one attribute are independent.
 
         Raises:
             InputError: a fact lacks a part, or a time cannot be read.
         """
-        return self._session.parts.pair_judge.compare(first, second)
+        parts = self._session.parts
+        return compare_contents(parts.claim_reader, parts.claim_judge, first, second, self._session.clock())
 
     def list(
         self, status: Status | None = "open", *, user_id: UserChoice = None, limit: int | None = None
@@ -81,8 +83,9 @@ class Conflicts:
 
         Args:
             conflict_id: the conflict.
-            keep: the id of the right memory: the other one is wrong, and held at no time. Or `both`: both stand. Or
-                `supersede`: the memory that began earlier holds until the other begins. The id of a side comes first.
+            keep: the id of the right side, or of a memory that only this side is read from: the other side is wrong,
+                and held at no time. Or `both`: both stand. Or `supersede`: the side that began earlier holds until the
+                other begins. The id of a side comes first.
             because: the reason, such as the answer of the user.
 
         Raises:
@@ -95,11 +98,8 @@ class Conflicts:
 
         def outcome() -> GraphDelta:
             conflict = self._conflict(conflict_id)
-            if keep not in (*_ANSWERS, *conflict.sides):
-                raise InputError(
-                    f"keep is {keep!r}, but must be 'both', 'supersede', or one of {' and '.join(conflict.sides)}"
-                )
-            delta, after = resolution(self._session.store, conflict, keep, because, self._session.clock())
+            store = self._session.store
+            delta, after = resolution(store, conflict, self._answer(conflict, keep), because, self._session.clock())
             resolved.append(after)
             return delta
 
@@ -119,6 +119,18 @@ class Conflicts:
         conflict, now = self._conflict(conflict_id), self._session.clock()
         answers = dict.fromkeys((*conflict.sides, *_ANSWERS))
         return [effect_of(self._session.store, conflict, keep, now) for keep in answers]
+
+    def _answer(self, conflict: Conflict, keep: str) -> str:
+        """Return an answer with the side of a memory in place of the memory."""
+        if keep in (*conflict.sides, *_ANSWERS):
+            return keep
+        sources = sources_of(self._session.store.view(), conflict.sides)
+        sides = [side for side in conflict.sides if keep in sources.get(side, ())]
+        if len(sides) != 1:
+            raise InputError(
+                f"keep is {keep!r}, but must be 'both', 'supersede', or one of {' and '.join(conflict.sides)}"
+            )
+        return sides[0]
 
     def _conflict(self, conflict_id: str) -> Conflict:
         store, wanted = self._session.store, checked_text("the id of a conflict", conflict_id)

@@ -77,7 +77,9 @@ class Facts:
         valid_at: Moment | None = None,
         **filters: Unpack[FilterOptions],
     ) -> builtins.list[Fact]:
-        """Return the facts of the graph, stated or derived, in the order they were added.
+        """Return the facts of the graph, stated or read from memories, in the order they were added.
+
+        Facts that hold no longer have a `valid_to`.
 
         Args:
             subject: only facts about it; upper and lower case are the same.

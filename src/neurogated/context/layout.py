@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from neurogated.core.facts import FACT
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import FACT
 from neurogated.core.quoting import CLOSING, OPENING, opening_tag, quoted_memory
 
 __all__ = ["EMPTY", "Line", "framed", "line_of", "text_of"]

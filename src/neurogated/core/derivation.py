@@ -1,4 +1,4 @@
-"""Memories that were derived from others, such as facts: DERIVED_FROM edges lead from them to their sources."""
+"""Memories that were derived from others, and the claims of memories: DERIVED_FROM edges lead to their sources."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from neurogated.core.conflicts import as_given
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import CLAIM
 from neurogated.core.view import GraphView, Rows
 
 _BASIS = (
@@ -25,19 +26,49 @@ def derived_rows(view: GraphView) -> Rows:
 
 
 def source_rows(view: GraphView) -> Rows:
-    """Return the rows of the nodes from which others were derived, ascending."""
-    return np.unique(view.edge_target[_derivations(view)]).astype(np.int64)
+    """Return the rows of the nodes from which memories were derived, ascending."""
+    edges = _derivations(view)
+    edges = edges[~_are_claims(view, view.edge_source[edges].astype(np.int64))]
+    return np.unique(view.edge_target[edges]).astype(np.int64)
 
 
 def derived_from(view: GraphView, node_ids: Iterable[str]) -> list[str]:
-    """Return the ids of the nodes that were derived from these nodes, directly or through others, without these."""
+    """Return the ids of the memories that were derived from these nodes, directly or through others, without these.
+
+    Claims are passed through and not returned: one may have other sources, see `claims_of`.
+    """
     known = frontier = view.known_rows(node_ids)
     found = frontier[:0]
     while frontier.size:
         arcs = view.arcs(frontier, EdgeType.DERIVED_FROM, inwards=True)
         frontier = np.setdiff1d(arcs.target, known)
         known, found = np.union1d(known, frontier), np.union1d(found, frontier)
-    return [view.ids[row] for row in found.tolist()]
+    return [view.ids[row] for row in found[~_are_claims(view, found)].tolist()]
+
+
+def claims_of(view: GraphView, node_ids: Iterable[str]) -> list[str]:
+    """Return the ids of the claims that were read from memories, in the order they were stored."""
+    rows = view.known_rows(node_ids)
+    if not rows.size or CLAIM not in view.kinds:
+        return []
+    found = np.unique(view.arcs(rows, EdgeType.DERIVED_FROM, inwards=True).target)
+    return [view.ids[row] for row in found[_are_claims(view, found)].tolist()]
+
+
+def sources_of(view: GraphView, node_ids: Iterable[str]) -> dict[str, list[str]]:
+    """Return the ids of the nodes from which each of some nodes was derived, in the order they were stored."""
+    found: dict[str, list[str]] = {}
+    rows = view.known_rows(node_ids)
+    arcs = view.arcs(rows, EdgeType.DERIVED_FROM)
+    for origin, target in sorted(zip(rows[arcs.origin].tolist(), arcs.target.tolist(), strict=True)):
+        found.setdefault(view.ids[origin], []).append(view.ids[target])
+    return found
+
+
+def _are_claims(view: GraphView, rows: Rows) -> NDArray[np.bool_]:
+    code = view.kinds.index(CLAIM) if CLAIM in view.kinds else -1
+    found: NDArray[np.bool_] = view.kind.take(rows) == code
+    return found
 
 
 def _derivations(view: GraphView) -> Rows:

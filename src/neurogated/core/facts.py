@@ -1,36 +1,42 @@
-"""`Fact`: a memory of kind `fact`, as programs and SQL tables read it."""
+"""`Fact`: what is known of a subject, stated or read from memories, as programs and SQL tables read it."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from neurogated.core.edge_type import EdgeType
+import numpy as np
+
+from neurogated.core.derivation import sources_of
+from neurogated.core.found import Statement
 from neurogated.core.model import MemoryNode
-from neurogated.core.node_kind import FACT
+from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 
-__all__ = ["FACT", "Fact", "fact_ids", "facts_of"]
+FACTS = frozenset({FACT, CLAIM})
+"""The kinds of nodes that `facts.list` lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact, stated by the caller or derived from other memories."""
+    """A fact that the caller stated, or a claim that was read from memories."""
 
     id: str
-    """The id of its memory."""
+    """The id of its node."""
     statement: str
-    """The fact as text."""
-    subject: str | None = None
-    """The person or thing that it is about; None if only the text is known."""
-    attribute: str | None = None
-    value: str | None = None
-    confidence: float | None = None
-    """How sure its source is, 0–1; None if unknown."""
+    """The fact as text; of a claim the words that make it."""
+    subject: str
+    """The person or thing that it is about; `user` for the user herself."""
+    attribute: str
+    """Which property of the subject, such as `home`."""
+    value: str
+    confidence: float = 1.0
+    """How sure its source is, 0–1."""
+    is_denied: bool = False
+    """Whether the subject does not have this value."""
     valid_from: datetime | None = None
     """When the fact began to hold; None if it always did."""
     valid_to: datetime | None = None
@@ -39,36 +45,40 @@ class Fact:
     """When it was said."""
     expires_at: datetime | None = None
     sources: tuple[str, ...] = ()
-    """The ids of the memories from which it is derived, sorted."""
+    """The ids of the memories from which it was read, sorted; empty for a fact that the caller stated."""
     scope: Scope = field(default_factory=Scope)
     """Its owner."""
 
 
 def fact_ids(view: GraphView) -> list[str]:
-    """Return the ids of the facts that a view admits, in the order they were added."""
-    kinds = list(view.kinds)
-    if FACT not in kinds:
+    """Return the ids of the facts and claims that a view admits, in the order they were added.
+
+    It also lists memories of kind `fact` without known parts, which `facts_of` leaves out.
+    """
+    codes = [code for code, kind in enumerate(view.kinds) if kind in FACTS]
+    if not codes:
         return []
     rows = view.admitted_nodes()
-    return [view.ids[row] for row in rows[view.kind.take(rows) == kinds.index(FACT)].tolist()]
+    return [view.ids[row] for row in rows[np.isin(view.kind.take(rows), codes)].tolist()]
 
 
 def facts_of(store: GraphStorePort, view: GraphView, node_ids: Sequence[str]) -> list[Fact]:
-    """Return the facts among some nodes that still exist, with the sources that a view of the store shows."""
-    nodes = [node for node in store.get_nodes(node_ids, missing_ok=True) if node.kind == FACT]
-    sources = _sources(view, [node.id for node in nodes])
-    return [_fact(node, sources[node.id]) for node in nodes]
+    """Return the facts and claims among some nodes that still exist, with the sources that a view shows."""
+    nodes = [node for node in store.get_nodes(node_ids, missing_ok=True) if node.kind in FACTS]
+    known = [(node, node.found.statement) for node in nodes if node.found.statement is not None]
+    sources = sources_of(view, [node.id for node, _ in known])
+    return [_fact(node, parts, sources.get(node.id, ())) for node, parts in known]
 
 
-def _fact(node: MemoryNode, sources: Iterable[str]) -> Fact:
-    parts = node.found.statement
+def _fact(node: MemoryNode, parts: Statement, sources: Iterable[str]) -> Fact:
     return Fact(
         node.id,
         node.content,
-        subject=None if parts is None else parts.subject,
-        attribute=None if parts is None else parts.attribute,
-        value=None if parts is None else parts.value,
-        confidence=None if parts is None else parts.confidence,
+        subject=parts.subject,
+        attribute=parts.attribute,
+        value=parts.value,
+        confidence=parts.confidence,
+        is_denied=parts.is_denied,
         valid_from=node.valid_from,
         valid_to=node.valid_to,
         timestamp=node.timestamp,
@@ -76,14 +86,3 @@ def _fact(node: MemoryNode, sources: Iterable[str]) -> Fact:
         sources=tuple(sorted(sources)),
         scope=node.scope,
     )
-
-
-def _sources(view: GraphView, node_ids: Iterable[str]) -> Mapping[str, list[str]]:
-    """Return the ids of the nodes from which nodes are derived."""
-    found: dict[str, list[str]] = defaultdict(list)
-    rows = view.known_rows(node_ids)
-    if rows.size:
-        arcs = view.arcs(rows, EdgeType.DERIVED_FROM)
-        for origin, target in zip(rows[arcs.origin].tolist(), arcs.target.tolist(), strict=True):
-            found[view.ids[origin]].append(view.ids[target])
-    return found

@@ -32,6 +32,10 @@ class Statement:
     """The value of the property, such as `Lyon`."""
     confidence: float = 1.0
     """How sure the source of the fact is, 0–1."""
+    is_denied: bool = False
+    """Whether the subject does not have this value."""
+    is_read: bool = False
+    """Whether it is a claim, that is read from a memory."""
 
     def __post_init__(self) -> None:
         for name in _PARTS:
@@ -62,7 +66,8 @@ class Statement:
 
     def to_json(self) -> dict[str, Any]:
         """Return the parts as JSON values."""
-        return {name: getattr(self, name) for name in (*_PARTS, "confidence")}
+        marks = {name: True for name in ("is_denied", "is_read") if getattr(self, name)}
+        return {**{name: getattr(self, name) for name in (*_PARTS, "confidence")}, **marks}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from neurogated.errors import InputError
 
@@ -97,13 +96,3 @@ class Relation:
     def is_conflict(self) -> bool:
         """Whether both cannot stand as they are: a contradiction or a supersession."""
         return self.kind in {RelationKind.CONTRADICTION, RelationKind.SUPERSESSION}
-
-
-class StatementJudge(Protocol):
-    """Decides how two statements relate."""
-
-    def compare(self, first: str | Mapping[str, Any], second: str | Mapping[str, Any]) -> Relation:
-        """Return the relation of two texts, or of mappings with `content` and times."""
-
-    def has_one_value(self, text: str) -> bool:
-        """Return whether a sentence may state an attribute that has one value at a time, such as a home."""

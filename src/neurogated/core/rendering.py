@@ -25,6 +25,7 @@ __all__ = [
     "place_tag",
     "places_among",
     "render",
+    "slot_tag",
     "speaker_tag",
     "subject_names",
     "subject_tag",
@@ -103,7 +104,9 @@ def _without_label(node: Text) -> str:
 
 
 def keyword_text(node: Described) -> str:
-    """Return the text of a memory for the keyword index: its date and the embedded text."""
+    """Return the text of a memory for the keyword index: its date and the embedded text. A claim has none."""
+    if node.found.statement is not None and node.found.statement.is_read:
+        return ""
     moment = node.timestamp
     return f"{moment.day} {moment:%B %Y}\n{render(node)}" if moment else render(node)
 
@@ -111,9 +114,11 @@ def keyword_text(node: Described) -> str:
 def tags(node: Described) -> frozenset[str]:
     """Return the tags of a node for the inverted index; each contains a blank.
 
-    They name its subjects, its speaker, its place, the trait of mentioning a time, its document, the properties of a
-    turn, and the tags that its owner gave it.
+    They name its subjects, its speaker, its place, the trait of mentioning a time, its document, its slot, the
+    properties of a turn, and the tags that its owner gave it.
     """
+    statement = node.found.statement
+    slot = () if statement is None else (slot_tag(statement.subject, statement.attribute),)
     named = [subject_tag(name) for name in subject_names(node)]
     named += [speaker_tag(name) for name in _names(node.speaker)]
     place = node.found.place or ""
@@ -124,7 +129,7 @@ def tags(node: Described) -> frozenset[str]:
     found += [trait_tag(TIME)] * bool(node.found.times)
     if node.found.document_id is not None:
         found.append(document_tag(node.found.document_id))
-    return frozenset((*found, *turn_tags(node)))
+    return frozenset((*found, *slot, *turn_tags(node)))
 
 
 def subject_names(node: Text) -> tuple[str, ...]:
@@ -163,6 +168,11 @@ def _found_title(node: Text) -> str | None:
 def subject_tag(name: str) -> str:
     """Return the tag of nodes with the subject `name`, in folded words."""
     return f"{_SUBJECT}{name}"
+
+
+def slot_tag(subject: str, attribute: str) -> str:
+    """Return the tag of facts and claims about an attribute of a subject; case and accents make no difference."""
+    return f"slot {' '.join(split_words(fold(subject)))}: {' '.join(split_words(fold(attribute)))}"
 
 
 def speaker_tag(name: str) -> str:

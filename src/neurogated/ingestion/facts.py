@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from neurogated.core.clock import Moment, checked_moment, to_utc
-from neurogated.core.facts import FACT
 from neurogated.core.found import Statement
+from neurogated.core.node_kind import FACT
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage

@@ -9,9 +9,8 @@ from typing import Any, TypedDict
 
 from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.conflicts import as_given
-from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode, checked_metadata
-from neurogated.core.node_kind import given_kind
+from neurogated.core.node_kind import FACT, given_kind
 from neurogated.errors import InputError
 from neurogated.ingestion.document import checked_text, checked_ttl
 

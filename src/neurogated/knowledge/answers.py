@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from neurogated.core.conflicts import Conflict
+from neurogated.core.conflicts import Conflict, moment_of
+from neurogated.core.derivation import sources_of
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import CLAIM
 from neurogated.core.ports import GraphStorePort
 from neurogated.knowledge.origin import are_one_text, is_compared, statements_in, voice_of
 from neurogated.text.keywords import split_keywords
-
-__all__ = ["answers_to"]
 
 _ENOUGH = 2
 """Words of the conflict that a message has if it has none of those in which both sides differ."""
@@ -25,9 +25,11 @@ def answers_to(store: GraphStorePort, conflict: Conflict, most: int) -> tuple[st
     were not stored before it. Each has a word in which both sides differ, or two words of the sides.
     """
     sides = store.get_nodes(conflict.sides, missing_ok=True)
-    if len(sides) < len(conflict.sides) or not most or sides[1].scope.session_id is None:
+    if len(sides) < len(conflict.sides) or not most:
         return ()
-    later = sides[1]
+    later = _latest_source(store, sides[1])
+    if later.scope.session_id is None:
+        return ()
     one, other = (_words(node, place) for node, place in zip(sides, conflict.sentences, strict=True))
     found = []
     theirs = (node for node in _following(store, later, most) if _voice(node) == _voice(later))
@@ -38,6 +40,13 @@ def answers_to(store: GraphStorePort, conflict: Conflict, most: int) -> tuple[st
         if is_about and is_later and is_compared(node) and node.id != sides[0].id:
             found.append(node.id)
     return tuple(found)
+
+
+def _latest_source(store: GraphStorePort, node: MemoryNode) -> MemoryNode:
+    """Return the memory that made a claim last; any other node is its own source."""
+    names = sources_of(store.view(), [node.id]).get(node.id, ())
+    sources = store.get_nodes(names, missing_ok=True) if node.kind == CLAIM else ()
+    return max(sources, key=moment_of, default=node)
 
 
 def _voice(node: MemoryNode) -> tuple[object, ...]:

@@ -1,66 +1,37 @@
-"""The stage of the write path that looks for conflicts between new memories and stored ones."""
+"""The stage of the write path that reads the claims of new memories, and compares them with those of one slot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain, islice, product
+from itertools import chain, islice
 from typing import NamedTuple
 
-import numpy as np
-
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, as_given, moment_of
-from neurogated.core.delta import GraphDelta, PendingTask
-from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import FACT
-from neurogated.core.filters import NO_MEMORIES, Filter
-from neurogated.core.judgements import Relation, RelationKind, StatementJudge
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.claims import Claim, ClaimJudge, ClaimReader
+from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, conflicts_about, moment_of
+from neurogated.core.delta import GraphDelta, Owner, PendingTask
+from neurogated.core.filters import NO_MEMORIES
+from neurogated.core.judgements import Relation
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import subject_tag
 from neurogated.core.same_as import anyone, others_of
-from neurogated.core.scope import Scope, ScopeFilter
-from neurogated.knowledge.certainty import ends, tells_of_another_past
-from neurogated.knowledge.claims import Claim, claims_in, contradicted, repeats
-from neurogated.knowledge.fact_parts import attribute_of, latest_of_each, subject_of
-from neurogated.knowledge.origin import are_one_text, is_compared, owner_of, statements_in, voice_of
-from neurogated.knowledge.passages import content_of, is_personal, may_be_personal, without_now
+from neurogated.core.scope import Scope
+from neurogated.errors import InputError
+from neurogated.knowledge.judge.claim_nodes import claim_of, speaks_for
+from neurogated.knowledge.judge.ledger import ClaimLedger, is_same
+from neurogated.knowledge.judge.rivals import rivals_of
+from neurogated.knowledge.origin import is_compared, voice_of
 from neurogated.knowledge.settlement import Settlement
-from neurogated.knowledge.states import begun_in
-from neurogated.text.keywords import split_keywords
 from neurogated.utils.hash_utils import compute_mdhash_id
-
-__all__ = ["WAITING", "ConflictChecker", "Found"]
-
-# Most words of a sentence that is compared with another.
-_WORDS = 30
-
-# Most pairs of sentences of which a new text is compared.
-_PAIRS = 4
-
-# Share of the words of the shorter of two sentences that both must have to be compared.
-_OVERLAP = 0.5
-
-# A claim finds earlier texts by those of its words that at most this many texts have.
-_COMMON = 1000
-
-# Latest earlier texts that each claim is compared with.
-_CANDIDATES = 64
-
-# Share of the words of a claim, such as “I have never …”, that an earlier sentence must have.
-_SHARE = 0.7
 
 WAITING = "conflict"
 """The kind of pending task of a memory whose conflicts a language model will judge."""
 
-_CERTAIN = 0.85
-"""Confidence from which a supersession needs no answer of the user."""
-
 
 class Found(NamedTuple):
-    """A conflict of a new memory with an earlier one."""
+    """A conflict of a new memory or claim with another one."""
 
     old: MemoryNode
     relation: Relation
@@ -69,41 +40,66 @@ class Found(NamedTuple):
 
 
 class ConflictChecker:
-    """Adds the conflicts of new memories to the delta that writes them."""
+    """Adds the claims of new memories, and their conflicts, to the delta that writes the memories."""
 
     def __init__(
-        self, store: GraphStorePort, judge: StatementJudge, settings: MetabolismSettings, *, queues: bool = False
+        self,
+        store: GraphStorePort,
+        reader: ClaimReader,
+        judge: ClaimJudge,
+        settings: MetabolismSettings,
+        *,
+        queues: bool = False,
     ) -> None:
         """Take the parts; `queues` says whether memories with new texts wait for a language model."""
         self._store = store
+        self._reader = reader
         self._judge = judge
         self._settings = settings
         self._queues = queues and settings.conflict_uncertain > 0
 
     def checked(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = ()) -> GraphDelta:
-        """Return a delta with the conflicts of the memories `fresh` that it writes, and without those that it ends.
+        """Return a delta with the claims and conflicts of the memories `fresh`, and without those that it ends.
 
-        A conflict ends when one side is deleted or its text changes. Then the other side has the valid time that it
-        would have without the conflict. The write lock is held, so the candidates cannot change meanwhile.
+        A claim goes with the last memory that makes it, and a conflict with one of its sides. Then the other side has
+        the valid time that it would have without the conflict. The write lock is held, so nothing else changes them.
+
+        Raises:
+            InputError: a text has the id of a claim or a conflict.
         """
+        if taken := next((node for node in fresh if node.kind in NO_MEMORIES), None):
+            raise InputError(f"only the memory itself makes the {taken.kind} {taken.id!r}; choose another id")
         settlement = Settlement(self._store, delta.at, delta.nodes)
-        parted = list(settlement.parted_by(frozenset(delta.removed_nodes)))
-        settlement.remove(delta.removed_nodes)
+        ledger = ClaimLedger(self._store, self._reader, settlement, delta, self._settings.conflict_facts)
+        kept = ledger.update(fresh)
+        removed = (*delta.removed_nodes, *ledger.gone)
+        removed = tuple(dict.fromkeys((*removed, *conflicts_about(self._store.view(), ledger.gone))))
+        parted = list(settlement.parted_by(frozenset(removed)))
+        settlement.remove(removed)
         for node in delta.nodes:
             settlement.follow(node)
         if self._settings.check_conflicts:
-            gone, before = frozenset(delta.removed_nodes), list[MemoryNode]()
-            for old, later in parted:
-                for found in self._between(old, later):
-                    self._record(settlement, later, found)
+            for earlier, later in parted:
+                relation = self._judge.compare(claim_of(earlier), claim_of(later))
+                if relation.is_conflict:
+                    self._record(settlement, earlier, later, Found(earlier, relation))
+            for node in kept:
+                self._meet(settlement, ledger, node, self._settings.conflict_most)
             for node in filter(is_compared, fresh):
-                # Older memories are in conflict with the latest ones already, so a long dispute grows no faster.
-                for found in islice(self._found(delta, node, before, settlement), self._settings.conflict_most):
-                    if found.old.id not in gone and not settlement.is_wrong(found.old.id):
-                        self._record(settlement, node, found, delta.edges)
-                before.append(node)
+                self._read(settlement, ledger, node, ledger.claims_of(node))
             delta = self._queued(delta, fresh) if self._queues else delta
-        return settlement.added_to(delta)
+        return self._with_claims(delta, settlement, ledger, removed)
+
+    def claimed(
+        self, found: Iterable[tuple[MemoryNode, Sequence[Claim]]], settled: Iterable[PendingTask], at: datetime
+    ) -> GraphDelta:
+        """Return the delta with claims that a language model read in stored memories, and with their conflicts."""
+        delta = GraphDelta(settled=tuple(settled), reason="judge", at=at)
+        settlement = Settlement(self._store, at)
+        ledger = ClaimLedger(self._store, self._reader, settlement, delta, self._settings.conflict_facts)
+        for node, claims in found:
+            self._read(settlement, ledger, node, claims)
+        return self._with_claims(delta, settlement, ledger, ())
 
     def judged(
         self, found: Iterable[tuple[MemoryNode, Found]], settled: Iterable[PendingTask], at: datetime
@@ -111,9 +107,26 @@ class ConflictChecker:
         """Return the delta with the conflicts that a language model found, each with its later stored memory."""
         settlement = Settlement(self._store, at)
         for node, one in found:
-            if not settlement.is_wrong(one.old.id):
-                self._record(settlement, node, one)
+            if not settlement.is_wrong(one.old.id) and not self._is_answered(settlement, node.id, one.old.id):
+                is_first = moment_of(one.old) <= moment_of(node)
+                earlier, later = (one.old, node) if is_first else (node, one.old)
+                self._record(settlement, earlier, later, one)
         return settlement.added_to(GraphDelta(settled=tuple(settled), reason="judge", at=at))
+
+    @staticmethod
+    def _with_claims(
+        delta: GraphDelta, settlement: Settlement, ledger: ClaimLedger, removed: tuple[str, ...]
+    ) -> GraphDelta:
+        """Return the delta with the changes of claims and conflicts."""
+        if ledger.edges or ledger.parted or ledger.gone:
+            delta = replace(
+                delta,
+                removed_nodes=removed,
+                removed_edges=tuple(dict.fromkeys((*delta.removed_edges, *ledger.parted))),
+                edges=(*delta.edges, *ledger.edges.values()),
+                owner=Owner.MEMORY,
+            )
+        return settlement.added_to(delta)
 
     def _queued(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
         """Return a delta that queues the memories with new texts or owners for the language model."""
@@ -126,258 +139,87 @@ class ConflictChecker:
         settled = tuple(task for task in delta.settled if task not in tasks)
         return replace(delta, queued=(*delta.queued, *tasks), settled=settled) if tasks else delta
 
-    def _found(
-        self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode], settlement: Settlement
-    ) -> Iterator[Found]:
+    # Claims
+
+    def _read(self, settlement: Settlement, ledger: ClaimLedger, node: MemoryNode, claims: Sequence[Claim]) -> None:
+        """Write the claims of a memory, and compare them. A stated fact is its own claim."""
+        left = self._settings.conflict_most
         if node.found.statement is not None:
-            yield from self._of_fact(node, before, settlement)
-        else:
-            told = set[str]()
-            for found in chain(self._of_claims(node, before), self._of_sentences(delta, node, before)):
-                if found.old.id not in told:
-                    told.add(found.old.id)
-                    yield found
+            ledger.enter(node)
+            self._meet(settlement, ledger, node, left)
+        for claim in claims:
+            left -= self._meet(settlement, ledger, ledger.say(claim, node), left)
 
-    # Facts
+    def _meet(self, settlement: Settlement, ledger: ClaimLedger, node: MemoryNode, most: int) -> int:
+        """Compare a claim with those next to it in time; return how many conflicts it has, up to `most`."""
+        mates = ledger.mates(node)
+        rivals = list(islice(rivals_of(self._judge, node, mates, settlement.is_wrong), most))
+        for earlier, later, relation in rivals:
+            if not self._is_dismissed(settlement, earlier, later, mates):
+                self._record(settlement, earlier, later, Found(earlier, relation))
+        return len(rivals)
 
-    def _between(self, old: MemoryNode, new: MemoryNode) -> Iterator[Found]:
-        relation = self._judge.compare(*(content_of(as_given(one), one.content) for one in (old, new)))
-        if relation.is_conflict:
-            yield Found(old, relation)
-
-    def _of_fact(self, node: MemoryNode, before: Sequence[MemoryNode], settlement: Settlement) -> Iterator[Found]:
-        """Compare a stated fact with the facts about its subject."""
-        for old in self._facts_like(node, before, settlement):
-            yield from self._between(old, node)
-
-    def _facts_like(
-        self, node: MemoryNode, before: Sequence[MemoryNode], settlement: Settlement
-    ) -> Iterator[MemoryNode]:
-        """Yield the facts about the subject of a fact that stand when it begins, and of each attribute the next one.
-
-        Of several contested values of an attribute, only the latest counts: it has conflicts with the earlier ones. So
-        a value costs the same however many values an attribute had.
-        """
-
-        def is_alike(other: MemoryNode) -> bool:
-            return other.id != node.id and owner_of(other) == owner_of(node) and subject_of(other) == subject_of(node)
-
-        standing, ended = (list(filter(is_alike, one)) for one in self._about_subject(node, before))
-        standing = latest_of_each(standing)
-        winners = {one.other(old.id) for old in standing for one in settlement.about(old.id) if one.loser == old.id}
-        later = [*ended, *filter(is_alike, filter(None, map(settlement.node, winners)))]
-        following: dict[str, MemoryNode] = {}
-        for other in sorted(later, key=moment_of, reverse=True):
-            if moment_of(other) > moment_of(node):
-                following[attribute_of(other)] = other
-        yield from {one.id: one for one in (*standing, *following.values())}.values()
-
-    def _about_subject(
-        self, node: MemoryNode, before: Sequence[MemoryNode]
-    ) -> tuple[list[MemoryNode], list[MemoryNode]]:
-        """Return stored facts and those of `before` that hold when a fact begins, and some that hold at other times.
-
-        Those that share most words with the attribute come first, and of these the latest.
-        """
-        scope = ScopeFilter(node.scope.user_id, alone=True)
-        view = self._store.view(filters=Filter(kinds=(FACT,), scope=scope))
-        facts = view.admitted_nodes()
-        facts = facts[~np.isin(facts, view.known_rows(one.id for one in before))]
-        rows = facts[self._store.has_tags([subject_tag(subject_of(node))], view, facts)[0]]
-        stems = split_keywords(attribute_of(node))
-        shared = self._store.has_tags(stems, view, rows).sum(axis=0) if stems and rows.size else np.zeros(rows.size)
-        rows = rows[np.lexsort((rows, shared))[::-1]]
-        holds = ~np.isin(rows, self._store.view(valid_at=moment_of(as_given(node))).hidden)
-        read = [
-            self._store.get_nodes([view.ids[row] for row in part[: self._settings.conflict_facts].tolist()])
-            for part in (rows[holds], rows[~holds])
-        ]
-        return [*reversed(before), *read[0]], read[1]
-
-    # Texts
-
-    def _of_claims(self, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
-        """Compare the claims of a text with earlier texts of the same person."""
-        share = _SHARE
-        for place, sentence in enumerate(statements_in(node)):
-            for claim in claims_in(sentence):
-                said = [(old, statements_in(old)) for old in self._said_before(claim, node, before)]
-                if any(repeats(claim, sentences, share) for _, sentences in said):
-                    continue
-                places = ((old, contradicted(claim, sentences, share)) for old, sentences in said)
-                hits = [(old, at) for old, at in places if at is not None]
-                if hits:
-                    old, at = max(hits, key=lambda hit: _nearness(claim, *hit))
-                    yield Found(old, claim.relation, (at, place), claim.rule)
-
-    def _said_before(self, claim: Claim, node: MemoryNode, before: Sequence[MemoryNode]) -> list[MemoryNode]:
-        """Return the latest earlier texts that hold enough words of a claim."""
-        scope = ScopeFilter(node.scope.user_id, alone=True)
-        view = self._store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES))
-        stems = sorted(set(split_keywords(claim.words)))
-        found = self._store.rare_nodes_with(dict.fromkeys(stems, _COMMON), view)
-        rows = np.unique(view.known_rows(set(chain.from_iterable(found.values()))))
-        shared = self._store.has_tags(stems, view, rows).sum(axis=0) if rows.size else rows
-        # A verb may have another form there, so the index may know one word less of it.
-        rows = rows[shared >= claim.least(_SHARE) - 1][-_CANDIDATES:]
-        stored = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
-        return [old for old in (*stored, *before) if _precedes(old, node)]
-
-    def _of_sentences(self, delta: GraphDelta, node: MemoryNode, before: Sequence[MemoryNode]) -> Iterator[Found]:
-        """Compare the short sentences of a text with those of the texts to which it has SIM edges.
-
-        Two values of one attribute may have little in common for a vector, such as two cities. So the texts that
-        have the words of a sentence are compared too, if it may state an attribute that has one value at a time.
-        """
-        near = [
-            edge.target_id
-            for edge in delta.edges
-            if edge.source_id == node.id
-            and edge.type is EdgeType.SIM
-            and edge.weight >= self._settings.conflict_similarity
-        ]
-        ours = [one for one in self._short(node) if may_be_personal(one[1]) or begun_in(one[1])]
-        states = (without_now(state) for _, text, _ in ours for state in begun_in(text) or (text,))
-        stated = list(filter(self._judge.has_one_value, states))
-        near = list(dict.fromkeys((*near, *self._with_words(stated, node))))
-        if not ours:
-            return
-        earlier = {one.id: one for one in before}
-        earlier |= {one.id: one for one in self._store.get_nodes(near, missing_ok=True)}
-        pairs = (
-            (old, mine, theirs)
-            # Those before the latest one that a sentence contradicts have ended already.
-            for old in sorted((one for name, one in earlier.items() if name in near), key=moment_of, reverse=True)
-            if _is_said_alike(old, node)
-            for mine, theirs in product(ours, self._short(old))
-            if len(mine[2] & theirs[2]) >= _OVERLAP * min(len(mine[2]), len(theirs[2])) > 0
-            # Few sentences share so many words, and to read one takes longer than to count words.
-            if _is_compared(mine[1]) and _is_compared(theirs[1])
+    @staticmethod
+    def _is_dismissed(
+        settlement: Settlement, earlier: MemoryNode, later: MemoryNode, mates: Sequence[MemoryNode]
+    ) -> bool:
+        """Return whether the user said of two claims that say the same that both stand."""
+        ours, theirs = ({one.id, *_same(one, mates)} for one in (earlier, later))
+        return any(
+            one.by_user and one.loser is None and one.other(name) in theirs
+            for name in ours
+            for one in settlement.about(name)
         )
-        told = set[int]()
-        for old, (place, text, _), (at, said, _) in islice(pairs, _PAIRS):
-            if place in told:
-                continue
-            pair = content_of(old, said), content_of(node, text)
-            # A message may arrive after one that was said later.
-            relation = self._judge.compare(*(pair if moment_of(old) <= moment_of(node) else pair[::-1]))
-            if relation.is_conflict and not tells_of_another_past(said, text):
-                told.add(place)
-                yield Found(old, relation, (at, place))
-
-    def _with_words(self, states: Sequence[str], node: MemoryNode) -> Iterator[str]:
-        """Yield the ids of the memories of the same user that have words of states, the best first."""
-        scope = ScopeFilter(node.scope.user_id, alone=True)
-        view = self._store.view(filters=Filter(scope=scope, except_kinds=NO_MEMORIES))
-        for state in states:
-            rows, _ = self._store.keyword_rows(state, _CANDIDATES, view)
-            yield from (view.ids[row] for row in rows.tolist())
-
-    def _short(self, node: MemoryNode) -> list[tuple[int, str, frozenset[str]]]:
-        """Return place, text and stems of each short sentence; the stems include those of the states that it begins."""
-        most = _WORDS
-        return [
-            (place, text, frozenset(split_keywords(" ".join(map(without_now, (text, *begun_in(text)))))))
-            for place, text in enumerate(statements_in(node))
-            if len(text.split()) <= most
-        ]
 
     # Outcomes
 
-    def _record(self, settlement: Settlement, new: MemoryNode, found: Found, edges: Sequence[MemoryEdge] = ()) -> None:
-        """Record a conflict. The earlier memory is superseded if it says nothing else and the judge is certain."""
-        old, relation = found.old, found.relation
-        if _are_apart(as_given(old), as_given(new)):
-            return
-        name = compute_mdhash_id("\n".join(sorted((old.id, new.id))), prefix=f"{CONFLICT}-")
+    def _record(self, settlement: Settlement, earlier: MemoryNode, later: MemoryNode, found: Found) -> None:
+        """Record a conflict, and settle it if the later claim says that the earlier one is true no longer.
+
+        A language model judges whole memories, which may say something else, too. So the user is asked.
+        """
+        relation, (first, second) = found.relation, self._stored_first(earlier, later, found)
+        name = compute_mdhash_id("\n".join(sorted((earlier.id, later.id))), prefix=f"{CONFLICT}-")
         known = settlement.conflict(name)
         if known is not None and known.by_user:
             return
-        if known is None and self._is_answered(settlement, new.id, old.id, edges):
-            return
         conflict = known or Conflict(
             name,
-            old.id,
-            new.id,
+            first.id,
+            second.id,
             relation.kind,
             relation.confidence,
-            scope=_scope_of(old),
+            scope=Scope(*earlier.scope.owner),
             reason=relation.reason if found.rule == MODEL else "",
             sentences=found.sentences,
             rule=found.rule,
         )
-        earlier = old if moment_of(old) < moment_of(new) else new if moment_of(new) < moment_of(old) else None
-        if earlier is not None and self._is_certain(earlier, new, found):
+        if relation.outcome == "superseded" and found.rule != MODEL and speaks_for(later, earlier):
             if known is None or known.loser != earlier.id:
-                settlement.settle(conflict, "superseded", earlier.id)
+                settlement.settle(replace(conflict, kind=relation.kind), "superseded", earlier.id)
         elif known is None:
             settlement.put(conflict)
 
-    def _is_certain(self, earlier: MemoryNode, new: MemoryNode, found: Found) -> bool:
-        """Return whether a supersession needs no answer of the user.
+    def _stored_first(self, earlier: MemoryNode, later: MemoryNode, found: Found) -> tuple[MemoryNode, MemoryNode]:
+        """Return both sides, the one first that was there before."""
+        if found.rule == MODEL:
+            return (earlier, later) if found.old.id == earlier.id else (later, earlier)
+        is_late = self._store.has_node(later.id) and not self._store.has_node(earlier.id)
+        return (later, earlier) if is_late else (earlier, later)
 
-        Both memories must have one path, and the earlier text must say nothing else. A state that an event begins is
-        an inference, so the user is asked.
-        """
-        if found.old.scope.path != new.scope.path:
-            return False
-        if found.relation.kind is not RelationKind.SUPERSESSION or found.relation.confidence < _CERTAIN:
-            return False
-        if earlier.found.statement is not None:
-            return True
-        sides = list(zip((found.old, new), found.sentences, strict=True))
-        (node, place), (later, at) = sides if earlier is found.old else sides[::-1]
-        told = statements_in(node)
-        return len(told) == 1 and ends(self._judge, told[place], statements_in(later)[at])
-
-    def _is_answered(self, settlement: Settlement, new: str, old: str, edges: Sequence[MemoryEdge]) -> bool:
+    def _is_answered(self, settlement: Settlement, new: str, old: str) -> bool:
         """Return whether a conflict of memories that say the same is resolved, and the new one did not lose."""
-        ours, theirs = self._group(new, edges), self._group(old, edges)
+        view = self._store.view()
+        ours, theirs = (
+            {name, *chain.from_iterable(others_of(view, view.known_rows([name]), anyone))} for name in (new, old)
+        )
         return any(
             one.status == "resolved" and one.loser not in ours and one.other(name) in theirs
             for name in ours
             for one in settlement.about(name)
         )
 
-    def _group(self, name: str, edges: Sequence[MemoryEdge]) -> set[str]:
-        """Return a memory and those that say the same, in the graph or by new edges."""
-        same = (edge for edge in edges if edge.type is EdgeType.SAME_AS and edge.weight > 0)
-        ends = ((edge.source_id, edge.target_id) for edge in same)
-        names = {name, *chain.from_iterable(pair for pair in ends if name in pair)}
-        view = self._store.view()
-        found = others_of(view, view.known_rows(names), anyone)
-        return names.union(*found)
 
-
-def _precedes(old: MemoryNode, new: MemoryNode) -> bool:
-    """Return whether the same person said the one before the other."""
-    return _is_said_alike(old, new) and moment_of(old) <= moment_of(new)
-
-
-def _is_said_alike(old: MemoryNode, new: MemoryNode) -> bool:
-    """Return whether the same person said both, in two messages or documents."""
-    is_said = is_compared(old) and old.found.statement is None and old.id != new.id and not are_one_text(old, new)
-    return is_said and voice_of(old) == voice_of(new)
-
-
-def _nearness(claim: Claim, node: MemoryNode, place: int) -> tuple[float, float]:
-    """Return the rank of a sentence: most words of the claim; then the last amount, or the first experience."""
-    moment = moment_of(node).timestamp()
-    return claim.share_of(statements_in(node)[place]), moment if claim.amounts else -moment
-
-
-def _is_compared(sentence: str) -> bool:
-    """Return whether sentences are compared with this one; claims are compared with whole texts."""
-    return any(map(is_personal, (sentence, *begun_in(sentence)))) and not any(claims_in(sentence))
-
-
-def _are_apart(one: MemoryNode, other: MemoryNode) -> bool:
-    """Return whether two memories say when they hold, and hold at different times."""
-    return any(
-        first.valid_to is not None and second.valid_from is not None and first.valid_to <= second.valid_from
-        for first, second in ((one, other), (other, one))
-    )
-
-
-def _scope_of(node: MemoryNode) -> Scope:
-    return Scope(*node.scope.owner)
+def _same(node: MemoryNode, mates: Sequence[MemoryNode]) -> Iterator[str]:
+    """Yield the ids of the claims that say the same as one."""
+    return (one.id for one in mates if is_same(claim_of(one), claim_of(node)))

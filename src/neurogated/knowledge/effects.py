@@ -11,8 +11,6 @@ from neurogated.core.judgements import Verdict
 from neurogated.core.ports import GraphStorePort
 from neurogated.knowledge.settlement import resolution, times_of
 
-__all__ = ["Effect", "effect_of", "period"]
-
 
 @dataclass(frozen=True, slots=True)
 class Effect:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from neurogated.core.conflicts import CONFLICT
-from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode
-from neurogated.core.node_kind import CLAIM, EVENT
+from neurogated.core.node_kind import CLAIM, EVENT, FACT
 from neurogated.text.sentences import split_sentences
 
-__all__ = ["Owner", "are_one_text", "is_compared", "owner_of", "statements_in", "voice_of"]
+__all__ = ["Owner", "are_one_text", "is_compared", "owner_of", "said_in", "statements_in", "voice_of"]
 
 Owner = tuple[object, ...]
 """The owner of a memory, and more."""
@@ -57,8 +56,12 @@ def statements_in(node: MemoryNode) -> list[str]:
     """Return the sentences of a memory; a fact is one."""
     if node.found.statement is not None:
         return [node.content]
-    text = _CODE.sub(" ", node.content)
-    return [" ".join(part.split()) for part in split_sentences(text) if part.strip()]
+    return [" ".join(part.split()) for part in split_sentences(said_in(node)) if part.strip()]
+
+
+def said_in(node: MemoryNode) -> str:
+    """Return the text of a memory without code."""
+    return _CODE.sub(" ", node.content)
 
 
 def are_one_text(one: MemoryNode, other: MemoryNode) -> bool:

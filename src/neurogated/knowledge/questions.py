@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
+from neurogated.core.claims import ClaimJudge
 from neurogated.core.conflicts import MODEL, Conflict
-from neurogated.core.judgements import RelationKind, StatementJudge
+from neurogated.core.judgements import RelationKind
 from neurogated.core.model import MemoryNode
-from neurogated.knowledge.claims import REASONS, nearest_clause
+from neurogated.core.node_kind import FACT
+from neurogated.knowledge.judge.claim_nodes import claim_of
 from neurogated.knowledge.origin import statements_in
-from neurogated.knowledge.passages import content_of
-from neurogated.knowledge.statement import read_text
+from neurogated.text.language import language_of
 from neurogated.text.strings import one_line
-
-__all__ = ["asked"]
 
 _LONGEST, _ENOUGH = 200, 500
 _QUESTIONS = {
@@ -63,23 +64,46 @@ _QUESTIONS = {
 """By the state of the conflict and by language; the first text is the earlier or the refuted one."""
 
 
-def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, judge: StatementJudge) -> Conflict:
-    """Return a conflict with its reason and its question, from the present texts of its sides."""
-    texts = [_said(node, place) for node, place in zip((first, second), conflict.sentences, strict=True)]
-    reason = conflict.reason if conflict.rule == MODEL else REASONS.get(conflict.rule, "")
-    if not reason:
-        reason = judge.compare(*(content_of(*pair) for pair in zip((first, second), texts, strict=True))).reason
-    texts = [_short(text, other) for text, other in zip(texts, texts[::-1], strict=True)]
+_HAN = re.compile("[\u3400-\u9fff]")
+_LATIN = re.compile(r"[^\W\d_\u3400-\u9fff]+")
+_NAME = re.compile(r"(?<![.!?¿¡\n] )(?<!^)\b[^\W\d_a-z]\w*")
+
+
+def asked(
+    conflict: Conflict, first: MemoryNode, second: MemoryNode, judge: ClaimJudge, said: Sequence[str] = ()
+) -> Conflict:
+    """Return a conflict with its reason and its question, from the present texts of its sides.
+
+    Args:
+        conflict: as it is stored.
+        first: its first side.
+        second: its second side.
+        judge: gives the reason of a conflict of two claims.
+        said: the messages of the user that make the claims, whose language the question has.
+    """
+    sides = first, second
+    is_of_claims = None not in {one.found.statement for one in sides}
+    reason = conflict.reason
+    if conflict.rule != MODEL and is_of_claims:
+        reason = judge.compare(*map(claim_of, sides)).reason
+    texts = [_short(_said(node, place)) for node, place in zip(sides, conflict.sentences, strict=True)]
     # An agent states facts, and a user says messages.
-    is_noted = None not in {first.found.statement, second.found.statement}
+    is_noted = {one.kind for one in sides} == {FACT}
     state = f"noted {conflict.kind.value}" if is_noted else conflict.kind.value
     if conflict.loser is not None:
         state = conflict.outcome
         texts = texts[::-1] if conflict.loser == second.id else texts
-    language = read_text(f"{first.content[:_ENOUGH]} {second.content[:_ENOUGH]}").language
     form = _QUESTIONS.get(state, _QUESTIONS[RelationKind.CONTRADICTION.value])
-    question = form.get(language, form["en"]).format(*texts)
+    question = form[_language(said or [one.content for one in sides])].format(*texts)
     return replace(conflict, reason=reason, question=question)
+
+
+def _language(texts: Sequence[str]) -> str:
+    """Return the language of texts by their words without names, since a name may be foreign."""
+    text = "\n".join(one[:_ENOUGH] for one in texts)
+    if len(_HAN.findall(text)) > len(_LATIN.findall(text)):
+        return "zh"
+    return language_of(_NAME.sub("", text))
 
 
 def _said(node: MemoryNode, place: int) -> str:
@@ -87,7 +111,6 @@ def _said(node: MemoryNode, place: int) -> str:
     return found[place] if place < len(found) else node.content
 
 
-def _short(text: str, other: str) -> str:
-    """Return a text, or the clause of a long one that is most like the other text."""
-    flat = one_line(text if len(text) <= _LONGEST else nearest_clause(text, other)).rstrip(".。")
+def _short(text: str) -> str:
+    flat = one_line(text).rstrip(".。!！")
     return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"

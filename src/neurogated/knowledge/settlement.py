@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -25,8 +25,6 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.outcomes import Outcome, Outcomes, SideTimes, outcome_of
 from neurogated.core.outcomes import times_of as given_side
 from neurogated.core.ports import GraphStorePort
-
-__all__ = ["Settlement", "resolution", "returned", "times_of"]
 
 
 def times_of(node: MemoryNode) -> Validity:
@@ -51,12 +49,25 @@ class Settlement:
         self._stored: dict[str, Conflict | None] = {}
         self._gone: set[str] = set()
         self._ended: dict[str, None] = {}
+        self._written: dict[str, None] = {}
 
     def node(self, node_id: str) -> MemoryNode | None:
         """Return the latest version of a memory; None if it is gone."""
         if node_id not in self._nodes:
             self._nodes.update((node.id, node) for node in self._store.get_nodes([node_id], missing_ok=True))
         return self._nodes.get(node_id)
+
+    def nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
+        """Return the latest versions of nodes in order, without those that are gone."""
+        missing = [name for name in node_ids if name not in self._nodes]
+        self._nodes.update((node.id, node) for node in self._store.get_nodes(missing, missing_ok=True))
+        return [self._nodes[name] for name in node_ids if name in self._nodes]
+
+    def write(self, node: MemoryNode) -> None:
+        """Add a node to the delta, or another version of one; its conflicts follow it."""
+        self._nodes[node.id] = node
+        self._written[node.id] = None
+        self.follow(node)
 
     def conflict(self, conflict_id: str) -> Conflict | None:
         """Return the latest version of a conflict; None if there is none."""
@@ -169,11 +180,12 @@ class Settlement:
         outdated = [name for name in derived_from(self._view, {*self._ended, *disputed}) if name not in gone]
         outdated += [name for name in conflicts_about(self._view, outdated) if name not in gone]
         written = {node.id: node for node in delta.nodes}
-        changed = [name for name in (*written, *self._ended) if name not in gone or name in written]
+        others = (*self._written, *self._ended)
+        changed = dict.fromkeys(name for name in (*written, *others) if name not in gone or name in written)
         nodes = {name: self._nodes.get(name) or written[name] for name in changed}
         kept = [one for one in self._conflicts.values() if one.id not in self._gone and one.id not in outdated]
         conflicts = [one.node(filter(None, map(self.node, one.sides)), delta.at) for one in kept]
-        if not (self._ended or conflicts):
+        if not (others or conflicts):
             return delta
         return replace(
             delta,

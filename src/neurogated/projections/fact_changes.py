@@ -9,7 +9,7 @@ from typing import NamedTuple
 from neurogated.core.abilities import SupportsTouched
 from neurogated.core.clock import to_micros
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import FACT
+from neurogated.core.facts import FACTS
 from neurogated.core.ports import GraphStorePort
 
 
@@ -37,7 +37,10 @@ def is_known(store: GraphStorePort, sequence: int, at: int) -> bool:
 def changes_between(store: GraphStorePort, sequence: int, at: int, up_to: int) -> FactChanges:
     """Return the changes after a delta, up to the number `up_to`."""
     if isinstance(store, SupportsTouched):
-        touched = store.touched(FACT, EdgeType.DERIVED_FROM.value, sequence, up_to)
+        touched: dict[str, int] = {}
+        for kind in sorted(FACTS):
+            for name, last in store.touched(kind, EdgeType.DERIVED_FROM.value, sequence, up_to).items():
+                touched[name] = max(last, touched.get(name, 0))
         return FactChanges(touched, {}, *store.last_change(up_to))
     found: dict[str, int] = {}
     derived = EdgeType.DERIVED_FROM

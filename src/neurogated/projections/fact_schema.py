@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
     DateTime,
     Dialect,
@@ -22,7 +23,7 @@ from sqlalchemy import (
 
 from neurogated.core.facts import Fact
 
-VERSION = 1
+VERSION = 2
 """Raised whenever a column changes; tables of another version are rebuilt."""
 SCHEMA = MetaData()
 
@@ -50,9 +51,10 @@ FACTS = Table(
     Column("agent_id", String),
     Column("session_id", String),
     Column("path", JSON, nullable=False),
-    Column("subject", String),
-    Column("attribute", String),
-    Column("value", String),
+    Column("subject", String, nullable=False),
+    Column("attribute", String, nullable=False),
+    Column("value", String, nullable=False),
+    Column("is_denied", Boolean, nullable=False),
     Column("statement", String, nullable=False),
     Column("valid_from", _Moment),
     Column("valid_to", _Moment),
@@ -93,6 +95,7 @@ def row_of(fact: Fact, sequence: int) -> dict[str, Any]:
     }
     return {name: storable(text) for name, text in texts.items()} | {
         "path": [storable(part) for part in scope.path],
+        "is_denied": fact.is_denied,
         "valid_from": fact.valid_from,
         "valid_to": fact.valid_to,
         "said_at": fact.timestamp,

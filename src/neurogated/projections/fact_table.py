@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -115,7 +115,7 @@ class FactTable:
             if before is None or before.epoch != graph.epoch or not is_known(store, before.sequence, before.at):
                 before = self._empty(connection, graph)
             written = _advance(connection, store, view, graph, before)
-            if not hurried and not _holds(connection, graph, fact_ids(view)):
+            if not hurried and not _holds(connection, store, view, graph):
                 _log.warning("rows of the table of facts in %s are lost; they are written again", self._database)
                 written = _advance(connection, store, view, graph, self._empty(connection, graph))
             return written
@@ -175,10 +175,10 @@ def _check(connection: Connection) -> None:
         raise CorruptMemoryError(f"the table of facts is damaged ({found}); remove its file")
 
 
-def _holds(connection: Connection, graph: _Graph, ids: Iterable[str]) -> bool:
+def _holds(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph) -> bool:
     """Return whether the table has a row for each of the facts of a graph."""
     there = set(connection.execute(select(FACTS.c.id).where(_in_graph(FACTS, graph))).scalars())
-    return there.issuperset(map(storable, ids))
+    return not facts_of(store, view, [name for name in fact_ids(view) if storable(name) not in there])
 
 
 def _advance(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, before: _Progress) -> int:

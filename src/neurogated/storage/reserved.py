@@ -1,4 +1,4 @@
-"""Writes that only parts of the memory may make: conflicts, their edges, and the ids of facts."""
+"""Writes that only parts of the memory may make: conflicts, their edges, claims, and the ids of facts."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Iterable
 from neurogated.core.conflicts import CONFLICT, Conflict, edges_of, is_conflict_id
 from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import FACT
 from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.errors import InputError
 
-_FACT_ID = re.compile(f"{FACT}-[0-9a-f]{{32}}")
+_ID = re.compile(f"({FACT}|{CLAIM})-[0-9a-f]{{32}}")
 
 
 def refuse_reserved(delta: GraphDelta) -> None:
     """Refuse reserved ids, kinds and edges unless the delta comes from their owner, and validate its conflicts.
 
     Raises:
-        InputError: a caller writes a conflict or the id of a fact, a node has another kind than its id says, or a
-            conflict is invalid or lacks an edge.
+        InputError: a caller writes a conflict, a claim or the id of a fact, a node has another kind than its id says,
+            or a conflict is invalid or lacks an edge.
     """
     if delta.owner is Owner.LOG:
         return
@@ -42,7 +42,8 @@ def _reserved_kind(node: MemoryNode) -> str | None:
     """Return the kind that is reserved by the id or the kind of a node."""
     if node.kind == CONFLICT or is_conflict_id(node.id):
         return CONFLICT
-    return FACT if _FACT_ID.fullmatch(node.id) else None
+    found = _ID.fullmatch(node.id)
+    return CLAIM if node.kind == CLAIM else found and found[1]
 
 
 def _refuse_edges(types: Iterable[EdgeType]) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from neurogated.core.abilities import SupportsCopies
-from neurogated.core.facts import FACT, Fact, fact_ids, facts_of
+from neurogated.core.facts import FACTS, Fact, fact_ids, facts_of
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.outage import Outage
 from neurogated.core.ports import GraphStorePort
@@ -28,9 +28,9 @@ def read_facts(
 ) -> list[Fact]:
     """Return the facts of a graph that the arguments admit, in the order they were added.
 
-    Names are compared without regard to case. A fact without known parts has no name.
+    Names are compared without regard to case.
     """
-    view = store.view(valid_at=valid_at, filters=replace(filter_of(options), kinds=(FACT,)))
+    view = store.view(valid_at=valid_at, filters=replace(filter_of(options), kinds=FACTS))
     names = [view.ids[row] for row in view.admitted_nodes().tolist()]
     return [
         fact
@@ -39,8 +39,8 @@ def read_facts(
     ]
 
 
-def _is_named(name: str | None, wanted: str | None) -> bool:
-    return wanted is None or (name is not None and name.casefold() == wanted.strip().casefold())
+def _is_named(name: str, wanted: str | None) -> bool:
+    return wanted is None or name.casefold() == wanted.strip().casefold()
 
 
 class FactFollower:

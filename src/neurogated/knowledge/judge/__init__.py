@@ -1,0 +1,1 @@
+"""Decides how claims, and texts, relate."""

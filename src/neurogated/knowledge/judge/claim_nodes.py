@@ -1,0 +1,120 @@
+"""Claims as nodes: a node of kind `claim` for what a memory says, and the claim of a node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from neurogated.core.claims import Change, Claim, ClaimReader, Slot
+from neurogated.core.conflicts import as_given, given_times, moment_of
+from neurogated.core.found import Found, Statement
+from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import CLAIM
+from neurogated.core.scope import Scope
+from neurogated.knowledge.judge.slots import slot_key
+from neurogated.knowledge.origin import said_in
+from neurogated.text.keywords import fold
+from neurogated.utils.hash_utils import compute_mdhash_id
+
+
+def claims_in(reader: ClaimReader, node: MemoryNode) -> list[Claim]:
+    """Return the claims of a memory. One without a time of its own has the valid time that the memory was given."""
+    said, times = said_at(node), given_times(node)
+    found = _read(reader, said_in(node), said, node.speaker)
+    return [
+        replace(one, said=said, valid_from=one.valid_from or times[0], valid_to=one.valid_to or times[1])
+        for one in found
+    ]
+
+
+def _read(reader: ClaimReader, text: str, said: datetime | None, speaker: str | None) -> list[Claim]:
+    """Return the claims of a text. A value that ends is denied from then on."""
+    return [
+        replace(one, is_denied=True) if one.change is Change.ENDS else one
+        for one in reader.read(text, said, speaker)
+        if one.value.strip() and one.slot.subject.strip()
+    ]
+
+
+def claim_node(claim: Claim, source: MemoryNode) -> MemoryNode:
+    """Return the node of a claim of a memory. It has no vector and no words; its times are those of its memory."""
+    subject, attribute = slot_key(claim.slot)
+    scope = Scope(*source.scope.owner, path=source.scope.path)
+    parts = [*scope.owner, *scope.path, source.id, subject, attribute, claim.value, claim.is_denied, claim.is_past]
+    return MemoryNode(
+        compute_mdhash_id(json.dumps(parts, ensure_ascii=False), prefix=f"{CLAIM}-"),
+        claim.quote or claim.value,
+        metadata={
+            "change": claim.change and claim.change.value,
+            "is_past": claim.is_past,
+            "sentence": claim.sentence,
+            "speaker": other_speaker(claim.slot.subject, source),
+        },
+        kind=CLAIM,
+        scope=scope,
+        created_at=source.created_at,
+        last_accessed=source.created_at,
+        timestamp=source.timestamp,
+        valid_from=claim.valid_from,
+        valid_to=claim.valid_to or (said_at(source) if claim.is_past else None),
+        expires_at=source.expires_at,
+        found=Found(
+            statement=Statement(
+                claim.slot.subject, attribute, claim.value, claim.confidence, is_denied=claim.is_denied, is_read=True
+            )
+        ),
+    )
+
+
+def claim_of(node: MemoryNode) -> Claim:
+    """Return the claim of a node of kind `claim`, or of a stated fact, with the times that it has without conflicts."""
+    parts, given = node.found.statement, as_given(node)
+    if parts is None:
+        raise ValueError(f"node {node.id!r} is neither a claim nor a fact with known parts")
+    values = node.metadata if parts.is_read else {}
+    change = values.get("change")
+    return Claim(
+        Slot(parts.subject, parts.attribute),
+        parts.value,
+        is_denied=parts.is_denied,
+        change=Change(change) if change else None,
+        is_past=bool(values.get("is_past")),
+        valid_from=given.valid_from,
+        valid_to=given.valid_to,
+        said=given.timestamp,
+        confidence=parts.confidence,
+        sentence=int(values.get("sentence", 0)),
+        quote=node.content if parts.is_read else "",
+    )
+
+
+def time_of(node: MemoryNode) -> datetime:
+    """Return the time by which a claim is before others: when it was said; of a stated fact, when it began to hold."""
+    return said_at(node) if node.kind == CLAIM else moment_of(as_given(node))
+
+
+def said_at(node: MemoryNode) -> datetime:
+    """Return when a memory was said, or else stored."""
+    return node.timestamp or node.created_at
+
+
+def other_speaker(subject: str, source: MemoryNode) -> str | None:
+    """Return who says something about another person; None for the user, and for a person about herself."""
+    return None if source.speaker is None or fold(subject) == fold(source.speaker) else source.speaker
+
+
+def speaks_for(later: MemoryNode, earlier: MemoryNode) -> bool:
+    """Return whether the later of two claims may end the earlier one: within one path, said by the same person.
+
+    Everybody may speak for herself, and the user and the agent for all.
+    """
+    speakers = [node.metadata.get("speaker") if node.kind == CLAIM else None for node in (earlier, later)]
+    return later.scope.path == earlier.scope.path and speakers[1] in {None, speakers[0]}
+
+
+def latest_expiry(sources: Iterable[MemoryNode]) -> datetime | None:
+    """Return when the last of some memories expires; None if one never does."""
+    ends = [one.expires_at for one in sources]
+    return None if None in ends else max(filter(None, ends), default=None)

@@ -1,0 +1,116 @@
+"""The judge of two claims: by slot, value, denial, change and time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from neurogated.core.claims import Change, Claim, Slot
+from neurogated.core.judgements import Relation, RelationKind
+from neurogated.knowledge.read.table import Attribute, attribute_named
+from neurogated.knowledge.read.values import ValueRelation, compare_values
+from neurogated.text.keywords import fold
+from neurogated.text.words import split_words
+
+_SURE, _LIKELY = 0.95, 0.85
+INDEPENDENT = Relation(RelationKind.INDEPENDENT, _LIKELY, "They are about different things.")
+
+
+def slot_key(slot: Slot) -> Slot:
+    """Return a slot in a form that is equal for all its names."""
+    return Slot(" ".join(split_words(fold(slot.subject))), attribute_named(slot.attribute).key)
+
+
+def order_of(claim: Claim) -> datetime | None:
+    """Return the time by which a claim is before others: when it was said; of a stated fact, when it began to hold."""
+    return claim.said if claim.quote else claim.valid_from or claim.said
+
+
+def meets(one: Claim, other: Claim) -> bool:
+    """Return whether two claims of one slot are compared: two present values of an attribute with one value at a time.
+
+    A denial and a value of the past meet only the values that they name.
+    """
+    attribute = _attribute(one, other)
+    if attribute.is_single and not any(claim.is_denied or claim.is_past for claim in (one, other)):
+        return True
+    return compare_values(attribute, one.value, other.value) != "different"
+
+
+class SlotJudge:
+    """Compares two claims. It reads no texts, so it gives the same verdict however they were worded."""
+
+    def compare(self, earlier: Claim, later: Claim) -> Relation:
+        """Return the relation of two claims, in the order in which they were said.
+
+        A change that the later claim tells, or that the times of both tell, has the outcome `superseded`. Otherwise two
+        values that exclude each other are contested: a supersession if they were said at different times.
+        """
+        if slot_key(earlier.slot) != slot_key(later.slot):
+            return INDEPENDENT
+        attribute = _attribute(earlier, later)
+        fit = compare_values(attribute, earlier.value, later.value)
+        if earlier.is_denied != later.is_denied:
+            return self._denied(earlier, later, fit)
+        if fit == "same":
+            return self._same(earlier, later)
+        if earlier.is_denied or earlier.is_past or later.is_past:
+            return _independent("Each says something about another value or time.")
+        return self._different(attribute, earlier, later, fit)
+
+    def _different(self, attribute: Attribute, earlier: Claim, later: Claim, fit: ValueRelation) -> Relation:
+        """Compare two present values."""
+        if attribute.is_single and _are_apart(earlier, later):
+            reason = f"{_said(earlier)} held before {later.value}."
+            return Relation(RelationKind.SUPERSESSION, _SURE, reason, "superseded")
+        if fit != "different":
+            return Relation(RelationKind.REFINEMENT, _LIKELY, "Both values fit together, and one says more.")
+        if not attribute.is_single:
+            return _independent(f"“{attribute.key}” can have several values.")
+        return _conflict(earlier, later, f"“{attribute.key}” has one value at a time.")
+
+    def _denied(self, earlier: Claim, later: Claim, fit: ValueRelation) -> Relation:
+        """Compare a denial with a value. To deny a value denies the narrower ones too, and not the wider ones."""
+        excludes = fit in {"same", "wider" if earlier.is_denied else "narrower"}
+        if not excludes or earlier.is_past or (later.is_past and later.change is None):
+            return _independent("The one value does not exclude that the other is denied.")
+        return _conflict(earlier, later, f"One denies that {_said(earlier)}.")
+
+    def _same(self, earlier: Claim, later: Claim) -> Relation:
+        if later.is_past and not earlier.is_past and not earlier.is_denied:
+            return Relation(RelationKind.SUPERSESSION, _SURE, f"{_said(earlier)} is true no longer.", "superseded")
+        if earlier.is_past != later.is_past or _are_apart(earlier, later):
+            return _independent("The same value held at two times.")
+        return Relation(RelationKind.DUPLICATE, _SURE, f"Both say that {_said(later)}.")
+
+
+def _attribute(one: Claim, other: Claim) -> Attribute:
+    """Return the attribute of two claims of one slot. One wording may tell that it has one value at a time."""
+    first, second = (attribute_named(claim.slot.attribute) for claim in (one, other))
+    return second if second.is_single else first
+
+
+def _conflict(earlier: Claim, later: Claim, reason: str) -> Relation:
+    """Return that two claims exclude each other; the words of the later one, or the times, tell whether it changed."""
+    times = order_of(earlier), order_of(later)
+    is_later = None not in times and times[0] != times[1]
+    is_stated = not (earlier.quote or later.quote)
+    begins = (earlier.valid_from, later.valid_from)
+    is_dated = None not in begins and begins[0] < begins[1]  # type: ignore[operator]
+    if later.change is not None or is_dated or (is_stated and is_later):
+        kind = Change.ENDS if later.is_denied else Change.BEGINS
+        return Relation(RelationKind.SUPERSESSION, _SURE, f"{reason} The later one {kind.value}.", "superseded")
+    kinds = RelationKind.SUPERSESSION if is_later else RelationKind.CONTRADICTION
+    return Relation(kinds, _LIKELY, reason, "contested")
+
+
+def _are_apart(one: Claim, other: Claim) -> bool:
+    """Return whether the earlier of two claims ended before the other began, as both say."""
+    return one.valid_to is not None and other.valid_from is not None and one.valid_to <= other.valid_from
+
+
+def _independent(reason: str) -> Relation:
+    return Relation(RelationKind.INDEPENDENT, _LIKELY, reason)
+
+
+def _said(claim: Claim) -> str:
+    return f"{claim.slot.subject} {claim.slot.attribute} {claim.value}"

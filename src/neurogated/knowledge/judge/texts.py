@@ -1,0 +1,92 @@
+"""Compares two texts or facts as the write path does: as if they were said one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from neurogated.core.claims import ClaimJudge, ClaimReader
+from neurogated.core.clock import checked_moment
+from neurogated.core.equal_text import equal_key
+from neurogated.core.found import Found, Statement
+from neurogated.core.judgements import Relation, RelationKind
+from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import DEFAULT_KIND, FACT
+from neurogated.errors import InputError
+from neurogated.knowledge.judge.claim_nodes import claim_node, claim_of, claims_in, time_of
+from neurogated.knowledge.judge.rivals import rivals_of
+from neurogated.knowledge.judge.slots import INDEPENDENT, slot_key
+from neurogated.text.strings import checked_text
+
+Content = str | Mapping[str, Any]
+"""A text, or a mapping with `content` and times, or a fact with subject, attribute and value."""
+
+_PARTS = ("subject", "attribute", "value")
+_SAME = Relation(RelationKind.DUPLICATE, 1.0, "Both are the same text.")
+
+
+def compare_contents(
+    reader: ClaimReader, judge: ClaimJudge, first: Content, second: Content, now: datetime
+) -> Relation:
+    """Return how two texts or facts relate, of which the second is said after the first where no times tell.
+
+    Args:
+        reader: reads the texts.
+        judge: compares their claims.
+        first: a text or a fact.
+        second: another.
+        now: the time to which words such as “yesterday” refer in a text without a time.
+
+    Raises:
+        InputError: a fact lacks a part, or a time cannot be read.
+    """
+    one, other = _node("first", first, now), _node("second", second, now + timedelta(microseconds=1))
+    ours, theirs = (_claims(reader, node) for node in (one, other))
+    for node in theirs:
+        mates = sorted((mate for mate in ours if _slot(mate) == _slot(node)), key=time_of)
+        for _, _, relation in rivals_of(judge, node, mates, lambda _: False):
+            return relation
+    if equal_key(one.content) == equal_key(other.content) and {one.kind, other.kind} == {DEFAULT_KIND}:
+        return _SAME
+    found = [
+        judge.compare(claim_of(mate), claim_of(node)) for node in theirs for mate in ours if _slot(mate) == _slot(node)
+    ]
+    agreeing = [each for each in found if each.kind in {RelationKind.DUPLICATE, RelationKind.REFINEMENT}]
+    if len(agreeing) < max(len(ours), len(theirs)) or not agreeing:
+        return found[0] if len(found) == 1 else INDEPENDENT
+    return next((each for each in agreeing if each.kind is RelationKind.REFINEMENT), agreeing[0])
+
+
+def _slot(node: MemoryNode) -> object:
+    return slot_key(claim_of(node).slot)
+
+
+def _claims(reader: ClaimReader, node: MemoryNode) -> list[MemoryNode]:
+    if node.found.statement is not None:
+        return [node]
+    return [claim_node(claim, node) for claim in claims_in(reader, node)]
+
+
+def _node(name: str, content: Content, at: datetime) -> MemoryNode:
+    """Return a memory with a text or fact."""
+    values = {"content": content} if isinstance(content, str) else content
+    begin, end, said = (checked_moment(key, values.get(key)) for key in ("valid_from", "valid_to", "timestamp"))
+    statement, text = None, values.get("content")
+    if text is None:
+        if missing := [part for part in _PARTS if values.get(part) is None]:
+            raise InputError(
+                f"the fact {dict(values)!r} has no {missing[0]}; give a text, or subject, attribute and value"
+            )
+        subject, attribute, value = (str(values[part]) for part in _PARTS)
+        statement = Statement(subject, attribute, value)
+    return MemoryNode(
+        name,
+        statement.text if statement is not None else checked_text("a text to compare", str(text)),
+        kind=DEFAULT_KIND if statement is None else FACT,
+        created_at=at,
+        valid_from=begin,
+        valid_to=end,
+        timestamp=said,
+        found=Found(statement=statement),
+    )

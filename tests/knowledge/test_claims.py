@@ -1,0 +1,237 @@
+"""Claims of memories: nodes that are no memories, that follow their memories, and that `facts.list` lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from neurogated import ANY_USER, Fact, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.administration import import_memory
+from neurogated.compose import build
+from neurogated.core.filters import Filter
+from neurogated.core.node_kind import CLAIM
+from neurogated.errors import InputError
+from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.verify import disagreements
+from neurogated.testing.clock import ManualClock
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
+    return MemoryConfig(storage=request.param, embedding_name="hash", save_dir=str(tmp_path / "memory"))
+
+
+@pytest.fixture
+def memory(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(config) as memory:
+        yield memory
+
+
+def said(memory: NeuroGraphMemory, text: str, day: int = 0, user: str = "ana") -> str:
+    message = {"role": "user", "content": text, "timestamp": START + day * DAY}
+    return memory.add(message, user_id=user, session_id=f"day {day}")[0]
+
+
+def known(memory: NeuroGraphMemory, user: str = "ana") -> list[Fact]:
+    return memory.facts.list(user_id=user)
+
+
+def claims(memory: NeuroGraphMemory) -> list[MemoryNode]:
+    return memory.store.find(Filter(kinds=(CLAIM,)))
+
+
+def values(memory: NeuroGraphMemory) -> list[tuple[str, str]]:
+    return [(one.attribute, one.value) for one in known(memory)]
+
+
+def test_what_a_message_says_is_listed_as_facts_with_their_sources(memory: NeuroGraphMemory) -> None:
+    told = said(memory, "By the way, I'm allergic to peanuts, and I moved to Antwerp.", 3)
+    allergy, home = known(memory)
+    assert (allergy.subject, allergy.attribute, allergy.value) == ("user", "allergy", "peanuts")
+    assert (home.subject, home.attribute, home.value, home.timestamp) == ("user", "home", "Antwerp", START + 3 * DAY)
+    assert allergy.sources == home.sources == (told,)
+    assert home.statement in "I moved to Antwerp."
+    assert [one.value for one in memory.facts.list("User", "HOME", user_id="ana")] == ["Antwerp"]
+
+
+def test_claims_are_no_memories(memory: NeuroGraphMemory) -> None:
+    told = [
+        said(memory, text, day)
+        for day, text in enumerate(["I live in Ghent.", "I moved to Antwerp.", "It rains today."])
+    ]
+    assert len(claims(memory)) == 2
+    assert all(one.embedding is None for one in claims(memory))
+    assert memory.count(user_id="ana") == len(memory.list(user_id="ana")) == 3
+    assert sum(memory.energy.tiers(user_id="ana").counts.values()) == 3
+    for query in ("Ghent", "Where do I live?", "I moved to Antwerp"):
+        assert set(memory.recall(query, top_n=9, user_id="ana").ids) <= set(told)
+    assert {one.id for one in memory.energy.canvas(user_id="ana")} <= set(told)
+    assert "claim" not in memory.get_context("Where do I live?", user_id="ana").text
+    terms = memory.store.terms_of([one.id for one in claims(memory)])
+    assert all(" " in term for found in terms for term in found)
+    assert memory.delete(user_id="ana") == 3
+    assert claims(memory) == []
+
+
+def test_the_same_claim_said_again_is_one_claim_of_two_memories(memory: NeuroGraphMemory) -> None:
+    first = said(memory, "I live in Ghent.")
+    second = said(memory, "I live in Ghent, you know.", 5)
+    (fact,) = known(memory)
+    assert (fact.sources, fact.timestamp) == (tuple(sorted((first, second))), START)
+    memory.delete(first)
+    (again,) = known(memory)
+    assert (again.id, again.sources, again.timestamp) == (fact.id, (second,), START + 5 * DAY)
+    memory.delete(second)
+    assert known(memory) == claims(memory) == []
+
+
+def test_a_value_that_returns_is_a_new_claim(memory: NeuroGraphMemory) -> None:
+    for day, text in enumerate(["I live in Ghent.", "I moved to Antwerp.", "I live in Ghent again now."]):
+        said(memory, text, day)
+    held = [(one.value, one.valid_from, one.valid_to) for one in known(memory)]
+    assert held == [
+        ("Ghent", None, START + DAY),
+        ("Antwerp", START + DAY, START + 2 * DAY),
+        ("Ghent", START + 2 * DAY, None),
+    ]
+
+
+def test_an_update_reads_a_memory_again(memory: NeuroGraphMemory) -> None:
+    told = said(memory, "I live in Ghent. I'm allergic to peanuts.")
+    other = said(memory, "I moved to Leeds.", 5)
+    (allergy,) = [one for one in known(memory) if one.attribute == "allergy"]
+    memory.update(told, "I live in York. I'm allergic to peanuts.")
+    assert set(values(memory)) == {("home", "York"), ("home", "Leeds"), ("allergy", "peanuts")}
+    assert allergy.id in {one.id for one in known(memory)}
+    (conflict,) = memory.conflicts.list(None, user_id="ana")
+    ended = {one.id: one for one in known(memory)}[str(conflict.loser)]
+    assert (ended.value, ended.valid_to) == ("York", START + 5 * DAY)
+    memory.update(other, "It rains today.")
+    assert memory.conflicts.list(None, user_id="ana") == []
+    assert {one.valid_to for one in known(memory)} == {None}
+    memory.update(told, timestamp=START + 2 * DAY)
+    assert {one.timestamp for one in known(memory)} == {START + 2 * DAY}
+
+
+def test_deleting_what_says_a_change_lets_the_earlier_value_stand(memory: NeuroGraphMemory) -> None:
+    said(memory, "I live in Ghent.")
+    new = said(memory, "I moved to Antwerp.", 3)
+    memory.delete(new)
+    (home,) = known(memory)
+    assert (home.value, home.valid_to) == ("Ghent", None)
+
+
+def test_claims_expire_with_their_memories(config: MemoryConfig) -> None:
+    clock = ManualClock()
+    with NeuroGraphMemory(config, parts=build(config, clock=clock)) as memory:
+        memory.add("I live in Ghent.", user_id="ana", ttl=DAY)
+        memory.add("I live in Ghent!", user_id="ana", ttl=9 * DAY)
+        clock.advance(2 * DAY)
+        assert len(known(memory)) == 1
+        memory.maintenance()
+        assert len(known(memory)) == 1
+        clock.advance(9 * DAY)
+        assert known(memory) == []
+        memory.maintenance()
+        assert claims(memory) == []
+
+
+def test_users_have_their_own_claims(memory: NeuroGraphMemory) -> None:
+    said(memory, "I live in Ghent.")
+    said(memory, "I moved to Antwerp.", 1, "ben")
+    assert [one.value for one in known(memory)] == ["Ghent"]
+    assert memory.conflicts.list(None, user_id=ANY_USER) == []
+    memory.delete(user_id="ana")
+    assert [one.value for one in known(memory, "ben")] == ["Antwerp"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Do I live in Ghent?", "If I lived in Ghent, I would cycle.", "```I live in Ghent.```"]
+)
+def test_questions_suppositions_and_code_claim_nothing(memory: NeuroGraphMemory, text: str) -> None:
+    said(memory, text)
+    assert known(memory) == []
+
+
+def test_only_what_the_owner_says_is_read(memory: NeuroGraphMemory) -> None:
+    memory.add({"role": "assistant", "content": "I live in Ghent."}, user_id="ana", session_id="s")
+    memory.add_document("I live in Ghent.")
+    memory.record_event("I live in Ghent.", user_id="ana")
+    memory.add("I live in Ghent. " + "The mill turns all day long. " * 500, user_id="ana", session_id="s")
+    assert memory.facts.list(user_id=ANY_USER) == []
+
+
+def test_an_erased_memory_leaves_no_words_in_its_claims(tmp_path: Path) -> None:
+    config = MemoryConfig(embedding_name="hash", save_dir=str(tmp_path / "memory"))
+    with NeuroGraphMemory(config) as memory:
+        first = said(memory, "I live in Zanzibar, as ever.")
+        said(memory, "I live in zanzibar.", 3)
+        said(memory, "I live in Ghent.", 5, "ben")
+        memory.delete(first)
+        assert known(memory)[0].statement.startswith("I live in zanzibar")
+        memory.delete(user_id="ana")
+        memory.admin.compact()
+        files = [path.read_bytes() for path in (tmp_path / "memory").rglob("*") if path.is_file()]
+        assert not any(b"anzibar" in data for data in files)
+        assert [one.value for one in known(memory, "ben")] == ["Ghent"]
+
+
+def test_the_past_undo_and_check_have_the_claims_of_their_time(memory: NeuroGraphMemory) -> None:
+    said(memory, "I live in Ghent.")
+    before = memory.history.list()[-1].sequence
+    said(memory, "I moved to Antwerp.", 3)
+    past = memory.store.as_of(before).find(Filter(kinds=(CLAIM,)))
+    assert [(one.content, one.valid_to) for one in past] == [("I live in Ghent", None)]
+    assert isinstance(memory.store, GraphStore)
+    assert disagreements(memory.store) == []
+    memory.undo(to=before)
+    assert [(one.value, one.valid_to) for one in known(memory)] == [("Ghent", None)]
+    assert disagreements(memory.store) == []
+
+
+def test_exports_and_reopened_memories_have_the_same_claims(tmp_path: Path) -> None:
+    config = MemoryConfig(embedding_name="hash", save_dir=str(tmp_path / "one"))
+    with NeuroGraphMemory(config) as memory:
+        said(memory, "I live in Ghent. I don't eat meat.")
+        said(memory, "I moved to Antwerp.", 3)
+        before = known(memory)
+        memory.admin.export(tmp_path / "export")
+    with NeuroGraphMemory(config) as memory:
+        assert known(memory) == before
+        said(memory, "I moved to Leeds.", 5)
+        assert [one.valid_to for one in known(memory) if one.value == "Antwerp"] == [START + 5 * DAY]
+    copy = config.replace(save_dir=str(tmp_path / "two"))
+    import_memory(copy, tmp_path / "export")
+    with NeuroGraphMemory(copy) as memory:
+        assert known(memory) == before
+        assert memory.admin.check() == []
+
+
+def test_callers_cannot_make_or_change_claims(memory: NeuroGraphMemory) -> None:
+    said(memory, "I live in Ghent.")
+    (claim,) = claims(memory)
+    for forge in (
+        lambda: memory.add("I live in York.", kind="claim", user_id="ana"),
+        lambda: memory.add("I live in York.", id=claim.id, user_id="ana"),
+        lambda: memory.update(claim.id, "I live in York."),
+        lambda: memory.update(claim.id, metadata={"change": "ends"}),
+    ):
+        with pytest.raises(InputError):
+            forge()
+    assert claims(memory) == [claim]
+
+
+def test_stated_facts_and_claims_meet(memory: NeuroGraphMemory) -> None:
+    stated = memory.facts.add("user", "home", "Ghent", user_id="ana", timestamp=START)
+    said(memory, "I moved to Antwerp.", 3)
+    assert memory.get(stated).valid_to == START + 3 * DAY
+    later = memory.facts.add("user", "lives in", "Leeds", user_id="ana", timestamp=START + 5 * DAY)
+    held = {one.value: (one.valid_to, one.sources) for one in known(memory)}
+    assert held["Leeds"] == (None, ())
+    assert {side for one in memory.conflicts.list(None, user_id="ana") for side in one.sides} > {stated, later}
