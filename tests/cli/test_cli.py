@@ -71,11 +71,6 @@ def test_run_prints_its_figures_and_their_folder(
     assert shown.endswith(f"Written to {metrics_file.parent}\n")
 
 
-def test_run_is_meant_when_no_command_is_given(sample: list[str], tmp_path: Path) -> None:
-    assert main(sample[2:]) == 0
-    assert _settings_of_the_only_run(tmp_path)["embedding_name"] == "hash"
-
-
 @pytest.mark.parametrize(
     ("words", "value"),
     [
@@ -132,14 +127,6 @@ def test_flag_wins_over_environment_and_environment_over_file(
     settings = _settings_of_the_only_run(tmp_path)
     assert [settings[name] for name in ("TOP_K_ANCHORS", "MAX_HOPS", "ACTIVATION_WEIGHT")] == [8, 4, 0.75]
     assert settings["retrieval"]["candidates"] == 40
-
-
-def test_misspelt_variable_stops_the_run(
-    sample: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NEUROGATED_MAX_HOP", "1")
-    assert main(sample) == 2
-    assert _one_error_line(capsys.readouterr().err) == "unknown setting 'MAX_HOP'; did you mean 'MAX_HOPS'?"
 
 
 # Demo
@@ -208,15 +195,6 @@ def test_wrong_settings_file_is_one_line_on_stderr_and_exit_code_2(
     file.write_text(text, encoding="utf-8")
     assert main([*sample, "--config", str(file)]) == 2
     assert _one_error_line(capsys.readouterr().err)
-
-
-def test_missing_data_set_is_one_line_on_stderr_and_exit_code_2(
-    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["bench", "run", "--dataset", "absent", *flags]) == 2
-    message = _one_error_line(capsys.readouterr().err)
-    assert message == f"{ROOT / 'dataset' / 'absent_corpus.json'} does not exist; check --dataset and --dataset_dir"
-    assert not (tmp_path / "out").exists()
 
 
 def test_folder_that_cannot_be_made_is_one_line_on_stderr_and_exit_code_1(

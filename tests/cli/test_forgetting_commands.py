@@ -111,15 +111,3 @@ def test_graphs_are_listed_and_dropped_and_the_memory_compacted(run: Run, memory
     assert run("namespaces") == (0, "default\nbob\n")
     assert json.loads(run("namespaces", "--drop", "bob", "--json")[1]) == {"namespaces": ["default"]}
     assert run("compact") == (0, "3 memories erased for good\n")
-
-
-def test_old_texts_are_erased_where_that_is_asked_for(run: Run, memory: NeuroGraphMemory) -> None:
-    asked = []
-
-    def compact(*, history: bool = False) -> int:
-        asked.append(history)
-        return 3
-
-    memory.store.compact = compact  # type: ignore[attr-defined]
-    assert run("compact")[0] == run("compact", "--history")[0] == 0
-    assert asked == [False, True]

@@ -117,10 +117,3 @@ def test_list_shows_a_group_and_separate_ends_it(run: Run) -> None:
     assert json.loads(run("separate", second, "--json")) == {"id": second, "separated": False, "from": []}
     run("undo")
     assert "the same as" in run("list", "--user", "ana")
-
-
-def test_an_unknown_memory_is_refused(run: Run) -> None:
-    run("add", "I live in Leeds.")
-    told = run("separate", "nowhere", code=1)
-    assert told.startswith("error: ")
-    assert "nowhere" in told

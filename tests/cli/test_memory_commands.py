@@ -171,14 +171,6 @@ def test_feedback_of_failure_weakens(run: Run, filled: list[str], outcome: str) 
     assert run("feedback", *filled, f"--outcome={outcome}")[1] == "1 edge weakened\n"
 
 
-def test_text_comes_from_a_file_or_by_standard_input(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "note.txt").write_text("The 井 is dry.", encoding="utf-8")
-    assert run("add", "--file", str(tmp_path / "note.txt"))[0] == 0
-    monkeypatch.setattr("sys.stdin", io.StringIO("A letter came by boat."))
-    assert run("add", "-")[0] == 0
-    assert _json(run, "stats")["nodes"] == 2
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -210,12 +202,6 @@ def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> N
     assert _json(run, "undo", "--to", "0")["changes"]["nodes removed"] == 2
     assert _json(run, "stats")["nodes"] == 0
     assert run("undo", "--to", "99")[0] == 1
-
-
-def test_feedback_on_an_unknown_id_fails(run: Run, filled: list[str]) -> None:
-    code, out = run("feedback", filled[0], "chunk-nowhere")
-    assert code == 1
-    assert "chunk-nowhere" in out
 
 
 def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]) -> None:

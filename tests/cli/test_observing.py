@@ -29,18 +29,6 @@ def test_stats_are_printed_whole_as_json(flags: list[str], capsys: pytest.Captur
     assert stats["embedding"]["cache hit rate"] == 0
 
 
-def test_stats_are_printed_a_line_each_for_people(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    assert main(["stats", *flags]) == 0
-    lines = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
-    shown = {name: text.strip() for name, text in lines.items()}
-    assert shown["nodes"] == "1"
-    assert shown["namespaces"] == "default"
-    assert shown["language model"] == "none"
-    assert shown["language model use"] == "none"
-    assert shown["embedding"].startswith("cache hits 0, cache misses 0, cache hit rate 0.00, cache bytes ")
-
-
 @pytest.mark.parametrize(
     ("level", "seen"), [("debug", "DI"), ("info", "I"), ("warning", ""), (None, "")], ids=lambda value: value or "none"
 )

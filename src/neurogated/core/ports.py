@@ -67,25 +67,14 @@ class GraphStorePort(Protocol):
         were removed since. An unknown number raises InputError.
         """
 
-    def view(
-        self,
-        *,
-        valid_at: datetime | None = None,
-        filters: Filter | None = None,
-        around: Iterable[str] | None = None,
-        hops: int = 1,
-    ) -> GraphView:
+    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
         """Return a snapshot of the graph without expired nodes; later writes do not change it.
 
         Args:
             valid_at: omit nodes and edges that were not valid at this time.
             filters: decides which nodes searches on the view may find.
-            around: ids of nodes; the view then holds only nodes within `hops` edges of them, in either direction, and
-                the edges between them.
-            hops: the largest number of edges.
 
         Raises:
-            UnknownIdError: a node of `around` is not in the memory.
             EmbedderMismatchError: the memory now has vectors of another embedder than the one it was opened with.
         """
 

@@ -25,7 +25,6 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.storage.compaction import rewrite
 from neurogated.storage.family import Family
-from neurogated.storage.index.graph.neighbourhood import neighbourhood
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import portions, unerased
@@ -196,20 +195,11 @@ class GraphStore(
 
     # A search reads a state of the graph and holds only `searching`, so that writes can continue.
 
-    def view(
-        self,
-        *,
-        valid_at: datetime | None = None,
-        filters: Filter | None = None,
-        around: Iterable[str] | None = None,
-        hops: int = 1,
-    ) -> GraphView:
+    def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
         now, moment = to_micros(self._clock()), micros_or_none(valid_at)
         with self.graph.reading(latest=True) as state:
             self.graph.require_bound(state)
             seen = state.visible(now, moment)
-        if around is not None:
-            seen = neighbourhood(seen, around, hops)
         return seen if filters is None else filtered(self.graph, seen, filters)
 
     def find(

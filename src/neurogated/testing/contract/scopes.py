@@ -19,12 +19,11 @@ from neurogated.core.model import MOST_COUNTED, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import InputError
 from neurogated.testing.clock import ManualClock
-from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows
+from neurogated.testing.contract.base import ContractBase, NewStore, apply
 from neurogated.testing.contract.writing import PROPERTY
-from neurogated.testing.histories import QUERIES, START, WORDS, edge, history_of, node
-from neurogated.testing.model import GraphModel
+from neurogated.testing.histories import QUERIES, START, WORDS, edge, node
 
 _USERS = (None, "ana", "bob")
 _AGENTS = (None, "robot", "other")
@@ -69,30 +68,6 @@ class ScopesContract(ContractBase):
         # A filtered search of the past is not affected by later writes.
         apply(store, clock, nodes=tuple(_random_node(random, len(nodes) + 20 + extra) for extra in range(3)))
         _assert_alike(store.as_of(number), alone, which, admitted)
-
-    @PROPERTY
-    @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12), hops=st.integers(0, 3))
-    def test_a_view_around_nodes_shows_what_hops_lead_to(
-        self, new_store: NewStore, clock: ManualClock, random: Random, deltas: int, hops: int
-    ) -> None:
-        store, model = new_store(), GraphModel()
-        for delta, model in history_of(random, clock, deltas):  # noqa: B007 - the last one counts
-            store.apply(delta)
-        if not model.nodes:
-            return
-        around = random.sample(sorted(model.nodes), random.randint(1, min(2, len(model.nodes))))
-        reached = set(around)
-        for _ in range(hops):
-            ends = [{key.source_id, key.target_id} for key in model.edges]
-            reached |= {name for pair in ends if pair & reached for name in pair}
-        view = store.view(around=around, hops=hops)
-        assert_shows(view, model.without(set(model.nodes) - reached))
-        found = {name for name, _ in store.nearest([1.0, 0.0], len(model.nodes) + 1, view)}
-        assert found == {name for name in reached if model.nodes[name].embedding is not None}
-        for query in QUERIES:
-            assert {name for name, _ in store.keyword_search(query, len(model.nodes) + 1, view)} <= reached
-        with pytest.raises(UnknownIdError):
-            store.view(around=["nobody"])
 
     def test_no_edge_joins_two_users(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=(_of("a", "ana"), _of("a2", "ana"), _of("b", "bob"), node("none")))
