@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,31 +65,40 @@ class Topology:
         self._layers: list[Layer] = []
         self._view: GraphView | None = None
 
-    @classmethod
-    def of(cls, view: GraphView, ids: list[str], overlay_edges: int) -> Self:
-        """Return a topology with the contents of `view`, whose arrays must not change. It takes over `ids`.
+    def restore(
+        self,
+        ids: list[str],
+        columns: Mapping[str, NDArray[Any]],
+        *,
+        sequence: int,
+        kinds: Iterable[str],
+        scopes: Iterable[Scope],
+        edge_types: Iterable[EdgeType],
+        layers: Sequence[Layer],
+    ) -> None:
+        """Fill this empty topology with a whole graph.
 
         Args:
-            view: a whole graph, without patches.
-            ids: the id of every node row.
-            overlay_edges: how many new edges stay unsorted before they become a layer.
+            ids: the id of every node row; the topology takes over the list.
+            columns: the arrays of nodes and edges by the names of `GraphView`; they must not change.
+            sequence: the number of the last delta.
+            kinds: the kinds that the column `kind` counts.
+            scopes: the scopes that the column `scope` counts.
+            edge_types: the types that the column `edge_type` counts.
+            layers: the adjacency of all edges.
         """
-        topology = cls(overlay_edges)
-        topology.sequence = view.sequence
-        topology._ids = ids
-        topology._rows_by_id = dict(zip(ids, range(len(ids)), strict=True))
-        topology._alive = PatchedColumn.of(view.alive.base, overlay_edges)
-        topology._nodes = {name: PatchedColumn.of(getattr(view, name).base, overlay_edges) for name in NODE_COLUMNS}
-        topology._kinds, topology._scopes = list(view.kinds), view.scopes
-        topology._edge_types = list(view.edge_types)
-        topology._edge_source = Column.of(view.edge_source)
-        topology._edge_target = Column.of(view.edge_target)
+
+        def patched(name: str) -> PatchedColumn:
+            return PatchedColumn.of(columns[name], self._overlay_edges)
+
+        self.sequence, self._ids, self._rows_by_id = sequence, ids, dict(zip(ids, range(len(ids)), strict=True))
+        self._alive, self._nodes = patched("alive"), {name: patched(name) for name in NODE_COLUMNS}
+        self._kinds, self._scopes = list(kinds), ScopeRows.of(scopes, columns["scope"])
+        self._edge_types, self._layers = list(edge_types), list(layers)
+        self._edge_source, self._edge_target = Column.of(columns["edge_source"]), Column.of(columns["edge_target"])
         # Files from a time with fewer types have a narrower dtype.
-        topology._edge_type = Column.of(view.edge_type.astype(TYPE_CODE, copy=False))
-        topology._weight = PatchedColumn.of(view.weight.base, overlay_edges)
-        topology._last_activated = PatchedColumn.of(view.last_activated.base, overlay_edges)
-        topology._layers = list(view.layers)
-        return topology
+        self._edge_type = Column.of(columns["edge_type"].astype(TYPE_CODE, copy=False))
+        self._weight, self._last_activated = patched("weight"), patched("last_activated")
 
     def remap(self, base: Layer) -> None:
         """Use `base`, a layer of all edges from row 0 on, instead of the layers that it covers."""

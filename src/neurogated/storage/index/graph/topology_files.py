@@ -6,15 +6,13 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from neurogated.core.columns import NODE_COLUMNS, Adjacency, Layer, PatchedValues
+from neurogated.core.columns import NODE_COLUMNS, Adjacency, Layer
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
-from neurogated.core.scope_rows import ScopeRows
 from neurogated.core.view import GraphView
 from neurogated.storage.files.array_files import load_array, save_array
 from neurogated.storage.index.graph.topology import Topology, layer_of
@@ -83,24 +81,15 @@ def load_topology(folder: Path, overlay_edges: int) -> Topology:
     """
     described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
     ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
-    columns: dict[str, Any] = {
-        name: PatchedValues(load_array(folder / f"{name}.npy"), _NOTHING, _NOTHING) for name in _COLUMNS
-    }
-    source, target, kind = (load_array(folder / f"{name}.npy") for name in _EDGES)
-    scopes = [Scope(user, agent, session, tuple(path)) for user, agent, session, path in described["scopes"]]
-    view = GraphView(
+    columns = {name: load_array(folder / f"{name}.npy") for name in (*_COLUMNS, *_EDGES)}
+    topology = Topology(overlay_edges)
+    topology.restore(
+        ids,
+        columns,
         sequence=described["sequence"],
-        ids=ids,
-        rows_by_id={},
-        node_count=len(ids),
-        edge_count=source.size,
-        **columns,
-        kinds=list(map(register_kind, described["kinds"])),
-        scopes=ScopeRows.of(scopes, columns["scope"].base),
-        edge_source=source,
-        edge_target=target,
-        edge_type=kind,
-        edge_types=[EdgeType(value) for value in described["edge_types"]],
-        layers=(load_base_layer(folder),) if source.size else (),
+        kinds=map(register_kind, described["kinds"]),
+        scopes=(Scope(user, agent, session, tuple(path)) for user, agent, session, path in described["scopes"]),
+        edge_types=map(EdgeType, described["edge_types"]),
+        layers=[load_base_layer(folder)] if columns["edge_source"].size else [],
     )
-    return Topology.of(view, ids, overlay_edges)
+    return topology

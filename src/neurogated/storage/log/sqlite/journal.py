@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,12 @@ _ENTRIES = """
     AND NOT EXISTS (SELECT 1 FROM deltas d WHERE d.sequence = u.since AND d.changes IS NOT NULL)
     GROUP BY u.since"""
 
+
+_NODE = (
+    *("id", "embedding", "base_energy", "energy_at", "importance", "uses", "charge", "charged_at", "last_accessed"),
+    *("kind", "scope"),
+)
+"""The first columns of a node, before those of its record."""
 
 _TOUCHED = """
     SELECT id, max(sequence) FROM (
@@ -145,36 +151,7 @@ class SqliteJournal:
             "WHERE v.since = ? ORDER BY v.node",
             (sequence,),
         )
-        return [
-            MemoryNode.restored(
-                id=name,
-                embedding=_vector(vector),
-                base_energy=energy,
-                energy_at=from_micros(energy_at),
-                importance=importance,
-                uses=uses,
-                charge=charge,
-                charged_at=from_micros(charged_at),
-                last_accessed=from_micros(accessed),
-                kind=register_kind(kind),
-                scope=scope_from_json(scope),
-                **record_of(record).fields(),
-            )
-            for (
-                name,
-                vector,
-                energy,
-                energy_at,
-                importance,
-                uses,
-                charge,
-                charged_at,
-                accessed,
-                kind,
-                scope,
-                *record,
-            ) in rows
-        ]
+        return list(map(_node, rows))
 
     def _changes(self, sequence: int) -> Iterator[NodeChange]:
         rows = fetch(
@@ -279,6 +256,15 @@ class SqliteJournal:
             (json.dumps(keys.tolist()),),
         )
         return frozenset(EdgeKey(source, target, self._types[code]) for source, target, code in rows)
+
+
+def _node(row: Sequence[Any]) -> MemoryNode:
+    """Return the node from the columns `_NODE` and those of its record."""
+    values = dict(zip(_NODE, row, strict=False))
+    values |= {name: from_micros(values[name]) for name in ("energy_at", "charged_at", "last_accessed")}
+    values |= {"kind": register_kind(values["kind"]), "scope": scope_from_json(values["scope"])}
+    values["embedding"] = _vector(values["embedding"])
+    return MemoryNode.restored(**values, **record_of(row[len(_NODE) :]).fields())
 
 
 def _vector(blob: bytes | None) -> Any:  # noqa: ANN401 - a vector, or None
