@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as data_field
 from operator import ge, gt, le, lt
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from neurogated.core.model import json_metadata
 from neurogated.core.node_kind import checked_kind
@@ -42,13 +42,13 @@ class Condition(ABC):
         raise InputError("a condition has no truth value; join conditions by & and |, not by `and`, `or` or a < b < c")
 
     def __and__(self, other: Condition) -> Condition:
-        return Both(self, other)
+        return Combined("all", (self, other))
 
     def __or__(self, other: Condition) -> Condition:
-        return Either(self, other)
+        return Combined("one", (self, other))
 
     def __invert__(self) -> Condition:
-        return Not(self)
+        return Combined("none", (self,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,65 +98,32 @@ class Compare(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class Both(Condition):
-    """Two conditions that both hold."""
+class Combined(Condition):
+    """Conditions that all hold, of which one holds, or of which none holds."""
 
-    first: Condition
-    second: Condition
+    holding: Literal["all", "one", "none"]
+    conditions: tuple[Condition, ...]
     depth: int = data_field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "depth", _depth_over(self.first, self.second))
+        depth = 1
+        for condition in self.conditions:
+            if not isinstance(condition, Condition):
+                raise InputError(f"{condition!r} is not a condition; write one as in field('year') >= 2020")
+            depth = max(depth, condition.depth + 1)
+        if depth > _DEEPEST:
+            raise InputError(
+                f"more than {_DEEPEST} conditions are nested in one another; to test for one of many values use "
+                "`is_in`, and combine many conditions in groups"
+            )
+        object.__setattr__(self, "depth", depth)
 
     def admits(self, metadata: Mapping[str, Any]) -> bool:
-        """Return whether a memory with this metadata fulfils both."""
-        return self.first.admits(metadata) and self.second.admits(metadata)
-
-
-@dataclass(frozen=True, slots=True)
-class Either(Condition):
-    """Two conditions of which at least one holds."""
-
-    first: Condition
-    second: Condition
-    depth: int = data_field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "depth", _depth_over(self.first, self.second))
-
-    def admits(self, metadata: Mapping[str, Any]) -> bool:
-        """Return whether a memory with this metadata fulfils at least one of them."""
-        return self.first.admits(metadata) or self.second.admits(metadata)
-
-
-@dataclass(frozen=True, slots=True)
-class Not(Condition):
-    """The negation of a condition."""
-
-    condition: Condition
-    depth: int = data_field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "depth", _depth_over(self.condition))
-
-    def admits(self, metadata: Mapping[str, Any]) -> bool:
-        """Return whether a memory with this metadata does not fulfil the condition."""
-        return not self.condition.admits(metadata)
-
-
-def _depth_over(*conditions: object) -> int:
-    """Check the parts of a combined condition; return its depth."""
-    depth = 1
-    for condition in conditions:
-        if not isinstance(condition, Condition):
-            raise InputError(f"{condition!r} is not a condition; write one as in field('year') >= 2020")
-        depth = max(depth, condition.depth + 1)
-    if depth > _DEEPEST:
-        raise InputError(
-            f"more than {_DEEPEST} conditions are nested in one another; to test for one of many values use `is_in`, "
-            "and combine many conditions in groups"
-        )
-    return depth
+        """Return whether so many of the conditions hold for a memory with this metadata."""
+        held = (condition.admits(metadata) for condition in self.conditions)
+        if self.holding == "all":
+            return all(held)
+        return any(held) == (self.holding == "one")
 
 
 class Field:
@@ -170,8 +137,8 @@ class Field:
     def __eq__(self, value: object) -> Compare:  # type: ignore[override]
         return Compare(self._path, "=", value)
 
-    def __ne__(self, value: object) -> Not:  # type: ignore[override]
-        return Not(Compare(self._path, "=", value))
+    def __ne__(self, value: object) -> Combined:  # type: ignore[override]
+        return Combined("none", (Compare(self._path, "=", value),))
 
     def __lt__(self, value: float | str) -> Compare:
         return Compare(self._path, "<", value)
