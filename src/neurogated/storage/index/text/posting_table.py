@@ -183,7 +183,7 @@ class PostingTable:
         would otherwise list words that it does not count.
         """
         with self.lock:
-            table = PostingTable(self._memtable_texts, Vocabulary(self.vocabulary))
+            table = PostingTable(self._memtable_texts, Vocabulary(base=self.vocabulary))
             table.lock = self.lock
             table.texts, table.total, table._last_serial = self.texts, self.total, self._last_serial
             table._segments, table._shared = self._segments, len(self._segments)
@@ -203,7 +203,7 @@ class PostingTable:
                 self._segments,
                 self._owners.values.copy(),
                 self._frequencies.values.copy(),
-                *self.vocabulary.snapshot(),
+                self.vocabulary.all(),
                 self.texts,
                 self.total,
                 self._last_serial,
@@ -227,7 +227,6 @@ class PostingTable:
         mapped = {segment.name: segment for segment in state.segments}
         with self.lock:
             self._segments = tuple(mapped.get(segment.name, segment) for segment in self._segments)
-            self.vocabulary.cover(state.words)
             self._view = None
 
     def _count(self, words: NDArray[np.int32], counts: NDArray[Any], texts: int, sign: int) -> None:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from neurogated.storage.files.array_files import link_arrays, load_arrays, save_arrays
 from neurogated.storage.index.text.segment import Segment
-from neurogated.storage.index.text.term_dictionary import TermDictionary
 
-_FORMAT = 7
+_FORMAT = 8
 _STATE = "state.json"
 _COUNTERS = "counters"
+_WORDS = "words.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,8 @@ class TableSnapshot:
     """For each key the serial number of the segment that owns its text, or `NOWHERE`."""
     frequencies: NDArray[np.int32]
     """For each word the number of texts that hold it."""
-    words: TermDictionary
-    new_words: list[str]
-    """Words after those in `words`, in the order of their numbers."""
+    words: list[str]
+    """In the order of their numbers."""
     texts: int
     total: int
     """Number of words of all texts, with repetitions."""
@@ -41,18 +40,16 @@ class TableSnapshot:
 
         Args:
             folder: the target.
-            previous: the folder of an earlier state of the same table; unchanged segments and words become hard links.
+            previous: the folder of an earlier state of the same table; unchanged segments become hard links.
         """
-        words = self.words.with_words(self.new_words) if self.new_words else self.words
-        parts: list[Segment | TermDictionary] = [*self.segments, words]
-        for part in parts:
+        for part in self.segments:
             if previous is None or not link_arrays(previous, folder, part.name):
                 part.save(folder)
         save_arrays(folder, _COUNTERS, self)
+        (folder / _WORDS).write_text(json.dumps(self.words), encoding="utf-8")
         state = {
             "format": _FORMAT,
             "segments": [{"name": s.name, "serial": s.serial, "mean": s.mean} for s in self.segments],
-            "words": words.name,
             "numbers": {"texts": self.texts, "total": self.total, "last_serial": self.last_serial},
         }
         (folder / _STATE).write_text(json.dumps(state), encoding="utf-8")
@@ -72,9 +69,9 @@ class TableSnapshot:
         if state["format"] != _FORMAT:
             raise TypeError(state["format"])
         segments = tuple(Segment.load(folder, **found) for found in state["segments"])
-        words = TermDictionary.load(folder, state["words"])
+        words = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
         counters = load_arrays(folder, _COUNTERS, cls)
         if counters["frequencies"].size != len(words):
             message = f"the files in {folder} belong to different states; rebuild the index"
             raise ValueError(message)
-        return cls(segments=segments, words=words, new_words=[], **counters, **state["numbers"])
+        return cls(segments=segments, words=words, **counters, **state["numbers"])
