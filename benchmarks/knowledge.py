@@ -29,7 +29,7 @@ from neurogated.compose import build
 from neurogated.core.conflicts import Conflict
 from neurogated.core.facts import Fact
 
-_START = datetime(2025, 3, 3, 9, tzinfo=UTC)
+START = datetime(2025, 3, 3, 9, tzinfo=UTC)
 _KINDS = {
     "CONTRADICTION": "contradiction",
     "TEMPORAL_SUPERSESSION": "supersession",
@@ -37,7 +37,7 @@ _KINDS = {
     "DUPLICATE": "duplicate",
     "INDEPENDENT": "independent",
 }
-_ASKED_CATEGORIES = ("contradiction_resolution", "knowledge_update")
+ASKED_CATEGORIES = ("contradiction_resolution", "knowledge_update")
 _SENTENCES = 1000
 
 
@@ -74,7 +74,7 @@ class Pairs:
     @staticmethod
     def _told(earlier: str, later: str, days: int) -> Iterator[dict[str, Any]]:
         after = timedelta(days=days, minutes=10)
-        for text, moment in ((earlier, _START), (later, _START + after)):
+        for text, moment in ((earlier, START), (later, START + after)):
             yield {"content": text, "timestamp": moment}
 
 
@@ -142,7 +142,7 @@ def measure_facts(half: str, *, verbose: bool) -> None:
     with opened() as memory:
         for number, (language, text, told) in enumerate(rows(f"sentences_{half}")):
             user, expected = f"user {number}", facts_of(told)
-            memory.add({"role": "user", "content": text, "timestamp": _START}, user_id=user, session_id=user)
+            memory.add({"role": "user", "content": text, "timestamp": START}, user_id=user, session_id=user)
             found = memory.facts.list(user_id=user)
             right = [fact for fact in found if any(matches(fact, one) for one in expected)]
             missed = [one for one in expected if one.is_required and not any(matches(fact, one) for fact in found)]
@@ -173,7 +173,7 @@ def measure_chats(half: str, *, verbose: bool) -> None:
     with opened(MemoryConfig().embedding_name) as memory:
         for place, (chat, day, text, value) in enumerate(table):
             if day.isdigit():
-                moment = _START + timedelta(days=int(day), minutes=place)
+                moment = START + timedelta(days=int(day), minutes=place)
                 message = {"role": "user", "content": text, "timestamp": moment}
                 memory.add(message, user_id=chat, session_id=f"{chat}, {day}")
                 continue
@@ -224,12 +224,12 @@ def measure_beam(data: Path) -> None:
     """Contradictions and updates in chats with an assistant, written message by message."""
     count = Counter[str]()
     for chat in json.loads((data / "beam_odd.json").read_text(encoding="utf-8")):
-        asked = [one for one in chat["questions"] if one["category"] in _ASKED_CATEGORIES]
+        asked = [one for one in chat["questions"] if one["category"] in ASKED_CATEGORIES]
         statements = [[set(ids) for ids in one["statements"].values()] for one in asked]
         told = set[int]().union(*(ids for sides in statements for ids in sides))
         with opened() as memory:
             fill(memory, [chat])
-            pairs = list(_messages_in_conflict(memory, user_of(chat)))
+            pairs = list(messages_in_conflict(memory, user_of(chat)))
         for first, second in statements:
             count["questions"] += 1
             count["either"] += any((one | other) & (first | second) for one, other in pairs)
@@ -244,7 +244,7 @@ def measure_beam(data: Path) -> None:
     print(f"  other messages of users flagged {share(count['flagged'], count['others'])}")
 
 
-def _messages_in_conflict(memory: NeuroGraphMemory, user: str) -> Iterator[tuple[set[int], set[int]]]:
+def messages_in_conflict(memory: NeuroGraphMemory, user: str) -> Iterator[tuple[set[int], set[int]]]:
     """Yield the places of the messages of both sides of each conflict."""
     sources = {fact.id: fact.sources for fact in memory.facts.list(user_id=user)}
     for conflict in memory.conflicts.list(None, user_id=user):

@@ -36,6 +36,8 @@ class Expected:
     """Subjects, family of attributes, and values."""
     is_required: bool
     """False for facts that a reader may leave out."""
+    first: tuple[str, str, str]
+    """The first way, as it is written."""
 
 
 def rows(name: str) -> list[list[str]]:
@@ -64,7 +66,8 @@ def facts_of(told: str) -> list[Expected]:
     for one in filter(None, told.split("; ")):
         ways = [way.split("|") for way in one.removeprefix("?").split(" or ")]
         split = tuple((_any(subject), family, _any(value)) for subject, family, value in ways)
-        found.append(Expected(split, not one.startswith("?")))
+        subject, family, value = (part.partition("/")[0] for part in ways[0])
+        found.append(Expected(split, not one.startswith("?"), (subject, family, value)))
     return found
 
 

@@ -1,0 +1,109 @@
+"""Measure what a memory reaches with a language model that knows the answers.
+
+    python -m benchmarks.knowledge_model --data FOLDER [--half test]
+
+The figures are the most that candidates, prompts and records let a perfect model reach. No real model is asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.context import fill, user_of
+from benchmarks.knowing_model import Known, Told, serving
+from benchmarks.knowledge import ASKED_CATEGORIES, START, Pairs, messages_in_conflict, share
+from benchmarks.spoken import facts_of, matches, rows
+from neurogated import MemoryConfig, NeuroGraphMemory
+
+_RELATIONS = {"contradiction": "contradiction", "change": "changed"}
+_KINDS = {"contradiction_resolution": "contradiction", "knowledge_update": "changed"}
+
+
+@contextmanager
+def opened(server: dict[str, Any]) -> Iterator[NeuroGraphMemory]:
+    """Open an empty memory that asks the server, and no cache of answers."""
+    config = MemoryConfig.from_mapping({"storage": "memory", **server, "llm.cache_bytes": 0})
+    with NeuroGraphMemory(config) as memory:
+        yield memory
+
+
+def pairs(half: str) -> None:
+    table = rows(f"pairs_{half}")
+    known = [Known(*texts, _RELATIONS[expected]) for _, expected, _, *texts in table if expected in _RELATIONS]
+    count = Counter[str]()
+    with serving(known) as server, opened(server) as memory:
+        written = Pairs(memory)
+        for _, _, days, *texts in table:
+            written.written(*texts, int(days))
+        memory.learning.resume(progress=False)
+        for number, (_, expected, *_) in enumerate(table):
+            is_found = bool(memory.conflicts.list(None, user_id=f"user {number}"))
+            count["found" if expected in _RELATIONS else "flagged"] += is_found
+            count[expected] += 1
+    conflicts = count["contradiction"] + count["change"]
+    print(f"pairs, {half}: found {share(count['found'], conflicts)}, flagged {share(count['flagged'], count['none'])}")
+
+
+def facts(half: str) -> None:
+    table = [(text, facts_of(told)) for _, text, told in rows(f"sentences_{half}")]
+    told = [Told(text, [one.first for one in expected]) for text, expected in table]
+    count = Counter[str]()
+    with serving(told=told) as server, opened(server) as memory:
+        for number, (text, _) in enumerate(table):
+            memory.add(
+                {"role": "user", "content": text, "timestamp": START}, user_id=f"user {number}", session_id="one"
+            )
+        memory.learning.resume(progress=False)
+        for number, (_, expected) in enumerate(table):
+            found = memory.facts.list(user_id=f"user {number}")
+            count["found"] += len(found)
+            count["right"] += sum(any(matches(fact, one) for one in expected) for fact in found)
+            required = [one for one in expected if one.is_required]
+            count["there"] += len(required)
+            count["read"] += sum(any(matches(fact, one) for fact in found) for one in required)
+    precision, recall = share(count["right"], count["found"]), share(count["read"], count["there"])
+    print(f"facts, {half}: precision {precision}, recall {recall}")
+
+
+def beam(data: Path) -> None:
+    count = Counter[str]()
+    for chat in json.loads((data / "beam_odd.json").read_text(encoding="utf-8")):
+        texts = {one["id"]: one["content"] for one in chat["messages"]}
+        known, statements = [], []
+        for asked in (one for one in chat["questions"] if one["category"] in ASKED_CATEGORIES):
+            first, second = (set(ids) for ids in asked["statements"].values())
+            statements.append((first, second))
+            sides = [(a, b) for a in first for b in second if a != b]
+            known += [Known(texts[min(ab)], texts[max(ab)], _KINDS[asked["category"]]) for ab in sides]
+        with serving(known) as server, opened(server) as memory:
+            fill(memory, [{**chat, "messages": [one for one in chat["messages"] if one["role"] == "user"]}])
+            memory.learning.resume(progress=False)
+            found = list(messages_in_conflict(memory, user_of(chat)))
+        count["questions"] += len(statements)
+        count["either"] += sum(any((a | b) & (first | second) for a, b in found) for first, second in statements)
+        count["both"] += sum(
+            any((a & first and b & second) or (a & second and b & first) for a, b in found)
+            for first, second in statements
+        )
+    either, both = (share(count[one], count["questions"]) for one in ("either", "both"))
+    print(f"BEAM, messages of users: either statement found {either}, both in one conflict {both}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure what a memory reaches with a model that knows the answers.")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the public sets")
+    parser.add_argument("--half", choices=("dev", "test"), default="test", help="which half of our own texts")
+    arguments = parser.parse_args()
+    pairs(arguments.half)
+    facts(arguments.half)
+    beam(arguments.data)
+
+
+if __name__ == "__main__":
+    main()
