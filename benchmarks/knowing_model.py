@@ -50,16 +50,25 @@ def serving(known: Sequence[Known] = (), told: Sequence[Told] = ()) -> Iterator[
             for subject, attribute, value in facts.get(_plain(entry["text"]), ())
         ]
 
-    def answer(lines: list[dict[str, Any]]) -> dict[str, Any]:
-        if lines and "pair" in lines[0]:
-            return {"pairs": [judged(one) for one in lines]}
-        return {"claims": [claim for one in lines for claim in read(one)]}
+    def answer(request: str) -> dict[str, Any]:
+        head, *lines = request.splitlines()
+        if head == "Pairs:":
+            return {"pairs": [judged(json.loads(line)) for line in lines]}
+        if head == "Messages:":
+            return {"claims": [claim for line in lines for claim in read(json.loads(line))]}
+        if head.startswith("Text A:"):
+            return {"causal": False, "strength": "weak", "reason": "No cause."}
+        return {"entities": []}
 
     with ThreadingHTTPServer(("127.0.0.1", 0), _handler(answer)) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
-            yield {"llm_base_url": f"http://127.0.0.1:{server.server_address[1]}/v1", "llm_name": "knowing"}
+            yield {
+                "llm_base_url": f"http://127.0.0.1:{server.server_address[1]}/v1",
+                "llm_name": "knowing",
+                "llm.retries": 0,
+            }
         finally:
             server.shutdown()
             thread.join()
@@ -74,13 +83,12 @@ def _is_of(quoted: str, text: str) -> bool:
     return text in quoted or (len(quoted) >= _LEAST and quoted in text)
 
 
-def _handler(answer: Callable[[list[dict[str, Any]]], dict[str, Any]]) -> type[BaseHTTPRequestHandler]:
+def _handler(answer: Callable[[str], dict[str, Any]]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked = request["messages"][-1]["content"].splitlines()
-            lines = [json.loads(line) for line in asked if line.startswith("{")]
-            message = {"role": "assistant", "content": json.dumps(answer(lines))}
+            said = json.dumps(answer(request["messages"][-1]["content"]))
+            message = {"role": "assistant", "content": said}
             choice = {"index": 0, "finish_reason": "stop", "message": message}
             whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "knowing", "choices": [choice]}
             payload = json.dumps(whole).encode()

@@ -35,12 +35,12 @@ def opened(server: dict[str, Any]) -> Iterator[NeuroGraphMemory]:
 
 def pairs(half: str) -> None:
     table = rows(f"pairs_{half}")
-    known = [Known(*texts, _RELATIONS[expected]) for _, expected, _, *texts in table if expected in _RELATIONS]
+    known = [Known(one, other, _RELATIONS[kind]) for _, kind, _, one, other in table if kind in _RELATIONS]
     count = Counter[str]()
     with serving(known) as server, opened(server) as memory:
         written = Pairs(memory)
-        for _, _, days, *texts in table:
-            written.written(*texts, int(days))
+        for _, _, days, earlier, later in table:
+            written.written(earlier, later, int(days))
         memory.learning.resume(progress=False)
         for number, (_, expected, *_) in enumerate(table):
             is_found = bool(memory.conflicts.list(None, user_id=f"user {number}"))
