@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -103,6 +104,8 @@ class Runtime:
     def _start(self) -> None:
         self.threads = ThreadPoolExecutor(_RECALL_CONCURRENCY, thread_name_prefix="recall")
         self._watchdog = Watchdog(self._config.runtime.stall_warning_seconds)
+        # The thread refers to the watchdog only, so the memory can be dropped.
+        weakref.finalize(self, self._watchdog.end).atexit = False
 
     def is_frozen(self) -> bool:
         """Return whether this memory or another process has stopped learning."""

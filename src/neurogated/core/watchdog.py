@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -51,57 +50,36 @@ def stage(name: str | None) -> None:
 class Watchdog:
     """Logs a warning when watched work makes no progress for `patience` seconds, and again after doubling intervals.
 
-    All work shares one daemon thread. The first work starts it. The thread ends when it wakes and finds no work, when
-    `close` is called, or when the watchdog is dropped. A library that hangs while it holds Python's interpreter lock
-    also blocks this thread; in that case use `faulthandler.dump_traceback_later`.
+    All work shares one daemon thread. The first work starts it. The thread ends when it wakes and finds no work, or
+    after `end`. A library that hangs while it holds Python's interpreter lock also blocks this thread; in that case use
+    `faulthandler.dump_traceback_later`.
     """
 
     def __init__(self, patience: float) -> None:
         """Set the seconds without progress before a warning; 0 for no warnings."""
-        self._watch = _Watch(patience)
-        # The thread refers to the watch only, so the watchdog can be dropped.
-        weakref.finalize(self, self._watch.end).atexit = False
-
-    @contextmanager
-    def watch(self, name: str) -> Iterator[None]:
-        """Watch the work of a block, and of the threads that run in a copy of its context."""
-        work = _Work(name)
-        self._watch.add(work)
-        token = _current.set(work)
-        try:
-            yield
-        finally:
-            _current.reset(token)
-            self._watch.discard(work)
-
-    def close(self) -> None:
-        """End the thread and stop watching."""
-        thread = self._watch.end()
-        if thread is not None:
-            thread.join()
-
-
-class _Watch:
-    """The work under way, and the thread that looks after it."""
-
-    def __init__(self, patience: float) -> None:
         self._patience = patience
         self._changed = threading.Condition()
         self._under_way: set[_Work] = set()
         self._thread: threading.Thread | None = None
         self._closed = not patience
 
-    def add(self, work: _Work) -> None:
+    @contextmanager
+    def watch(self, name: str) -> Iterator[None]:
+        """Watch the work of a block, and of the threads that run in a copy of its context."""
+        work = _Work(name)
         with self._changed:
             self._under_way.add(work)
             if self._thread is None and not self._closed:
                 thread = threading.Thread(target=self._run, name="neurogated-watchdog", daemon=True)
                 thread.start()
                 self._thread = thread
-
-    def discard(self, work: _Work) -> None:
-        with self._changed:
-            self._under_way.discard(work)
+        token = _current.set(work)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+            with self._changed:
+                self._under_way.discard(work)
 
     def end(self) -> threading.Thread | None:
         """Stop watching; return the thread, which ends soon."""
@@ -109,6 +87,12 @@ class _Watch:
             self._closed = True
             self._changed.notify_all()
             return self._thread
+
+    def close(self) -> None:
+        """Stop watching, and wait until the thread has ended."""
+        thread = self.end()
+        if thread is not None:
+            thread.join()
 
     def _run(self) -> None:
         while stalled := self._next_stalled():
