@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -39,9 +38,6 @@ class CachedEmbedder:
         """
         self._embedder = embedder
         self._file = CacheFile(path, max_bytes)
-        self._lock = threading.Lock()
-        # Keys that a thread is computing now; other threads that need one of them wait for its event.
-        self._coming: dict[bytes, threading.Event] = {}
 
     @property
     def name(self) -> str:
@@ -52,41 +48,15 @@ class CachedEmbedder:
         return self._embedder.dimension
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of `texts`. Computes only vectors that are not cached, and each text once."""
+        """Return the vectors of `texts`. Computes only vectors that are not cached."""
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         keys = [self._key(text) for text in texts]
-        wanted = dict(zip(keys, texts, strict=True))
-        vectors: dict[bytes, NDArray[np.float32]] = {}
-        while wanted:
-            mine, others = self._claim(wanted)
-            try:
-                vectors.update(self._vectors(mine))
-            finally:
-                self._release(mine)
-            for event in others:
-                event.wait()
-            # The file has the vectors of other threads by now; if a thread failed, the next round computes them here.
-            wanted = {key: text for key, text in wanted.items() if key not in vectors}
+        vectors = self._vectors(dict(zip(keys, texts, strict=True)))
         return np.stack([vectors[key] for key in keys]).astype(np.float32, copy=False)
-
-    def _claim(self, wanted: Mapping[bytes, str]) -> tuple[dict[bytes, str], set[threading.Event]]:
-        """Claim the keys that no other thread computes; return their texts, and the events of the other threads."""
-        with self._lock:
-            others = {self._coming[key] for key in wanted if key in self._coming}
-            mine = {key: text for key, text in wanted.items() if key not in self._coming}
-            self._coming.update(dict.fromkeys(mine, threading.Event()))
-        return mine, others
-
-    def _release(self, mine: Mapping[bytes, str]) -> None:
-        with self._lock:
-            for event in {self._coming.pop(key) for key in mine}:
-                event.set()
 
     def _vectors(self, wanted: Mapping[bytes, str]) -> dict[bytes, NDArray[np.float32]]:
         """Return vectors by key, and cache the new ones."""
-        if not wanted:
-            return {}
         found = self._file.get(wanted, self._vector)
         missing = {key: text for key, text in wanted.items() if key not in found}
         if missing:
