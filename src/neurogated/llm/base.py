@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Message
@@ -74,11 +74,3 @@ def counted(reported: object, texts: Sequence[str]) -> int:
 def model_name(config: MemoryConfig) -> str:
     """Return the name of the configured language model."""
     return config.llm_name if config.llm.use in (None, OFF, AUTO) else str(config.llm.use)
-
-
-@runtime_checkable
-class SupportsForgetting(Protocol):
-    """Ability of a cache to drop an unusable answer."""
-
-    def forget(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> None:
-        """Drop the answer to these messages, so that the next call asks the model."""

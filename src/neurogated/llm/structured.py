@@ -14,8 +14,9 @@ from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.ports import Message
 from neurogated.core.reading import reading
 from neurogated.errors import LLMError
-from neurogated.llm.base import LENGTH, BaseLLM, SupportsForgetting, ask
+from neurogated.llm.base import LENGTH, BaseLLM, ask
 from neurogated.llm.bounds import without_bounds
+from neurogated.llm.cache import CachedLLM
 
 _THOUGHT_TAG = r"(?:think|thinking|thought|reasoning)\s*>"
 # The opening tag may be part of the model's chat template; then the answer has only the closing tag.
@@ -91,7 +92,7 @@ class StructuredLLM:
         )
 
     def _forget(self, conversations: Sequence[Sequence[Message]], schema: Mapping[str, Any]) -> None:
-        if isinstance(self._llm, SupportsForgetting):
+        if isinstance(self._llm, CachedLLM):
             for conversation in conversations:
                 self._llm.forget(conversation, schema=schema)
 
