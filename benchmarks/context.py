@@ -11,7 +11,6 @@ python -m benchmarks.context beam_odd.json --folder kept_memory --every 4
 from __future__ import annotations
 
 import argparse
-import html
 import json
 import re
 import tempfile
@@ -31,7 +30,7 @@ from benchmarks.bootstrap import paired_bootstrap
 from neurogated import Context, Kernel, MemoryConfig, MemoryEdge, NeuroGraphMemory, Recall, RecalledMemory
 from neurogated.context.builder import ContextBuilder, token_counter
 from neurogated.core.filters import Filter
-from neurogated.core.quoting import TokenCounter
+from neurogated.core.quoting import TokenCounter, quoted
 from neurogated.core.scope import ScopeFilter
 from neurogated.storage.registry import memory_exists
 from neurogated.text.keywords import split_keywords
@@ -39,7 +38,6 @@ from neurogated.text.sentences import split_sentences
 
 _SESSION = re.compile(r"session_(\d+)")
 _EVIDENCE = re.compile(r"D\d+:\d+")
-_ELEMENT = re.compile(r"<memory\b[^>]*>(.*?)</memory>", re.DOTALL)
 PLACE = "place"
 _SAME = 0.7
 """Sentences with at least this cosine say the same."""
@@ -239,7 +237,8 @@ def report(
 
 def _raw(recall: Recall, budget: int, count: TokenCounter) -> list[str]:
     """Return the texts that `Recall.as_text` has within a budget."""
-    return [html.unescape(text) for text in _ELEMENT.findall(recall.as_text(budget, count))]
+    text = recall.as_text(budget, count)
+    return [one.content for one in recall if f": {quoted(one.content)}\n" in text]
 
 
 def _bare(recall: Recall, budget: int, count: TokenCounter) -> list[str]:

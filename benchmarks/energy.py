@@ -78,10 +78,7 @@ def main() -> None:
     settings: dict[str, dict[str, object]] = {
         "energy_weight 0, no dormancy": {**never, "retrieval.energy_weight": 0.0},
         "energy_weight 0.2, no dormancy": {**never, "retrieval.energy_weight": 0.2},
-        "energy_weight 0.2, half of the memories dormant": {
-            "retrieval.energy_weight": 0.2,
-            "metabolism.wake_score": 0.0,
-        },
+        "energy_weight 0.2, half of the memories dormant": {"retrieval.energy_weight": 0.2},
     }
     retrievers = {
         name: NeuroRetriever(

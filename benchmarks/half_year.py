@@ -12,8 +12,7 @@ is maintained every night and consolidates every week. On the last day it is fro
     first      recall@10 of all questions when they are asked for the first time: half on the way, half on the last day
     last       recall@10 of all questions on the last day
     awake      tokens of the awake memories, facts included, divided by the tokens of all messages
-    searched   the same, but a question that also searched the dormant memories counts with all tokens
-    woken      share of such questions on the last day
+    asleep     share of the memories recalled on the last day that were dormant
 
 A fact counts for a gold message if it was made from it and has at least 80 % of the words of the answer. The intervals
 are of a paired bootstrap over questions. A conversation that RESULTS.jsonl has with the same settings is not simulated
@@ -42,7 +41,6 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.evaluation.locomo import load_locomo
 from neurogated.evaluation.model import SOURCES_KEY, Question
-from neurogated.retrieval.neuro_retriever import WOKEN
 from neurogated.testing import ManualClock
 
 DAYS = 180
@@ -170,16 +168,15 @@ def _last_day(memory: NeuroGraphMemory, life: Life, now: datetime) -> dict[str, 
     nodes = memory.store.get_nodes([view.ids[row] for row in rows.tolist()])
     tokens = np.array(memory.retriever._embedder.count_tokens([node.content for node in nodes]))  # noqa: SLF001
     dormant = EnergyLaw(memory.config.metabolism).dormant(view, rows, to_micros(now))
+    sleeping = {view.ids[row] for row in rows[dormant].tolist()}
     facts = np.array([node.id in sources for node in nodes])
     recalls = [memory.recall(question.text, user_id=life.user, top_n=TOP_N) for question in life.questions]
     found = map(found_gold, recalls, life.questions, repeat(sources))
-    woken = float(np.mean([WOKEN in recall.notes for recall in recalls]))
-    said, asleep = tokens[~facts].sum(), tokens[dormant].sum()
+    woken = [one.id in sleeping for recall in recalls for one in recall]
     return {
         "last": {str(question.id): share for question, share in zip(life.questions, found, strict=True)},
-        "awake": float((tokens.sum() - asleep) / said),
-        "searched": float((tokens.sum() - asleep * (1 - woken)) / said),
-        "woken": woken,
+        "awake": float(tokens[~dormant].sum() / tokens[~facts].sum()),
+        "asleep": float(np.mean(woken)),
         "facts": int(facts.sum()),
     }
 
@@ -237,7 +234,7 @@ def _print(name: str, pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]]) ->
         if len(pairs) > 1:
             own = [100 * np.mean([pair[1][when][one] - pair[0][when][one] for one in pair[0][when]]) for pair in pairs]
             parts[-1] += f" ±{np.std(own):.1f}"
-    for figure in ("awake", "searched", "woken"):
+    for figure in ("awake", "asleep"):
         values = 100 * np.array([pair[1][figure] for pair in pairs])
         parts.append(f"{figure} {values.mean():.0f} %" + (f" ±{values.std():.0f}" if len(pairs) > 1 else ""))
     parts.append(f"{sum(pair[1]['facts'] for pair in pairs)} facts")

@@ -311,11 +311,9 @@ def _encoder(config: MemoryConfig, name: str, model_judge: ImportanceJudge | Non
 
 
 def build_consolidator(config: MemoryConfig, parts: Parts) -> Consolidator:
-    """Return the consolidator of a graph. The language model of `parts` writes the facts, if there is one."""
-    settings, model = config.metabolism, parts.language_model
-    summariser = None
-    if model is not None:
-        summariser = Summariser(model, PromptTemplateManager(), settings.consolidation_rivalry)
+    """Return the consolidator of a graph. The language model of `parts` writes its texts, if there is one."""
+    model = parts.language_model
+    summariser = None if model is None else Summariser(model, PromptTemplateManager())
     finder = LeidenCommunities() if parts.community_finder is None else parts.community_finder
     return Consolidator(parts.store, parts.embedder, finder, config, summariser)
 

@@ -254,9 +254,9 @@ class NeuroGraphMemory:
     ) -> Context:
         """Return the memories that help with a task as text for a prompt, within a budget of tokens.
 
-        Facts come first, then other memories by time, under headings with date and title. No memory is cut; if every
-        memory is longer than the budget, the text has the sentences of the best one that fit. The memories in the text
-        count as accesses.
+        Facts come first, then other memories by time. A memory of which the facts say everything is there as facts. No
+        memory is cut; if every memory is longer than the budget, the text has the sentences of the best one that fit.
+        The memories in the text count as accesses.
 
         Args:
             task: the question or the work at hand, in words.
@@ -264,7 +264,8 @@ class NeuroGraphMemory:
             explain: fill `choices`, which says why each memory is there.
             count_tokens: returns the number of tokens of each of several texts for your model. Default: the tokenizer
                 of the embedder, or an upper estimate if it has none.
-            **options: the options of `recall`; `top_n` is the number of memories to choose from.
+            **options: the options of `recall`; `top_n` is the number of memories to choose from. `min_score` is 0.25 by
+                default, which leaves out memories of other things; see also `metabolism.context_floor`.
         """
         return self.context.build(task, token_budget, explain=explain, count_tokens=count_tokens, **options)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.abilities import SupportsClear
-from neurogated.core.claims import ClaimJudge, ClaimReader
+from neurogated.core.claims import ClaimJudge, ClaimReader, QuestionReader
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder
 from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
@@ -44,6 +44,8 @@ class Parts:
     """Finds clusters of memories; None for the Leiden algorithm."""
     claim_reader: ClaimReader = field(default_factory=OfflineClaimReader)
     """Reads what new memories say; the write lock is held, so it must be quick."""
+    question_reader: QuestionReader | None = field(default_factory=OfflineClaimReader)
+    """Finds the slots that questions ask for; None for none."""
     claim_judge: ClaimJudge = field(default_factory=SlotJudge)
     """Compares the claims of one slot."""
     text_judge: TextJudge | None = None

@@ -12,6 +12,9 @@ from itertools import chain
 from typing import Any, Literal, TypeVar
 from weakref import WeakValueDictionary
 
+import numpy as np
+from numpy.typing import NDArray
+
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
@@ -35,7 +38,7 @@ from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.runtime import Event, Runtime
-from neurogated.tiers.canvas import Owner
+from neurogated.tiers.canvas import Canvas, Owner
 
 T = TypeVar("T")
 
@@ -116,6 +119,7 @@ class Session:
             kernel_source=parts.kernel_source,
             clock=parts.clock,
             on_canvas=self._on_canvas,
+            question_reader=parts.question_reader,
         )
         self.plasticity = PlasticityEngine(self.store, config, parts.clock, self.committer)
         self.writer = self._writer()
@@ -233,9 +237,15 @@ class Session:
 
     def _on_canvas(self, user_id: str | None, session_id: str | None, now: int) -> dict[str, float]:
         """Return the scores of the memories on a canvas, for the first phase of a recall."""
-        owner = Owner(user_id, session_id)
-        found = self.parts.canvas.read(self.store, self.config.namespace, owner, top_k=None, now=now)
-        return {one.id: one.score for one in found}
+        return {one.id: one.score for one in self.canvas(Owner(user_id, session_id), now)}
+
+    def canvas(
+        self, owner: Owner, now: int, *, top_k: int | None = None, vector: NDArray[np.float32] | None = None
+    ) -> Canvas:
+        """Return a canvas with the present task of its owner; see `WorkingCanvas.read`."""
+        task = self.writer.focus.task_of(owner.user_id, owner.session_id)
+        place = self.store, self.config.namespace, owner
+        return self.parts.canvas.read(*place, top_k=top_k, now=now, vector=vector, task=task)
 
     def of_user(self, user_id: T) -> T:
         """Return the user of a call.

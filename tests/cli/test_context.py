@@ -9,7 +9,7 @@ Run = Callable[..., str]
 def test_a_context_is_printed_with_its_reasons(run: Run) -> None:
     name = run("add", "The pump stands by the river.", "--user", "ana", "--timestamp", "2026-05-04").split()[0]
     shown = run("context", "Where is the pump?", "--user", "ana", "--tokens", "200", "--explain")
-    assert '<group date="2026-05-04">\n<memory>The pump stands by the river.</memory>\n' in shown
+    assert "- (4 May 2026): The pump stands by the river.\n" in shown
     assert "of 200 tokens\n" in shown
     assert f"{name}\n    rank 1; score " in shown
     found = json.loads(run("context", "Where is the pump?", "--user", "ana", "--explain", "--json"))

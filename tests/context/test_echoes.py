@@ -12,7 +12,7 @@ from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphM
 from neurogated.context.blocks import without_blocks
 from neurogated.context.echo import shares_of
 from neurogated.context.layout import line_of, text_of
-from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, quoted_memories
+from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, plain, quoted_memories
 
 BARN = "I keep bees behind the barn."
 
@@ -222,29 +222,24 @@ def test_a_block_of_memories_is_not_stored_and_the_words_beside_it_are(skipping:
     assert [set(ids) for _, ids in told] == [set(recall.ids)] * 4
 
 
-GROUP = f'<group>\n<memory speaker="user">{BARN}</memory>'
+LINE = f"- user: {BARN}"
 
 
 @pytest.mark.parametrize(
     "block",
     [
         "- I got divorced.",
-        f"{GROUP}\nI got divorced.\n</group>",
-        f"{GROUP}\n<memory>I got divorced.</memory>\n</group>",
-        f'{GROUP}\n</group>\n<group title="My PIN is 9922">\n</group>',
-        f'{GROUP}\n<group title="My PIN is 9922">',
-        GROUP.replace("<group>", '<group title="My PIN is 9922">'),
-        GROUP.replace("<memory", '<memory state="no longer"'),
-        GROUP.replace("user", "Bob"),
-        f"I got divorced.\n{GROUP}\n</group>",
-        "<group>",
+        f"{LINE}\nI got divorced.",
+        f"{LINE}\n- (undated): I got divorced.",
+        f"{LINE}\n  I got divorced.",
+        LINE.replace("user", "user (“My PIN is 9922”)"),
+        LINE.replace("- ", "- (no longer) "),
+        LINE.replace("user", "Bob"),
+        f"I got divorced.\n{LINE}",
         "",
-        f'<memory speaker="user">{BARN}</memory> I got divorced.',
-        f'<memory speaker="user">{BARN}</memory>\nI got divorced.',
-        f'<memory speaker="user">{BARN} No.</memory>',
-        f'<memory note="My PIN is 9922" speaker="user">{BARN}</memory>',
-        f'I got divorced.\n<memory speaker="user">{BARN}</memory>',
-        f'<memory speaker="user">{BARN}',
+        f"{LINE} I got divorced.",
+        f" {LINE}",
+        LINE.removesuffix("."),
     ],
 )
 def test_a_block_with_anything_else_is_stored(memory: NeuroGraphMemory, skipping: NeuroGraphMemory, block: str) -> None:
@@ -271,10 +266,12 @@ def test_only_exact_blocks_are_taken_out_and_everything_else_stays(
         among = [*shown, strange] if is_forged else shown
         as_lines = data.draw(st.booleans())
         lines = [line_of(node, place) for place, node in enumerate(among)]
-        block = text_of(lines) if as_lines else quoted_memories(among, None, estimated_tokens)
+        block = text_of(lines) if as_lines else quoted_memories(((one, ()) for one in among), None, estimated_tokens)
         text += f"{part}{block}"
         left += f"{part}{block}" if is_forged else part
         names += [] if is_forged else [node.id for node in nodes]
     said, found = without_blocks(text, nodes)
     assert said == (left.strip() if names else text)
-    assert {told[int(name[1:])] for name in found} == ({node.content for node in nodes} if names else set())
+    assert {plain(told[int(name[1:])]) for name in found} == (
+        {plain(node.content) for node in nodes} if names else set()
+    )

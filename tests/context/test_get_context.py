@@ -1,6 +1,5 @@
 """`get_context`: facts first, whole memories, dates and speakers, within the budget."""
 
-import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -17,7 +16,7 @@ MAY = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
 
 def turns(memory: NeuroGraphMemory, user: str | None = "ana") -> list[str]:
-    said = ["I keep bees behind the barn.", "The bees like the lavender.", "My sister sails to Oslo with the bees."]
+    said = ["I keep bees behind the barn.", "The bees found the lavender.", "My sister sails to Oslo with the bees."]
     ids = []
     for day, text in enumerate(said):
         message = {"role": "user", "name": "Ana", "content": text}
@@ -32,32 +31,25 @@ def test_facts_come_first_and_turns_follow_by_time(memory: NeuroGraphMemory) -> 
     context = memory.get_context("How are the bees of Ana?", 500, user_id="ana")
     assert context.text.splitlines() == [
         OPENING,
-        "<facts>",
-        '<memory from="2026-05-04">Ana bees: twelve hives</memory>',
-        "</facts>",
-        '<group date="2026-05-04">',
-        '<memory speaker="Ana">I keep bees behind the barn.</memory>',
-        "</group>",
-        '<group date="2026-05-05">',
-        '<memory speaker="Ana">The bees like the lavender.</memory>',
-        "</group>",
-        '<group date="2026-05-06">',
-        '<memory speaker="Ana">My sister sails to Oslo with the bees.</memory>',
-        "</group>",
+        "Facts:",
+        "- Ana bees: twelve hives (since 4 May 2026)",
+        "Quotations:",
+        "- Ana (4 May 2026): I keep bees behind the barn.",
+        "- Ana (5 May 2026): The bees found the lavender.",
+        "- Ana (6 May 2026): My sister sails to Oslo with the bees.",
         CLOSING,
     ]
 
 
-def test_one_heading_serves_all_turns_of_a_session(memory: NeuroGraphMemory) -> None:
-    for text in ("The bees swarm.", "The bees are back.", "The bees sleep."):
+def test_the_order_of_a_session_stays(memory: NeuroGraphMemory) -> None:
+    said = ["The bees swarm.", "The bees came back.\nAll of them.", "The bees sleep."]
+    for text in said:
         memory.add({"role": "user", "content": text}, session_id="one", timestamp=MAY)
-    text = memory.get_context("What do the bees do?", 500).text
-    assert text.count("2026-05-04") == 1
-    assert re.findall('<memory speaker="user">(.*)</memory>', text) == [
-        "The bees swarm.",
-        "The bees are back.",
-        "The bees sleep.",
-    ]
+    context = memory.get_context("What do the bees do?", 500)
+    lines = [f"- user (4 May 2026): {text}".replace("\n", "\n  ") for text in said]
+    assert context.text == "\n".join((OPENING, *lines, CLOSING))
+    assert context[0].content == said[0]
+    assert context[-1].content == said[-1]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -91,8 +83,8 @@ def test_a_full_memory_fills_the_budget(memory: NeuroGraphMemory) -> None:
 def test_a_memory_longer_than_the_budget_gives_its_best_sentences(memory: NeuroGraphMemory) -> None:
     sentences = ["The roof was mended in June.", "The bees moved into the blue hive.", "We ate soup on the terrace."]
     (only,) = memory.add(" ".join(sentences))
-    context = memory.get_context("Which hive did the bees move into?", 62)
-    assert ">… The bees moved into the blue hive. …" in context.text
+    context = memory.get_context("Which hive did the bees move into?", 44)
+    assert ": … The bees moved into the blue hive. …" in context.text
     assert context.excerpts == context.ids == (only,)
     assert not memory.get_context("Which hive?", 500).excerpts
 
@@ -116,7 +108,7 @@ def test_new_words_weigh_more_than_many_words(config: MemoryConfig) -> None:
         ) as memory:
             memory.add([{"role": "user", "content": text} for text in told], session_id="one", timestamp=MAY)
             assert [one.content for one in memory.recall("bees of the barn")] == told
-            context = memory.get_context("bees of the barn", 95)
+            context = memory.get_context("bees of the barn", 60, min_score=0.0)
             assert [one.content for one in context] == [told[0], expected]
 
 
@@ -130,27 +122,29 @@ def test_new_words_weigh_more_than_many_words(config: MemoryConfig) -> None:
 def test_the_best_memory_that_fits_is_never_left_out(
     texts: list[str], budget: int, counter: TokenCounter, novelty: float, config: MemoryConfig
 ) -> None:
-    with NeuroGraphMemory(config.replace(storage="memory", metabolism={"context_novelty": novelty})) as memory:
+    with NeuroGraphMemory(
+        config.replace(storage="memory", metabolism={"context_novelty": novelty, "context_floor": 0.0})
+    ) as memory:
         for number, text in enumerate(texts):
             memory.add({"role": "user", "content": text}, session_id=f"{number % 2}")
         recall = memory.recall("a b", top_n=50)
-        alone = [text_of([line_of(one.node, 0, state=recall.states.get(one.id))]) for one in recall]
+        alone = [text_of([line_of(one.node, 0, marks=recall.remarks.get(one.id, ()))]) for one in recall]
         fitting = [one.id for one, size in zip(recall, counter(alone), strict=True) if size <= budget]
-        context = memory.get_context("a b", budget, count_tokens=counter, top_n=50)
+        context = memory.get_context("a b", budget, count_tokens=counter, top_n=50, min_score=-1.0)
         assert set(fitting[:1]) <= {*context.ids} - {*context.excerpts}
 
 
 def test_a_contested_memory_brings_the_other_side(config: MemoryConfig) -> None:
-    sides = ["I keep bees behind the barn.", "I do not keep bees behind the barn."]
+    sides = ["I live in Leeds.", "I live in York."]
     with NeuroGraphMemory(config.replace(metabolism={"context_repetition": 1.0})) as memory:
         names = [memory.add({"role": "user", "content": text}, user_id="ana", session_id="one") for text in sides]
         for number in range(9):
-            text = f"The bees behind the barn number {number} were loud."
+            text = f"Where do I live, asked number {number} behind the barn."
             memory.add({"role": "user", "content": text}, user_id="ana", session_id=f"{number}")
         assert memory.conflicts.list(user_id="ana")
-        context = memory.get_context("Do I keep bees behind the barn?", 120, user_id="ana")
+        context = memory.get_context("Where do I live?", 120, user_id="ana")
         assert {name for ids in names for name in ids} <= set(context.ids)
-        assert context.text.count('state="contested"') == 2
+        assert context.text.count("(contested)") == 2
 
 
 def test_explain_says_why_each_memory_is_there(memory: NeuroGraphMemory) -> None:
@@ -177,7 +171,7 @@ def test_only_the_owner_finds_her_memories(memory: NeuroGraphMemory) -> None:
 
 def test_only_the_memories_in_the_text_count_as_used(memory: NeuroGraphMemory) -> None:
     ids = turns(memory)
-    context = memory.get_context("Which bees like lavender?", 75, user_id="ana")
+    context = memory.get_context("Which bees found lavender?", 40, user_id="ana")
     memory.learning.flush()
     used = {name for name in ids if memory.get(name).uses}
     assert used == set(context.ids)

@@ -10,7 +10,6 @@ from neurogated.context.packing import Candidates, pack
 @st.composite
 def candidates(draw: st.DrawFn) -> Candidates:
     count = draw(st.integers(0, 8))
-    groups = draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
     vectors = np.array(
         draw(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=count, max_size=count)), dtype=np.float64
     ).reshape(count, 3)
@@ -19,11 +18,10 @@ def candidates(draw: st.DrawFn) -> Candidates:
     return Candidates(
         np.array(relevance, dtype=np.float64) / 10,
         np.array(draw(st.lists(st.integers(1, 20), min_size=count, max_size=count)), dtype=np.int64),
-        np.array(groups, dtype=np.int64),
-        np.array(draw(st.lists(st.integers(0, 5), min_size=3, max_size=3)), dtype=np.int64),
         np.round(vectors @ vectors.T, 6),
         draw(st.lists(st.frozensets(st.sampled_from("abcd")), min_size=count, max_size=count)),
         draw(st.dictionaries(st.integers(0, count - 1), st.lists(st.integers(0, count - 1)))) if count else {},
+        {},
     )
 
 
@@ -32,11 +30,9 @@ def slowly_packed(given_: Candidates, budget: int, repetition_cost: float, novel
     called: dict[int, float] = {}
     while True:
         known = {word for one in chosen for word in given_.words[one]}
-        open_groups = {int(given_.groups[one]) for one in chosen}
         best, best_value = None, -np.inf
         for one in range(len(given_.sizes)):
-            group = int(given_.groups[one])
-            needed = int(given_.sizes[one]) + (0 if group in open_groups else int(given_.headings[group]))
+            needed = int(given_.sizes[one])
             if one in chosen or needed > budget:
                 continue
             repeated = max((float(given_.likeness[one, other]) for other in chosen), default=0.0)
@@ -66,7 +62,14 @@ def test_the_choice_equals_that_of_a_slow_search(
 def test_no_memory_that_still_fits_is_left_out(given_: Candidates, budget: int) -> None:
     picked = pack(given_, budget, 0.2, 2.0)
     left = budget - sum(one.tokens for one in picked)
-    opened = {int(given_.groups[one.place]) for one in picked}
     for one in set(range(len(given_.sizes))) - {each.place for each in picked}:
-        group = int(given_.groups[one])
-        assert given_.sizes[one] + (0 if group in opened else given_.headings[group]) > left
+        assert given_.sizes[one] > left
+
+
+def test_a_memory_that_says_its_facts_itself_takes_their_place() -> None:
+    vectors = np.eye(3)
+    words = [frozenset("a"), frozenset("ab"), frozenset("c")]
+    sizes = np.array([2, 10, 3])
+    given_ = Candidates(np.array([1.0, 0.9, 0.1]), sizes, vectors, words, {}, {1: [0]})
+    assert [one.place for one in pack(given_, 13, 0.2, 0.0)] == [1, 2]
+    assert [one.place for one in pack(given_, 9, 0.2, 0.0)] == [0, 2]

@@ -94,7 +94,7 @@ def test_texts_for_prompts_show_the_outcome(memory: NeuroGraphMemory, outcome: O
     memory.record_event("I oiled the pump.", outcome=outcome, user_id="ana")
     text = memory.recall("How was the pump oiled?", user_id="ana").as_text()
     context = memory.get_context("Oil the pump", user_id="ana").text
-    assert (f'outcome="{shown}"' in text, f'outcome="{shown}"' in context) == (shown is not None,) * 2
+    assert (f"(outcome: {shown})" in text, f"(outcome: {shown})" in context) == (shown is not None,) * 2
     assert ("outcome" in text + context) == (shown is not None)
 
 
@@ -106,7 +106,7 @@ def test_the_metadata_of_the_caller_are_no_outcome_and_stay(memory: NeuroGraphMe
     memory.update(turned, kind="event")
     assert {memory.get(name).metadata["outcome"] for name in (told, untold, added, turned)} == {1}
     text = memory.get_context("Oil the pump, the valve, the gate and the door", user_id="ana").text
-    assert text.count("outcome=") == text.count('outcome="fail"') == 1
+    assert text.count("(outcome") == text.count("(outcome: fail)") == 1
 
 
 def test_an_outcome_stays_when_the_event_is_reworded_and_changes_when_it_is_recorded_again(
@@ -121,7 +121,7 @@ def test_an_outcome_stays_when_the_event_is_reworded_and_changes_when_it_is_reco
 def test_the_outcome_of_an_event_in_an_old_file_is_shown(memory: NeuroGraphMemory) -> None:
     old = MemoryNode("old", "I oiled the pump.", kind="event", metadata={"outcome": -1.0})
     memory.store.apply(GraphDelta(nodes=(old,)))
-    assert 'outcome="fail"' in memory.recall("Who oiled the pump?").as_text()
+    assert "(outcome: fail)" in memory.recall("Who oiled the pump?").as_text()
 
 
 def test_an_event_contradicts_nothing_that_the_user_said(memory: NeuroGraphMemory) -> None:

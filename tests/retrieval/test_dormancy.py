@@ -1,7 +1,8 @@
-"""Dormant memories leave the default recall, and energy counts for the score."""
+"""Dormant memories compete in one search with what their energy leaves them, and energy counts for the score."""
+
+from __future__ import annotations
 
 from datetime import timedelta
-from itertools import pairwise
 from typing import Any
 
 import hypothesis.strategies as st
@@ -12,14 +13,11 @@ from hypothesis import settings as run
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroRetriever
 from neurogated.core.delta import Access, Charge, GraphDelta
-from neurogated.core.energy import EnergyLaw
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.neuro_retriever import WOKEN
 from neurogated.testing import ManualClock
 from tests.retrieval.compass import Compass
 
-DEAF = {"metabolism.wake_factor": 0.0}
 SLEEPY: dict[str, Any] = {"importance": 0.1, "base_energy": 0.01}
 
 
@@ -33,80 +31,79 @@ def _store(clock: ManualClock, **nodes: tuple[list[float], dict[str, Any]]) -> G
 
 
 def _retriever(store: GraphStore, clock: ManualClock, **changes: object) -> NeuroRetriever:
-    config = MemoryConfig().replace(**changes)
+    config = MemoryConfig().replace(**{"retrieval.energy_weight": 0.0, **changes})
     return NeuroRetriever(store, config, embedder=Compass(), kernel_source=UniformKernelSource(), clock=clock)
 
 
-def test_a_default_recall_leaves_dormant_memories_out_and_an_option_finds_them(clock: ManualClock) -> None:
-    store = _store(clock, asleep=([1.0, 0.0], SLEEPY), awake=([0.9, 0.4], {}))
-    retriever = _retriever(store, clock, **DEAF)
-    recall = retriever.recall("1 0")
-    assert (recall.ids, recall.notes) == (("awake",), ())
-    assert retriever.recall("1 0", include_dormant=True).ids == ("asleep", "awake")
-    assert retriever.recall("1 0", as_of=store.view().sequence).ids == ("asleep", "awake")
-    assert retriever.recall("1 0", now=clock() - timedelta(days=50)).ids == ("asleep", "awake")
-    assert store.get_node("asleep").id == "asleep"
+@pytest.mark.parametrize("mode", ["gated", "classic"])
+def test_a_dormant_memory_ranks_below_an_awake_one_that_fits_as_well_and_above_others(
+    clock: ManualClock, mode: str
+) -> None:
+    store = _store(clock, asleep=([1.0, 0.0], SLEEPY), near=([0.99, 0.14], {}), far=([0.5, 0.87], {}))
+    retriever = _retriever(store, clock, ACTIVATION=mode)
+    for later in (0, 1):
+        assert retriever.recall("1 0", now=clock() + timedelta(days=later)).ids == ("near", "asleep", "far")
+    ranked = ("asleep", "near", "far")
+    assert retriever.recall("1 0", include_dormant=True).ids == ranked
+    assert retriever.recall("1 0", as_of=store.view().sequence).ids == ranked
+    assert retriever.recall("1 0", now=clock() - timedelta(days=50)).ids == ranked
+    free = _retriever(store, clock, ACTIVATION=mode, **{"metabolism.dormant_cost": 0.0})
+    assert free.recall("1 0").ids == ("asleep", "near", "far")
+
+
+def test_a_memory_loses_in_proportion_to_the_energy_that_it_lacks(clock: ManualClock) -> None:
+    energies = {"none": 1e-9, "little": 0.06, "more": 0.12}
+    nodes = {name: ([1.0, 0.0], {"importance": 0.1, "base_energy": energy}) for name, energy in energies.items()}
+    store = _store(clock, **nodes)
+    recall = _retriever(store, clock).recall("1 0")
+    assert recall.ids == ("more", "little", "none")
+    lost = {one.id: -one.contributions["dormant"] / one.parts["similarity"] for one in recall}
+    left = 2 ** -(60 / MemoryConfig().metabolism.half_life_days)
+    for name, energy in energies.items():
+        assert lost[name] == pytest.approx(0.1 * (1 - energy * left / 0.1), abs=1e-6)
+    for one in recall:
+        assert sum(one.contributions.values()) == pytest.approx(one.score)
+
+
+def test_a_dormant_memory_counts_as_awake_if_an_awake_one_says_the_same(clock: ManualClock) -> None:
+    store = _store(clock, asleep=([1.0, 0.0], SLEEPY), again=([1.0, 0.0], {}), near=([0.99, 0.14], {}))
+    store.add_edge("again", "asleep", EdgeType.SAME_AS, 1.0)
+    assert _retriever(store, clock).recall("1 0").ids == ("asleep", "near")
 
 
 @pytest.mark.parametrize("mode", ["gated", "classic"])
-def test_activation_passes_through_dormant_memories_and_stops_at_none_of_them(clock: ManualClock, mode: str) -> None:
+def test_activation_passes_through_dormant_memories(clock: ManualClock, mode: str) -> None:
     store = _store(clock, anchor=([1.0, 0.0], {}), asleep=([0.0, 1.0], SLEEPY), behind=([0.0, 1.0], {}))
     store.add_edge("anchor", "asleep", EdgeType.SEQ, 1.0)
     store.add_edge("asleep", "behind", EdgeType.SEQ, 1.0)
-    recall = _retriever(store, clock, ACTIVATION=mode, TOP_K_ANCHORS=1, **DEAF).recall("1 0")
-    assert set(recall.ids) == {"anchor", "behind"}
+    recall = _retriever(store, clock, ACTIVATION=mode, TOP_K_ANCHORS=1).recall("1 0")
+    assert set(recall.ids) == {"anchor", "asleep", "behind"}
 
 
-def test_a_recall_that_finds_nothing_good_wakes_dormant_memories_and_says_so(clock: ManualClock) -> None:
-    store = _store(clock, asleep=([1.0, 0.0], SLEEPY), awake=([0.3, 0.95], {}))
-    recall = _retriever(store, clock).recall("1 0")
-    assert recall.ids == ("asleep", "awake")
-    assert recall.notes == (WOKEN,)
-    contented = _retriever(store, clock, **DEAF, **{"metabolism.wake_score": 0.1}).recall("1 0")
-    assert (contented.ids, contented.notes) == (("awake",), ())
-
-
-def test_a_dormant_memory_that_fits_better_than_all_awake_ones_wakes_the_recall(clock: ManualClock) -> None:
-    store = _store(clock, asleep=([1.0, 0.0], SLEEPY), near=([0.99, 0.14], {}), far=([0.8, 0.6], {}))
-    found = {
-        share: _retriever(
-            store,
-            clock,
-            **{"metabolism.wake_factor": share, "metabolism.wake_score": 0.0, "metabolism.wake_share": 0.0},
-            **{"retrieval.energy_weight": 0.0},
-        ).recall("1 0")
-        for share in (0.0, 0.9, 1.05)
-    }
-    assert [recall.ids for recall in found.values()] == [("near", "far"), ("near", "far"), ("asleep", "near", "far")]
-    assert [recall.notes for recall in found.values()] == [(), (), (WOKEN,)]
-
-
-@given(st.lists(st.booleans(), max_size=60), st.integers(1, 9), st.sampled_from([1.0, 1.7, 30.0]))
+@given(st.lists(st.integers(0, 4), max_size=60), st.integers(1, 9))
 @run(deadline=None)
-def test_the_best_awake_results_are_those_of_a_complete_search(asleep: list[bool], count: int, deeper: float) -> None:
+def test_the_best_results_are_those_of_a_complete_search_without_repeats(fronts: list[int], count: int) -> None:
     clock = ManualClock()
-    nodes = {f"n{n:02}": ([1.0, n / 100], SLEEPY if sleeps else {}) for n, sleeps in enumerate(asleep)}
-    view = _store(clock, **nodes).view()
-    now = int(view.energy_at.all().max(initial=0)) + 60 * 86_400_000_000
-    rows = np.arange(len(asleep))
-    calls: list[int] = []
+    store = _store(clock, **{f"n{n:02}": ([1.0, n / 100], {}) for n in range(len(fronts))})
+    shown = []
+    for row, front in enumerate(fronts):
+        if front < row and front in shown:
+            store.add_edge(f"n{row:02}", f"n{front:02}", EdgeType.SAME_AS, 1.0)
+        else:
+            shown.append(row)
+    rows = np.arange(len(fronts))
 
     def search(depth: int) -> tuple[Any, Any]:
-        calls.append(depth)
         return rows[:depth], -rows[:depth].astype(np.float64)
 
-    admission = Admission(view, EnergyLaw(MemoryConfig().metabolism), now, deeper)
-    found, scores = admission.best(count, search)
-    expected = [row for row, sleeps in enumerate(asleep) if not sleeps][:count]
-    assert found.tolist() == expected == (-scores).tolist()
-    # Each repeated search goes at least a quarter deeper, so all of them cost a multiple of the last.
-    assert all(later >= 1.25 * before for before, later in pairwise(calls))
+    found, scores = Admission(store.view(), 0, groups=True).best(count, search)
+    assert found.tolist() == shown[:count] == (-scores).tolist()
 
 
 def test_a_recall_has_the_same_scores_all_day_and_uses_do_not_change_them(clock: ManualClock) -> None:
     clock.now = clock.now.replace(hour=0, minute=0)
-    store = _store(clock, first=([1.0, 0.0], {}), second=([0.9, 0.1], {"base_energy": 0.5}))
-    retriever = _retriever(store, clock)
+    store = _store(clock, first=([1.0, 0.0], {}), second=([0.9, 0.1], {"base_energy": 0.5}), third=([0.8, 0.2], SLEEPY))
+    retriever = _retriever(store, clock, **{"retrieval.energy_weight": 0.1})
     clock.now = clock.now.replace(hour=0, minute=0)
     morning = retriever.recall("1 0")
     store.apply(GraphDelta(touch=Access(charges={"second": Charge(0.5, clock.now)})))

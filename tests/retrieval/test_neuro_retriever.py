@@ -184,9 +184,9 @@ def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
         weight = 1.0 if mode == "classic" else weights["ACTIVATION_WEIGHT"]
         assert memory.contributions["activation"] == pytest.approx(weight * arrived)
         assert set(memory.contributions) == (
-            {"start", "activation"}
+            {"start", "activation", "dormant"}
             if mode == "classic"
-            else {"similarity", "activation", "recency", "energy", "time", "held_back"}
+            else {"similarity", "activation", "recency", "energy", "time", "dormant", "held_back"}
         )
         held_back = memory.contributions.get("held_back", 0.0)
         assert held_back <= 0.0 if keeps else held_back == 0.0

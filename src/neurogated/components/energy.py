@@ -36,6 +36,7 @@ class Energy:
         Raises:
             UnknownIdError: the id is not in the memory.
         """
+        self._session.runtime.accesses.flush_if_free()
         return self._controller.energy(self._session.store.view(), str(node_id), self._session.moment(now))
 
     def course(
@@ -50,6 +51,7 @@ class Energy:
             UnknownIdError: the id is not in the memory.
         """
         now = self._session.moment(now)
+        self._session.runtime.accesses.flush_if_free()
         return self._controller.course(self._session.store, str(node_id), now, steps=steps, step=step)
 
     def tiers(self, now: datetime | None = None, **filters: Unpack[FilterOptions]) -> Tiers:
@@ -60,6 +62,7 @@ class Energy:
             **filters: which memories; see `FilterOptions`.
         """
         store = self._session.store
+        self._session.runtime.accesses.flush_if_free()
         return self._tiers.tiers(
             store, store.view(filters=listed_by(self._session, filters)), self._session.moment(now)
         )
@@ -99,7 +102,8 @@ class Energy:
         """Return the memories that matter to a session now: those with the most energy and relevance.
 
         Memories enter the canvas when a recall with this user and session returns them, and when they are added to
-        the session. Reading it does not search the graph and does not count as an access.
+        the session. Those of the present task rank higher; see `focus`. Dormant memories are not on it. Reading it does
+        not search the graph and does not count as an access.
 
         Args:
             query: rank the memories of the canvas by their similarity to this text, multiplied by their energy.
@@ -119,15 +123,15 @@ class Energy:
         if query is not None and not checked_text("the query", query).strip():
             raise InputError("the query is blank; leave it out to see the whole canvas")
         session, owner = self._session, Owner(self._session.of_user(user_id), session_id)
+        session.runtime.accesses.flush_if_free()
         vector = None if query is None else session.parts.embedder.embed_queries([query])[0]
-        return session.parts.canvas.read(
-            session.store, session.config.namespace, owner, top_k=top_k, now=session.now(), vector=vector
-        )
+        return session.canvas(owner, session.now(), top_k=top_k, vector=vector)
 
     def focus(self, task: str | None, *, session_id: str | None = None, user_id: str | None = None) -> None:
-        """Set the present task of the agent: new memories that are about it start with more energy.
+        """Set the present task of the agent.
 
-        The task is not stored. It applies to the memories of the session, or else of the user, or else to all.
+        Memories about it rank higher on the canvas, and new ones start with more energy. The task is not stored. It
+        applies to the memories of the session, or else of the user, or else to all.
 
         Args:
             task: the present work of the agent, in words; None clears the task.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property
-from itertools import islice, takewhile
+from itertools import takewhile
 
 from neurogated import compose
-from neurogated.consolidation.consolidator import Consolidator, Prepared
+from neurogated.consolidation.consolidator import Consolidator
 from neurogated.core.model import checked_count
 from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.scope import ANY_USER, UserChoice
@@ -35,21 +35,22 @@ class Learning:
         max_clusters: int | None = None,
         progress: bool | None = None,
     ) -> list[str]:
-        """Link duplicates, ask the models about memories that wait, and make a fact of each cluster of used memories.
+        """Link duplicates, ask the models about memories that wait, and merge what belongs together.
 
-        The settings `metabolism.consolidation_…` say which clusters become facts; `duplicates.link` links duplicates
-        alone. A fact has DERIVED_FROM edges to its memories, which stay and lose energy. One delta stores all facts, so
-        `undo` takes them back. A second call makes no further fact of the same memories. If a memory is deleted or its
-        text changes, its facts are removed. A frozen memory makes no facts.
+        The facts of one person or thing become a memory of the kind `profile`. A cluster of memories that are used
+        together becomes a memory of the kind `fact` that the language model writes, or else a `segment` with a title
+        and days. They have DERIVED_FROM edges to their sources. One delta stores all, so `undo` takes them back. A
+        second call makes no more of the same sources. If a source changes or goes, they are removed. A frozen memory
+        makes none.
 
         Args:
             now: the present time; the clock's when left out.
-            user_id: make facts of this user's memories; of all users when left out.
-            max_clusters: the most facts to make; the most used clusters come first. No limit when left out.
+            user_id: merge this user's memories; those of all users when left out.
+            max_clusters: make at most so many. No limit when left out.
             progress: show a progress bar; None shows it if the output is a terminal.
 
         Returns:
-            The ids of the facts.
+            The ids of the new memories.
 
         Raises:
             InputError: `now` is not a time, `max_clusters` is less than 1, or `require_user` asks for a user.
@@ -65,18 +66,13 @@ class Learning:
             session.writer.deduplicate()
             work_off(session, session.config.metabolism.consolidation_calls)
             # When the memory is closed, the background work ends early and stores the facts that it has.
-            facts = takewhile(lambda _: not session.runtime.closing, self._facts(at, user_id, max_clusters))
-            prepared = list(show_progress(facts, "consolidating", "fact", progress=progress))
+            texts = self._consolidator.prepare(at, user_id, max_clusters)
+            texts = takewhile(lambda _: not session.runtime.closing, texts)
+            prepared = list(show_progress(texts, "consolidating", "text", progress=progress))
             made = self._consolidator.commit(prepared, session.commit, at)
         if made:
             session.notify(Notice("added", (made,)))
         return made
-
-    def _facts(self, at: datetime, user_id: UserChoice, most: int | None) -> Iterator[Prepared]:
-        if not isinstance(user_id, str):
-            return self._consolidator.prepare(at, most)
-        own = (one for one in self._consolidator.prepare(at) if one.fact.scope.user_id == user_id)
-        return islice(own, most)
 
     def feedback(self, relevant: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
         """Learn from an outcome; see `NeuroGraphMemory.feedback`."""

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from neurogated.config.setting import check, setting
 from neurogated.errors import ConfigError
 
-__all__ = ["MetabolismSettings"]
-
 _SHORTEST, _LONGEST = 0.001, 3_650_000.0
-_MOST = 1000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +38,9 @@ class MetabolismSettings:
     half_life_days: float = setting(
         180.0, "half-life of the energy of a memory without access, in days", low=_SHORTEST, high=_LONGEST
     )
-    half_lives: str = setting("fact=3650, turn=15", "other half-lives in days by kind of memory, separated by commas")
+    half_lives: str = setting(
+        "fact=3650, profile=3650, turn=15", "other half-lives in days by kind of memory, separated by commas"
+    )
     use_gain: float = setting(
         0.1, "share of the energy that a memory lacks and gains when a recall returns it", low=0.0, high=1.0
     )
@@ -58,25 +57,8 @@ class MetabolismSettings:
     dormant_idle_days: float = setting(
         14.0, "a dormant memory had no access for this many days", low=0.0, high=_LONGEST
     )
-    wake_score: float = setting(
-        0.6,
-        "a recall whose best memory scores less than this also finds dormant memories; 0: only an empty recall does",
-        low=0.0,
-        high=1000.0,
-    )
-    wake_factor: float = setting(
-        1.15,
-        "a recall also finds dormant memories if its best awake memory scores less than this multiple of the best "
-        "dormant one; 0: never, and wake_share does not count",
-        low=0.0,
-        high=_MOST,
-    )
-    wake_share: float = setting(
-        0.95,
-        "a recall also finds dormant memories if without them its memories score less than this share in total; "
-        "0: never",
-        low=0.0,
-        high=1.0,
+    dormant_cost: float = setting(
+        0.1, "share of its score that a dormant memory without energy loses in a recall", low=0.0, high=1.0
     )
     canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0)
 
@@ -102,7 +84,7 @@ class MetabolismSettings:
         30.0, "seconds for which writes skip a server of a projection after it failed", low=0.0, high=86_400.0
     )
 
-    # Consolidation: clusters of memories that are used together become facts.
+    # Consolidation: facts of one subject become profiles, and memories that are used together become one text.
     consolidate_seconds: float = setting(
         0.0,
         "seconds between two consolidations in the background; 0: none there",
@@ -114,21 +96,13 @@ class MetabolismSettings:
         "ASSOC=2.0, CAUSE=1.0, SEQ=0.5, SIM=0.5, TERM=0.5, MENTION=0.5",
         "weights of the edge types that link the memories of a cluster; types left out link none",
     )
-    consolidation_least: int = setting(3, "least memories of a cluster", low=2)
+    consolidation_least: int = setting(3, "least memories of a cluster, and least facts of a profile", low=2)
     consolidation_most: int = setting(
         8, "most memories of a cluster, or consolidation_least if that is more; larger ones are divided", low=2
     )
-    consolidation_rivalry: float = setting(
-        0.5,
-        "sentences that share this part of their words, but differ in numbers or dates, are chosen together or not at "
-        "all",
-        low=0.0,
-        high=1.0,
-    )
     consolidation_calls: int = setting(
         32,
-        "most calls of the language model for the facts of one consolidation, and as many for conflicts; sentences are "
-        "chosen for the other facts",
+        "most calls of the language model for the texts of one consolidation, and as many for conflicts",
         low=0,
     )
 
@@ -182,13 +156,15 @@ class MetabolismSettings:
     )
 
     # Context
+    context_floor: float = setting(
+        0.4, "share of the best score that a memory in a context has at least", low=0.0, high=1.0
+    )
     context_repetition: float = setting(
         0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
     )
     context_novelty: float = setting(
         0.5,
-        "gain of the score of a memory in a context of 2000 tokens, if each of its tokens is a new word; twice as much "
-        "in one of 1000 tokens",
+        "gain of the score of a memory in a context, as a share, if each of its tokens is a new word",
         low=0.0,
         high=100.0,
     )

@@ -13,15 +13,13 @@ from neurogated.core.echoes import are_echoes
 from neurogated.core.kernel import Kernel
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["KNOWN_SHARE", "ClusterFinder", "is_known"]
-
 KNOWN_SHARE = 0.5
 """A cluster becomes no further fact if this share of its memories has one."""
 
 # Least mean weight of the links of a cluster; more gives smaller clusters.
 _RESOLUTION = 0.1
 
-_MADE = frozenset({"fact", "conflict", "segment", "policy"})
+_MADE = frozenset({"fact", "conflict", "claim", "segment", "profile", "policy"})
 """Kinds of memories that say something about others; they enter no cluster."""
 
 

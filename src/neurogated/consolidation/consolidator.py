@@ -1,4 +1,4 @@
-"""Turns clusters of memories that are used together into facts."""
+"""Makes profiles of what is known, and one node of each cluster of memories that are used together."""
 
 from __future__ import annotations
 
@@ -6,56 +6,56 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.consolidation.cluster_nodes import agreeing, cluster_id, cluster_node, faded, quoted, title_of
 from neurogated.consolidation.clusters import KNOWN_SHARE, ClusterFinder, is_known
-from neurogated.consolidation.facts import agreeing, edges_of, fact_id, fact_of, faded, quoted
-from neurogated.consolidation.sentence_cover import cover_with_rivals, sentences_of
+from neurogated.consolidation.profiles import known_subjects, profile_of
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.clock import to_micros
 from neurogated.core.commit import Plan
 from neurogated.core.communities import CommunityFinder
 from neurogated.core.conflicts import undisputed
 from neurogated.core.delta import GraphDelta, NodeChange, Owner
-from neurogated.core.derivation import same_source, source_rows
+from neurogated.core.derivation import claims_of, same_source, source_rows, sources_of
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.energy import EnergyLaw
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.node_kind import PROFILE
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import render
+from neurogated.core.scope import UserChoice
 from neurogated.core.view import GraphView
 from neurogated.core.watchdog import stage
 
-__all__ = ["Consolidator", "Prepared"]
-
-# The energy of a memory is multiplied by this when it becomes part of a fact.
+# The energy of a memory is multiplied by this when a language model has made a fact of it.
 _FADE = 0.5
-
-# Most sentences that are chosen for a fact.
-_SENTENCES = 4
-
-# Share of the cluster's words and names that is enough for a fact.
-_COVERAGE = 0.8
 
 _log = logging.getLogger(__name__)
 
 
 class Prepared(NamedTuple):
-    """A fact that is not stored yet, and the versions of its sources that it was made from."""
+    """A profile, or the node of a cluster, that is not stored yet, and the versions of its sources."""
 
-    fact: MemoryNode
+    node: MemoryNode
     sources: Sequence[MemoryNode]
+
+    @property
+    def is_profile(self) -> bool:
+        """Whether its sources are facts; else they are memories."""
+        return self.node.kind == PROFILE
 
 
 class Consolidator:
-    """Finds clusters, makes a fact of each, and stores the facts in one delta.
+    """Prepares nodes and stores them in one delta.
 
-    Models run without a lock. The commit holds the write lock; it skips each fact whose sources have changed since, and
-    each fact that another thread or process has stored meanwhile.
+    Models run without a lock. The commit holds the write lock; it skips each node whose sources have changed since, and
+    each that another thread or process has stored meanwhile.
     """
 
     def __init__(
@@ -72,27 +72,27 @@ class Consolidator:
         self._law = EnergyLaw(config.metabolism)
         self._clusters = ClusterFinder(finder, config.metabolism)
         self._summariser = summariser
+        self._calls = 0
 
-    def prepare(self, at: datetime, most: int | None = None) -> Iterator[Prepared]:
-        """Yield the fact of each cluster, the most used clusters first; at most `most` facts."""
-        view, made = self._store.view(), 0
-        calls = self._config.consolidation_calls
-        for rows in self._clusters.find(view):
-            if made == most:
-                break
-            stage(f"consolidating, {made} facts made")
-            nodes = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
-            sources = sorted(agreeing(undisputed(self._store, view, nodes)), key=_in_time)
-            if len(sources) < self._config.consolidation_least or self._store.has_node(fact_id(sources)):
-                continue
-            text, called = self._text(sources, allowed=calls > 0)
-            calls -= called
-            if text:
-                made += 1
-                yield Prepared(self._fact(view, sources, text, at), sources)
+    def prepare(self, at: datetime, user_id: UserChoice = None, most: int | None = None) -> Iterator[Prepared]:
+        """Yield profiles, and then the nodes of clusters, the most used clusters first.
+
+        Args:
+            at: the present.
+            user_id: only of this user, if it is a name.
+            most: at most so many.
+        """
+        self._calls = self._config.consolidation_calls
+        view = self._store.view()
+        made = chain(self._profiles(view, at), self._of_clusters(view, at))
+        own = (one for one in made if not isinstance(user_id, str) or one.node.scope.user_id == user_id)
+        for number, (node, sources) in enumerate(islice(own, most), start=1):
+            stage(f"consolidating, {number} made")
+            (vector,) = self._embedder.embed_documents([render(node)])
+            yield Prepared(replace(node, embedding=vector), sources)
 
     def commit(self, prepared: Sequence[Prepared], commit: Callable[[Plan], GraphDelta], at: datetime) -> list[str]:
-        """Store those of the facts that still fit, in one delta; return their ids."""
+        """Store those that still fit, in one delta; return their ids."""
         if not prepared:
             return []
         kept: list[Prepared] = []
@@ -103,48 +103,78 @@ class Consolidator:
 
         commit(plan)
         if skipped := len(prepared) - len(kept):
-            _log.info("%d of %d facts were skipped: their memories have changed", skipped, len(prepared))
-        return [fact.id for fact, _ in kept]
+            _log.info("%d of %d texts were skipped: their sources have changed", skipped, len(prepared))
+        return [one.node.id for one in kept]
 
-    def _text(self, sources: Sequence[MemoryNode], *, allowed: bool) -> tuple[str, bool]:
-        """Return the text of a fact, and whether the language model was called."""
-        sentences, settings, called = sentences_of(sources), self._config, False
-        if self._summariser is not None and allowed:
-            summary, called = self._summariser.summary(sources, sentences)
-            if summary:
-                return summary, called
-        chosen = cover_with_rivals(
-            sentences,
-            _SENTENCES,
-            _COVERAGE,
-            settings.consolidation_rivalry,
-        )
-        return quoted(sources, chosen), called
+    def _profiles(self, view: GraphView, at: datetime) -> Iterator[Prepared]:
+        for known in known_subjects(self._store, view, at, self._config.consolidation_least):
+            stored = {node.id: node.content for node in self._store.get_nodes([known.id], missing_ok=True)}
+            text = known.text
+            if self._is_made(view, known.id, [one.id for one in known.facts], text, stored.get(known.id)):
+                continue
+            told = self._told(f"{known.subject}:\n" + "\n".join(known.clauses))
+            yield Prepared(profile_of(known, told or text, at), known.facts)
 
-    def _fact(self, view: GraphView, sources: Sequence[MemoryNode], text: str, at: datetime) -> MemoryNode:
-        base, charge = self._energies(view, sources, at)
-        fact = fact_of(sources, text, at, min(1.0, float((base + charge).max())))
-        (vector,) = self._embedder.embed_documents([render(fact)])
-        return replace(fact, embedding=vector)
+    def _is_made(self, view: GraphView, name: str, facts: Sequence[str], text: str, stored: str | None) -> bool:
+        """Return whether a profile is stored as it would be made; a language model's text depends on the facts only."""
+        sources = sources_of(view, [name]).get(name, [])
+        return set(sources) == set(facts) and (stored == text or self._summariser is not None)
+
+    def _of_clusters(self, view: GraphView, at: datetime) -> Iterator[Prepared]:
+        for rows in self._clusters.find(view):
+            nodes = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
+            sources = sorted(agreeing(self._undisputed(view, nodes)), key=_in_time)
+            if len(sources) < self._config.consolidation_least or self._store.has_node(cluster_id(sources)):
+                continue
+            told = self._told(quoted(sources))
+            base, charge = self._energies(view, sources, at)
+            energy = min(1.0, float((base + charge).max()))
+            yield Prepared(cluster_node(sources, told or title_of(sources), at, energy, told=bool(told)), sources)
+
+    def _undisputed(self, view: GraphView, nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
+        """Return the nodes about which no conflict is, nor about a claim that was read from them."""
+        claims = self._store.get_nodes(claims_of(view, [node.id for node in nodes]), missing_ok=True)
+        held = {node.id for node in undisputed(self._store, view, claims)}
+        sources = sources_of(view, [node.id for node in claims if node.id not in held])
+        disputed = set(chain.from_iterable(sources.values()))
+        return [node for node in undisputed(self._store, view, nodes) if node.id not in disputed]
+
+    def _told(self, memories: str) -> str:
+        """Return a language model's text of memories; empty without one."""
+        if self._summariser is None or self._calls <= 0:
+            return ""
+        self._calls -= 1
+        return self._summariser.summary(memories)
 
     def _fitting(self, prepared: Sequence[Prepared]) -> Iterator[Prepared]:
         view = self._store.view()
         known = source_rows(view)
-        for fact, sources in prepared:
-            ids = [node.id for node in sources]
+        for one in prepared:
+            ids = [node.id for node in one.sources]
             now = self._store.get_nodes(ids, missing_ok=True)
             rows = view.known_rows(ids)
-            same = rows.size == len(ids) == len(undisputed(self._store, view, now))
-            same = same and all(map(same_source, sources, now))
-            new = not self._store.has_node(fact.id) and not is_known(rows, known, KNOWN_SHARE)
+            same = rows.size == len(ids) == len(self._undisputed(view, now))
+            same = same and all(map(same_source, one.sources, now))
+            new = one.is_profile or not (self._store.has_node(one.node.id) or is_known(rows, known, KNOWN_SHARE))
             if same and new:
-                yield Prepared(fact, now)
+                yield Prepared(one.node, now)
 
     def _delta(self, kept: Sequence[Prepared], at: datetime) -> GraphDelta:
+        merged = [one for one in kept if not one.is_profile]
+        held = sources_of(self._store.view(), [one.node.id for one in kept if one.is_profile])
         return GraphDelta(
-            nodes=tuple(fact for fact, _ in kept),
-            edges=tuple(edge for fact, sources in kept for edge in edges_of(fact, sources, at)),
-            node_changes=tuple(chain.from_iterable(self._faded(sources, at) for _, sources in kept)),
+            nodes=tuple(one.node for one in kept),
+            edges=tuple(
+                MemoryEdge(one.node.id, source.id, EdgeType.DERIVED_FROM, created_at=at)
+                for one in kept
+                for source in one.sources
+            ),
+            removed_edges=tuple(
+                EdgeKey(one.node.id, name, EdgeType.DERIVED_FROM)
+                for one in kept
+                for name in sorted(set(held.get(one.node.id, ())).difference(source.id for source in one.sources))
+            ),
+            node_changes=tuple(chain.from_iterable(self._faded(one.sources, at) for one in merged)),
             reason="consolidate",
             at=at,
             owner=Owner.MEMORY,

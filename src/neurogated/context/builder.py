@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.context.layout import EMPTY, Line, framed, line_of, text_of
-from neurogated.context.model import CONTEXT_TOKENS, Choice, Context
+from neurogated.context.layout import EMPTY, FACTS, OTHERS, Line, fact_line, line_of, text_of
+from neurogated.context.model import Choice, Context
 from neurogated.context.packing import Candidates, Picked, pack
+from neurogated.core.conflicts import Conflict
+from neurogated.core.fact_words import says_more
+from neurogated.core.facts import Fact
 from neurogated.core.model import checked_count
+from neurogated.core.node_kind import PROFILE, SEGMENT
 from neurogated.core.ports import Embedder
 from neurogated.core.quoting import TokenCounter, estimated_tokens
 from neurogated.core.trace import Recall, RecalledMemory
@@ -22,10 +28,27 @@ from neurogated.text.keywords import split_keywords
 from neurogated.text.sentences import split_sentences
 from neurogated.text.words import count_words
 
-__all__ = ["ContextBuilder", "token_counter"]
-
 _PROBE = ["1,2;3."]
 _GAP = " … "
+
+
+_MANY_FACTS = 3
+"""With so many facts of a profile, a context shows it whole."""
+
+
+class Item(NamedTuple):
+    """A memory that may enter a context, or a fact that was read from it."""
+
+    line: Line
+    memory: RecalledMemory
+    rank: int
+    """The rank of the memory, from 1."""
+    fact: Fact | None = None
+
+    @property
+    def words(self) -> str:
+        """The text whose words count."""
+        return self.memory.content if self.fact is None else f"{self.fact.attribute} {self.fact.value}"
 
 
 def token_counter(embedder: Embedder) -> TokenCounter:
@@ -63,32 +86,52 @@ class ContextBuilder:
 
     def build(self, recall: Recall, view: GraphView, budget: int, *, explain: bool = False) -> Context:
         """Return the context; `view` is the present graph, whose order of rows is that in which memories were added."""
-        memories, rows = recall.memories, view.rows_by_id
-        places = [rows.get(one.id, view.node_count) for one in memories]
-        states = [recall.states.get(one.id) for one in memories]
-        lines = [
-            line_of(one.node, place, state=state) for one, place, state in zip(memories, places, states, strict=True)
-        ]
-        picked = self._pack(recall, lines, budget)
-        excerpts: list[int] = []
+        items = self._items(recall, view)
+        picked = self._pack(recall, items, budget)
+        excerpts: list[str] = []
         if not picked and (excerpt := self._excerpt(recall, budget)):
-            place, line = excerpt
-            lines[place], excerpts = line, [place]
-            picked = [Picked(place, 1.0, 0.0, None, self._tokens([line]))]
-        chosen = sorted(picked, key=lambda one: lines[one.place].order)
-        text = text_of(lines[one.place] for one in picked)
-        shown = {memories[one.place].id for one in picked}
+            items, excerpts = [excerpt], [excerpt.memory.id]
+            picked = [Picked(0, 1.0, 0.0, None, self._tokens([excerpt.line]))]
+        chosen = sorted(picked, key=lambda one: (not items[one.place].line.is_fact, items[one.place].line.order))
+        text = text_of(self._with_profiles(recall, [items[one.place] for one in picked], budget))
+        memories = tuple({(one := items[each.place].memory).id: one for each in chosen}.values())
+        shown = {one.id for one in memories}
         return Context(
             recall.query,
             text,
             self._count([text])[0] if text else 0,
             budget,
-            tuple(memories[one.place] for one in chosen),
-            excerpts=tuple(memories[place].id for place in excerpts),
-            choices={memories[one.place].id: _choice(one, memories) for one in chosen} if explain else {},
-            conflicts=tuple(one for one in recall.conflicts if not shown.isdisjoint(one.sides)),
-            notes=recall.notes + self._too_little(lines, budget) * (not picked),
+            memories,
+            excerpts=tuple(excerpts),
+            choices={items[one.place].memory.id: _choice(one, items) for one in reversed(chosen)} if explain else {},
+            conflicts=tuple(one for one in recall.conflicts if not shown.isdisjoint(_said_by(recall, one))),
+            notes=recall.notes + self._too_little([one.line for one in items], budget) * (not picked),
         )
+
+    def _items(self, recall: Recall, view: GraphView) -> list[Item]:
+        """Return the memories and facts that may enter a context, best first.
+
+        A memory of which the facts say everything is left out: they are shorter.
+        """
+        rows, marks = view.rows_by_id, recall.remarks
+        least = self._settings.context_floor * max((one.score for one in recall), default=0.0)
+        contested = {side for one in recall.conflicts if one.loser is None for side in one.sides}
+        changed = {name for fact in recall.former for name in fact.sources}
+        said = defaultdict[str, list[Fact]](list)
+        for fact in recall.facts:
+            for name in fact.sources:
+                said[name].append(fact)
+        items: dict[str, Item] = {}
+        for rank, one in enumerate(recall.memories, start=1):
+            if one.score < least or one.node.kind in {PROFILE, SEGMENT}:
+                continue
+            line = line_of(one.node, rows.get(one.id, view.node_count), marks=marks.get(one.id, ()))
+            if not said[one.id] or one.id in changed or says_more(one.content, said[one.id]):
+                items[one.id] = Item(line, one, rank)
+            for fact in said[one.id]:
+                shown = fact_line(fact, line, is_contested=fact.id in contested)
+                items.setdefault(fact.id, Item(shown, one, rank, fact))
+        return list(items.values())
 
     def _too_little(self, lines: Sequence[Line], budget: int) -> tuple[str, ...]:
         """Return why no memory is in the text, if there are memories."""
@@ -96,39 +139,52 @@ class ContextBuilder:
             return ()
         return (f"no memory fits into {budget} tokens; the best one needs {self._tokens(lines[:1])}",)
 
-    def _pack(self, recall: Recall, lines: Sequence[Line], budget: int) -> list[Picked]:
-        numbers: dict[tuple[str, str], int] = {}
-        groups = [numbers.setdefault(line.group, len(numbers)) for line in lines]
-        texts = (EMPTY, *(line.text for line in lines), *(framed(heading) for heading, _ in numbers))
-        frame, *sizes = self._count([f"{text}\n" for text in texts])
-        scores = np.array([memory.score for memory in recall])
+    def _pack(self, recall: Recall, items: Sequence[Item], budget: int) -> list[Picked]:
+        heads = f"{FACTS}\n{OTHERS}\n" if any(one.line.is_fact for one in items) else ""
+        frame, *sizes = self._count([f"{EMPTY}\n{heads}", *(f"{one.line.text}\n" for one in items)])
+        scores = np.array([one.memory.score for one in items])
         candidates = Candidates(
             np.maximum(0.0, scores / (scores.max(initial=0.0) or 1.0)),
-            np.array(sizes[: len(lines)], dtype=np.int64),
-            np.array(groups, dtype=np.int64),
-            np.array(sizes[len(lines) :], dtype=np.int64),
-            _likeness(recall.memories),
-            [frozenset(split_keywords(memory.content)) for memory in recall],
-            _opposed(recall),
+            np.array(sizes, dtype=np.int64),
+            _likeness([one.memory for one in items]),
+            [frozenset(split_keywords(one.words)) for one in items],
+            _opposed(recall, items),
+            _replaced(items),
         )
-        # A small budget is best spent on many things; in a large one there is room for all of them.
-        novelty = self._settings.context_novelty * CONTEXT_TOKENS / max(1, budget)
-        best = self._best(lines, budget)
-        picked = pack(candidates, budget - frame, self._settings.context_repetition, novelty, best)
-        while picked and self._tokens([lines[one.place] for one in picked]) > budget:
+        settings = self._settings
+        best = self._best(items, budget)
+        picked = pack(candidates, budget - frame, settings.context_repetition, settings.context_novelty, best)
+        while picked and self._tokens([items[one.place].line for one in picked]) > budget:
             # A text can have more tokens than its lines together.
             picked.pop()
         return picked
 
-    def _best(self, lines: Sequence[Line], budget: int) -> int | None:
-        """Return the place of the best memory that fits alone; None if none does."""
-        return next((place for place, line in enumerate(lines) if self._tokens([line]) <= budget), None)
+    def _with_profiles(self, recall: Recall, chosen: Sequence[Item], budget: int) -> list[Line]:
+        """Return the lines of chosen items, with a profile in place of its facts if many are there and it fits."""
+        lines = {one.line.text: one.line for one in chosen}
+        shown = {one.memory.id for one in chosen}
+        for profile in recall.profiles:
+            facts = [fact for fact in recall.facts if fact.id in profile.facts and not shown.isdisjoint(fact.sources)]
+            if len(facts) < _MANY_FACTS:
+                continue
+            single = {one.line.text for one in chosen if one.fact is not None and one.fact.id in profile.facts}
+            line = line_of(profile.node, 0)
+            fewer = {text: kept for text, kept in lines.items() if text not in single} | {line.text: line}
+            if self._tokens(list(fewer.values())) <= budget:
+                lines = fewer
+        return list(lines.values())
 
-    def _excerpt(self, recall: Recall, budget: int) -> tuple[int, Line] | None:
-        """Return the place and the best sentences of the best memory of which at least one sentence fits."""
+    def _best(self, items: Sequence[Item], budget: int) -> int | None:
+        """Return the place of the best memory or fact that fits alone; None if none does."""
+        return next((place for place, one in enumerate(items) if self._tokens([one.line]) <= budget), None)
+
+    def _excerpt(self, recall: Recall, budget: int) -> Item | None:
+        """Return the best sentences of the best memory of which at least one sentence fits."""
+        marks = recall.remarks
         for place, memory in enumerate(recall.memories):
+            said = marks.get(memory.id, ())
             sentences = [one.strip() for one in split_sentences(memory.content) if one.strip()]
-            if self._tokens([line_of(memory.node, place, "", recall.states.get(memory.id))]) > budget:
+            if self._tokens([line_of(memory.node, place, "", said)]) > budget:
                 return None
             vectors = self._embedder.embed_documents(sentences)
             closeness = vectors @ self._embedder.embed_queries([recall.query])[0]
@@ -136,11 +192,11 @@ class ContextBuilder:
             found = None
             for one in np.argsort(-closeness, kind="stable").tolist():
                 longer = sorted((*kept, one))
-                line = line_of(memory.node, place, _joined(sentences, longer), recall.states.get(memory.id))
+                line = line_of(memory.node, place, _joined(sentences, longer), said)
                 if self._tokens([line]) <= budget:
                     kept, found = longer, line
             if found is not None:
-                return place, found
+                return Item(found, memory, place + 1)
         return None
 
     def _tokens(self, lines: Sequence[Line]) -> int:
@@ -157,16 +213,36 @@ def _joined(sentences: Sequence[str], places: Sequence[int]) -> str:
     return text if places[-1] == len(sentences) - 1 else text + _GAP.rstrip()
 
 
-def _opposed(recall: Recall) -> Mapping[int, Sequence[int]]:
-    """Return the places of the memories that contest a memory, by its place."""
-    places = {one.id: place for place, one in enumerate(recall)}
+def _said_by(recall: Recall, conflict: Conflict) -> set[str]:
+    """Return the memories of a recall that say a side of a conflict."""
+    facts = (*recall.facts, *recall.former)
+    return {*conflict.sides, *chain.from_iterable(fact.sources for fact in facts if fact.id in conflict.sides)}
+
+
+def _opposed(recall: Recall, items: Sequence[Item]) -> Mapping[int, Sequence[int]]:
+    """Return the places of the memories and facts that contest one, by its place."""
+    sides = defaultdict[str, list[int]](list)
+    for place, one in enumerate(items):
+        sides[one.memory.id if one.fact is None else one.fact.id].append(place)
+    for fact in recall.facts:
+        for name in fact.sources:
+            sides[fact.id] += [place for place in sides.get(name, ()) if items[place].fact is None]
     found = defaultdict[int, list[int]](list)
     for conflict in recall.conflicts:
-        if conflict.outcome == "contested" and places.keys() >= set(conflict.sides):
-            first, second = (places[side] for side in conflict.sides)
-            found[first].append(second)
-            found[second].append(first)
+        if conflict.outcome == "contested":
+            for first, second in product(sides[conflict.first], sides[conflict.second]):
+                found[first].append(second)
+                found[second].append(first)
     return found
+
+
+def _replaced(items: Sequence[Item]) -> Mapping[int, Sequence[int]]:
+    """Return the places of the facts that were read from a memory, by its place."""
+    facts = defaultdict[str, list[int]](list)
+    for place, one in enumerate(items):
+        for name in one.fact.sources if one.fact else ():
+            facts[name].append(place)
+    return {place: facts[one.memory.id] for place, one in enumerate(items) if one.fact is None}
 
 
 def _likeness(memories: Sequence[RecalledMemory]) -> NDArray[np.float64]:
@@ -180,10 +256,17 @@ def _likeness(memories: Sequence[RecalledMemory]) -> NDArray[np.float64]:
     return np.asarray(np.maximum(0.0, vectors @ vectors.T))
 
 
-def _choice(one: Picked, memories: Sequence[RecalledMemory]) -> Choice:
-    memory = memories[one.place]
-    repeats = None if one.repeats is None else memories[one.repeats].id
+def _choice(one: Picked, items: Sequence[Item]) -> Choice:
+    memory = items[one.place].memory
+    repeats = None if one.repeats is None else items[one.repeats].memory.id
     neighbour = memory.path[-1].source_id if memory.path else None
     return Choice(
-        one.place + 1, memory.score, memory.contributions, neighbour, one.value, one.repetition, repeats, one.tokens
+        items[one.place].rank,
+        memory.score,
+        memory.contributions,
+        neighbour,
+        one.value,
+        one.repetition,
+        repeats,
+        one.tokens,
     )

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from neurogated.core.conflicts import Conflict
 from neurogated.core.trace import RecalledMemory
 
-__all__ = ["CONTEXT_TOKENS", "Choice", "Context"]
-
 CONTEXT_TOKENS = 2000
 """The default budget of a context."""
 
@@ -34,7 +32,7 @@ class Choice:
     repeats: str | None
     """Id of that memory; None without one."""
     tokens: int
-    """Tokens of its line, and of its heading if it is the first under it."""
+    """Tokens of its line."""
 
     def __str__(self) -> str:
         parts = " + ".join(
@@ -57,7 +55,7 @@ class Context:
     """Tokens of the text."""
     budget: int
     memories: tuple[RecalledMemory, ...]
-    """In the order of the text."""
+    """Those in the text, word for word or as facts that were read from them, in its order."""
     excerpts: tuple[str, ...] = ()
     """Ids of memories of which the text has only sentences, because no whole memory fits."""
     choices: Mapping[str, Choice] = field(default_factory=dict)
@@ -72,6 +70,9 @@ class Context:
 
     def __len__(self) -> int:
         return len(self.memories)
+
+    def __getitem__(self, place: int) -> RecalledMemory:
+        return self.memories[place]
 
     def __str__(self) -> str:
         return self.text

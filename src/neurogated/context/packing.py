@@ -9,41 +9,37 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Candidates", "Picked", "pack"]
-
 _Values = NDArray[np.float64]
 _Places = NDArray[np.int64]
 
 
 class Candidates(NamedTuple):
-    """The memories of a recall, best first, in parallel arrays."""
+    """Memories and facts in parallel arrays."""
 
     relevance: _Values
     """(n,) scores divided by the best, 0–1."""
     sizes: _Places
-    """(n,) tokens of each line, without its heading."""
-    groups: _Places
-    """(n,) numbers of headings."""
-    headings: _Places
-    """(groups,) tokens of each heading."""
+    """(n,) tokens of each line."""
     likeness: _Values
     """(n, n) cosines of the vectors, 0–1."""
     words: Sequence[frozenset[str]]
     """The n sets of words that carry meaning."""
     opposed: Mapping[int, Sequence[int]]
     """The memories that contradict a memory, by places."""
+    replaced: Mapping[int, Sequence[int]]
+    """The places of the facts that are left out beside a memory, because it says them itself."""
 
 
 class Picked(NamedTuple):
-    """A chosen memory, and why it was chosen."""
+    """A chosen memory or fact, and why it was chosen."""
 
     place: int
-    """Its rank, from 0."""
+    """From 0."""
     value: float
     repetition: float
     """Cosine with the most similar memory chosen before."""
     repeats: int | None
-    """Rank of that memory; None for the first."""
+    """Place of that memory; None for the first."""
     tokens: int
 
 
@@ -57,12 +53,12 @@ def pack(
 
     Args:
         candidates: the memories.
-        budget: most tokens of all lines and headings.
+        budget: most tokens of all lines.
         repetition_cost: cost of the cosine with the most similar memory chosen before.
         novelty_gain: gain of relevance for one new word in each token, as a share.
         first: the place of the memory to choose first, which fits alone, whatever its size seems to be.
     """
-    sizes, groups, headings = candidates.sizes, candidates.groups, candidates.headings.copy()
+    sizes = candidates.sizes
     repetition, repeats = np.zeros(sizes.size), np.full(sizes.size, -1)
     free = np.ones(sizes.size, dtype=np.bool_)
     least = np.full(sizes.size, -np.inf)
@@ -71,20 +67,23 @@ def pack(
     for place, words in enumerate(candidates.words):
         for word in words:
             having[word].append(place)
-    picked: list[Picked] = []
-    while (needed := sizes + headings[groups]).size:
-        free &= needed <= budget
+    picked: dict[int, Picked] = {}
+    while sizes.size:
+        able = free & (sizes <= budget)
         if first is not None and not picked:
-            free[first] = True
-        if not free.any():
+            able[first] = True
+        if not able.any():
             break
-        gain = 1.0 + novelty_gain * fresh / needed
-        value = np.where(free, np.maximum(least, candidates.relevance * gain - repetition_cost * repetition), -np.inf)
+        gain = 1.0 + novelty_gain * fresh / np.maximum(1, sizes)
+        value = np.where(able, np.maximum(least, candidates.relevance * gain - repetition_cost * repetition), -np.inf)
         best = first if first is not None and not picked else int(value.argmax())
-        tokens = int(needed[best])
         repeated = int(repeats[best]) if repeats[best] >= 0 else None
-        picked.append(Picked(best, float(value[best]), float(repetition[best]), repeated, tokens))
-        budget, free[best], headings[groups[best]] = budget - tokens, False, 0
+        picked[best] = Picked(best, float(value[best]), float(repetition[best]), repeated, int(sizes[best]))
+        budget, free[best] = budget - int(sizes[best]), False
+        for fact in candidates.replaced.get(best, ()):
+            free[fact] = False
+            if (left := picked.pop(fact, None)) is not None:
+                budget += left.tokens
         closer = candidates.likeness[best] > repetition
         repetition[closer], repeats[closer] = candidates.likeness[best][closer], best
         for word in candidates.words[best]:
@@ -92,4 +91,4 @@ def pack(
         if least[best] == -np.inf:
             opposed = list(candidates.opposed.get(best, ()))
             least[opposed] = np.maximum(least[opposed], value[best])
-    return picked
+    return list(picked.values())

@@ -82,6 +82,11 @@ class EnergyLaw:
         base, charge = self.parts(view, rows, now)
         return np.minimum(1.0, base + charge)
 
+    def lacking(self, view: GraphView, rows: Rows, now: int) -> _Values:
+        """Return which share of `dormant_energy` nodes lack (n,), 0–1; the energies are those of `ranked`."""
+        share: _Values = self.ranked(view, rows, now) / (self._settings.dormant_energy or 1.0)
+        return 1.0 - np.minimum(1.0, share)
+
     def dormant(self, view: GraphView, rows: Rows, now: Moment) -> NDArray[np.bool_]:
         """Return which nodes are dormant at the time `now`: little energy, little importance, and no recent access."""
         found: NDArray[np.bool_] = view.importance.take(rows) < self._settings.dormant_importance

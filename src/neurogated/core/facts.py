@@ -67,10 +67,11 @@ def facts_of(store: GraphStorePort, view: GraphView, node_ids: Sequence[str]) ->
     nodes = [node for node in store.get_nodes(node_ids, missing_ok=True) if node.kind in FACTS]
     known = [(node, node.found.statement) for node in nodes if node.found.statement is not None]
     sources = sources_of(view, [node.id for node, _ in known])
-    return [_fact(node, parts, sources.get(node.id, ())) for node, parts in known]
+    return [fact_of(node, parts, sources.get(node.id, ())) for node, parts in known]
 
 
-def _fact(node: MemoryNode, parts: Statement, sources: Iterable[str]) -> Fact:
+def fact_of(node: MemoryNode, parts: Statement, sources: Iterable[str]) -> Fact:
+    """Return the fact of a node with these parts."""
     return Fact(
         node.id,
         node.content,

@@ -7,8 +7,6 @@ import re
 from neurogated.errors import ConfigError, InputError
 from neurogated.text.strings import checked_text
 
-__all__ = ["CLAIM", "DEFAULT_KIND", "EVENT", "FACT", "NODE_KINDS", "checked_kind", "given_kind", "register_kind"]
-
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MOST_KINDS = 2**15
 """Graph indexes number node kinds in 16 bits."""
@@ -17,13 +15,16 @@ DEFAULT_KIND = "episode"
 CLAIM = "claim"
 EVENT = "event"
 FACT = "fact"
+PROFILE = "profile"
+SEGMENT = "segment"
 NODE_KINDS: dict[str, str] = {
     DEFAULT_KIND: "something that happened or was read: a text, a passage, a message",
     "turn": "a turn of a conversation",
     FACT: "a statement with a subject, an attribute and a value",
     CLAIM: "a fact that was read from a memory",
     "conflict": "a contradiction between memories",
-    "segment": "a stretch of a conversation about one thing",
+    PROFILE: "what is known of one person or thing, in one line",
+    SEGMENT: "memories about one thing: its title and days",
     EVENT: "a decision or an action of the agent, with its outcome",
     "policy": "a rule that the agent follows",
 }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from textwrap import shorten
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.fact_words import ended
+from neurogated.core.facts import Fact
 from neurogated.core.judgements import Verdict
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count
@@ -61,8 +64,9 @@ class RecalledMemory:
     several hops are added to one."""
     contributions: Mapping[str, float] = field(default_factory=dict)
     """Terms that add up to the score. Gated: `similarity`, `activation`, `recency`, `energy` and `time` after their
-    weights, and `held_back` (≤ 0), which keeps the score below the best match; also `place`, `sentiment`, `cause`,
-    `effect` or `canvas` if the question means one. Classic: `start` and `activation`."""
+    weights, `dormant` (≤ 0), which a dormant memory loses, and `held_back` (≤ 0), which keeps the score below the best
+    match; also `place`, `sentiment`, `cause`, `effect` or `canvas` if the question means one, and `replaces` if the
+    memory has the rank of another one. Classic: `start`, `activation` and `dormant`."""
     same_as: tuple[str, ...] = ()
     """Ids of the memories that say the same, which the recall leaves out unless it has `include_duplicates`."""
 
@@ -80,6 +84,14 @@ class RecalledMemory:
     def metadata(self) -> Mapping[str, Any]:
         """The node's metadata."""
         return self.node.metadata
+
+
+class Profile(NamedTuple):
+    """What is known of one person or thing, in one line; see `consolidate`."""
+
+    node: MemoryNode
+    facts: Collection[str]
+    """The ids of its facts."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,9 +119,15 @@ class Recall:
     conflicts: tuple[Conflict, ...] = ()
     """The conflicts of the memories that are open, or that say which memory is superseded or wrong. Each has the
     question to ask, and an instruction for an agent. Conflicts with a memory that the filters hide are left out."""
-    marks: Mapping[str, Verdict] = field(default_factory=dict)
-    """The states of memories by conflicts that are not listed: the filters hide the other side, or the conflict is
-    about a memory that says the same."""
+    states: Mapping[str, Verdict] = field(default_factory=dict)
+    """The states of the memories that are in conflict, or that say what is, by id: contested, superseded or wrong. Also
+    by conflicts that are not listed, because the filters hide the other side."""
+    facts: tuple[Fact, ...] = ()
+    """What the memories say in slots, as far as it holds. Their `sources` are memories of this recall."""
+    former: tuple[Fact, ...] = ()
+    """What the memories say in slots that a later memory or the user has ended."""
+    profiles: tuple[Profile, ...] = ()
+    """Those that have facts of the memories."""
 
     def __repr__(self) -> str:
         best = "".join(f"; best {one.score:.2f} {shorten(one.content, _SHOWN)!r}" for one in self.memories[:1])
@@ -125,10 +143,10 @@ class Recall:
         return self.memories[rank]
 
     def as_text(self, max_tokens: int | None = None, count_tokens: TokenCounter = estimated_tokens) -> str:
-        """Return the memories as text for a prompt, best first, with date, speaker and title; "" if there are none.
+        """Return the memories as text for a prompt, best first, one line each; "" if there are none.
 
-        A memory in a conflict has the attribute `state`: contested, superseded or wrong. Each memory is an XML element.
-        Its text is escaped, so that no memory can end its quotation.
+        A line is `- (mark) Speaker (3 May 2026, “Title”): text`; the mark of a memory in a conflict is contested,
+        superseded or wrong. Further lines of a text are indented, so that no memory can end its quotation.
 
         Args:
             max_tokens: maximum tokens of the whole text; a memory that does not fit is left out as a whole.
@@ -140,18 +158,24 @@ class Recall:
         """
         if max_tokens is not None and not checked_count("max_tokens", max_tokens):
             raise InputError(f"max_tokens is {max_tokens}, but must be at least 1")
-        return quoted_memories((memory.node for memory in self), max_tokens, count_tokens, self.states)
+        marks = self.remarks
+        return quoted_memories(((one.node, marks.get(one.id, ())) for one in self), max_tokens, count_tokens)
 
     @property
-    def states(self) -> Mapping[str, Verdict]:
-        """The states of the memories that are in conflict, by id: contested, superseded or wrong."""
-        states = dict(self.marks)
-        for conflict in self.conflicts:
-            if conflict.loser is None:
-                states = {**dict.fromkeys(conflict.sides, conflict.outcome), **states}
-            else:
-                states[conflict.loser] = conflict.outcome
-        return states
+    def remarks(self) -> Mapping[str, tuple[str, ...]]:
+        """The marks that texts show before memories, by id.
+
+        They say what holds no longer, as in `since changed: employer Physio Plus, 1 October 2026`; else the state.
+        """
+        former = defaultdict[str, list[Fact]](list)
+        for fact in self.former:
+            for name in fact.sources:
+                former[name].append(fact)
+        marks = {name: ended(facts) for name, facts in former.items()}
+        for name, state in self.states.items():
+            if state == "contested" or name not in marks:
+                marks[name] = (state, *marks.get(name, ()))
+        return marks
 
     @property
     def ids(self) -> tuple[str, ...]:

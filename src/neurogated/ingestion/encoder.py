@@ -21,8 +21,6 @@ from neurogated.core.sentiment import SentimentScale
 from neurogated.ingestion.importance import ImportanceJudge, Remark
 from neurogated.ingestion.sessions import place_at
 
-__all__ = ["Encoder", "Focus"]
-
 # Share of its missing energy that a new memory gets if it is about the present task.
 _FOCUS_GAIN = 0.5
 
@@ -45,13 +43,17 @@ class Focus:
                 self._tasks[user_id, session_id] = task
 
     def relevance(self, node: MemoryNode) -> float:
-        """Return the cosine of a node with the task of its session, else of its user, else of all users; 0 at least."""
-        scope = node.scope
+        """Return the cosine of a node with its task, 0–1; 0 without one."""
+        task = self.task_of(node.scope.user_id, node.scope.session_id)
+        if task is None or node.embedding is None:
+            return 0.0
+        return min(1.0, max(0.0, float(np.dot(task, np.asarray(node.embedding)))))
+
+    def task_of(self, user_id: str | None, session_id: str | None) -> Vector | None:
+        """Return the vector of the task of a session, else of its user, else of all users."""
         with self._lock:
-            for key in ((scope.user_id, scope.session_id), (scope.user_id, None), (None, None)):
-                if (task := self._tasks.get(key)) is not None and node.embedding is not None:
-                    return min(1.0, max(0.0, float(np.dot(task, np.asarray(node.embedding)))))
-        return 0.0
+            keys = ((user_id, session_id), (user_id, None), (None, None))
+            return next((self._tasks[key] for key in keys if key in self._tasks), None)
 
 
 class Encoder:

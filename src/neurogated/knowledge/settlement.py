@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 
 from neurogated.core.conflicts import (
     MODEL,
@@ -19,7 +20,7 @@ from neurogated.core.conflicts import (
     with_outcome,
 )
 from neurogated.core.delta import GraphDelta, Owner
-from neurogated.core.derivation import derived_from
+from neurogated.core.derivation import derived_from, sources_of
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.outcomes import Outcome, Outcomes, SideTimes, outcome_of
@@ -177,7 +178,9 @@ class Settlement:
         """Return a delta with these changes."""
         gone = dict.fromkeys(delta.removed_nodes)
         disputed = (side for one in self._conflicts.values() if one.status == "open" for side in one.sides)
-        outdated = [name for name in derived_from(self._view, {*self._ended, *disputed}) if name not in gone]
+        about = {*self._ended, *disputed}
+        about.update(chain.from_iterable(sources_of(self._view, about).values()))
+        outdated = [name for name in derived_from(self._view, about) if name not in gone]
         outdated += [name for name in conflicts_about(self._view, outdated) if name not in gone]
         written = {node.id: node for node in delta.nodes}
         others = (*self._written, *self._ended)

@@ -52,8 +52,7 @@ class AccessLog:
             self._accesses.setdefault(store, []).append((mark, self._last))
             due = self._last - self._since >= self._interval or len(self._accesses) > self._most_graphs
         if due:
-            # A recall does not wait for the write lock; if another writer holds it, the accesses stay in the log.
-            self._warn(self._write(patience=0))
+            self.flush_if_free()
 
     def flush(self) -> None:
         """Write the log.
@@ -64,6 +63,10 @@ class AccessLog:
         errors = self._write()
         if errors:
             raise errors[0]
+
+    def flush_if_free(self) -> None:
+        """Write the log without waiting: the accesses of a graph that another writer has locked stay in it."""
+        self._warn(self._write(patience=0))
 
     def flush_if_possible(self) -> None:
         """Write the log. The accesses of a graph that cannot be written are lost; a warning says so."""

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from types import MappingProxyType
@@ -18,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.claims import QuestionReader
 from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
-from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.filters import Filter, FilterOptions, filter_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
-from neurogated.core.scope import AnyUser
+from neurogated.core.scope import AnyUser, ScopeFilter
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.watchdog import stage
@@ -37,14 +37,12 @@ from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.queries import Asked, checked_queries, checked_score
 from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, recency_of, relays_of
-from neurogated.retrieval.replaced import with_conflicts
+from neurogated.retrieval.replaced import Views, in_present_order
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
 from neurogated.text.strings import ends_of
-
-__all__ = ["WOKEN", "NeuroRetriever", "RecallOptions"]
 
 # Characters of a query that count; of a longer one, the beginning and the end.
 _MAX_QUERY_CHARS = 10000
@@ -56,8 +54,6 @@ _log = logging.getLogger(__name__)
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 _MAX_WAIT = 0.05  # seconds that a recall waits for its turn; then it runs without one
-WOKEN = "the awake memories scored too little, so dormant memories were searched too"
-"""The note of a recall that found dormant memories; see `metabolism.wake_score` and `wake_factor`."""
 _COSINE_ALONE = dict.fromkeys(
     ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
 )
@@ -75,7 +71,7 @@ class RecallOptions(FilterOptions, total=False):
     min_score: float | None
     """Leave out memories with a lower score."""
     include_dormant: bool
-    """Whether to find dormant memories too; see `metabolism.dormant_energy`."""
+    """Whether dormant memories rank as if they were awake; see `metabolism.dormant_cost`."""
     include_duplicates: bool
     """Whether to find all memories that say the same, and not only the clearest; see `metabolism.find_duplicates`."""
     now: Moment | None
@@ -94,6 +90,7 @@ class NeuroRetriever:
         kernel_source: KernelSource | None = None,
         clock: Clock = utc_now,
         on_canvas: OnCanvas | None = None,
+        question_reader: QuestionReader | None = None,
     ) -> None:
         """Take the graph.
 
@@ -105,6 +102,7 @@ class NeuroRetriever:
             kernel_source: chooses the kernel of a question. Default: the source that `config` names.
             clock: returns the time.
             on_canvas: reads the working canvas, from which recalls spread first if `retrieval.canvas_weight` is not 0.
+            question_reader: finds the slots that questions ask for, whose standing values come first.
 
         Raises:
             EmbedderMismatchError: `config` names another embedder than the one that made the store's vectors.
@@ -121,11 +119,11 @@ class NeuroRetriever:
         self._embedder = embedder
         self._kernels = UniformKernelSource() if config.retrieval.switches.uniform_kernel else kernel_source
         self._clock = clock
+        self._question_reader = question_reader
         self._on_canvas = on_canvas if config.retrieval.canvas_weight else None
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._activation = SpreadingActivation(config)
         self._law = EnergyLaw(config.metabolism)
-        self._deeper = 1.0  # how much deeper the last search had to go because of dormant nodes
         self._classic = config.ACTIVATION == "classic"
         gated = config.retrieval.gate_exponent or config.retrieval.selectivity
         self._gates = gated > 0 and not self._classic
@@ -181,8 +179,8 @@ class NeuroRetriever:
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
-        admissions = [Admission(view, law, present, self._deeper, groups, is_short) for _ in queries]
-        depth = admissions[0].depth(max(wanted, self._config.retrieval.candidates))
+        admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
+        depth = max(wanted, self._config.retrieval.candidates)
         shared = Stopwatch()
         search = partial(first_phase, store, view, self._similarity_config, queries, depth=depth, canvas=canvas)
         vectors, kernels, first = self._read(queries, search, shared)
@@ -193,7 +191,7 @@ class NeuroRetriever:
             asked = list(map(Asked, given, queries, vectors, kernels, nearest, repeat(present), first))
             shared.lap("search")
             stage("spreading activation")
-            found = [self._find_awake(store, *each, wanted) for each in zip(asked, admissions, strict=True)]
+            found = [self._find(store, *each, wanted) for each in zip(asked, admissions, strict=True)]
             shared.skip()
             stage("fetching texts")
             memories = memories_of(store, view, found, least)
@@ -201,7 +199,10 @@ class NeuroRetriever:
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
         shown = view if valid_at is None else store.view(filters=wanted_nodes)
-        return with_conflicts(store, (view, shown), recalls, wanted, from_micros(present), past=valid_at is not None)
+        owner = ScopeFilter(filters.get("user_id"), filters.get("agent_id"))
+        views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner)))
+        reader = None if isinstance(filters.get("user_id"), AnyUser) else self._question_reader
+        return in_present_order(store, views, recalls, wanted, from_micros(present), reader=reader, held=held)
 
     def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
         """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
@@ -242,27 +243,7 @@ class NeuroRetriever:
             return self._kernels.generate_batch(queries, vectors)
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
-    def _find_awake(self, store: GraphStorePort, asked: Asked, admission: Admission, wanted: int) -> Found:
-        """Leave dormant nodes out, unless the others fit the question too little; see `metabolism.wake_factor`."""
-        law, settings = admission.law, self._config.metabolism
-        every = replace(admission, law=None, deeper=1.0, sleep=law)
-        found = self._find(store, asked, wanted, every)
-        rows, fit, best = found.ranking.likeness.rows, found.ranking.fit, found.ranking.awake
-        if law is None or not law.dormant(admission.view, rows, asked.present).any():
-            return found
-        # Both sides are measured in one search: scores of two searches have different scales.
-        best_asleep = fit[every.asleep(rows)].max(initial=0.0)
-        least = max(settings.wake_score, settings.wake_factor * best_asleep)
-        enough = settings.wake_share * fit[: best.size].sum() if settings.wake_factor else -np.inf
-        woken = found._replace(notes=(WOKEN,))
-        if (best.size or settings.wake_factor) and (best.max(initial=-np.inf) < least or best.sum() < enough):
-            return woken
-        awake = self._find(store, asked, wanted, admission)
-        self._deeper = admission.deeper
-        others = awake.ranking.fit
-        return awake if others.size and (best.size or others.max() >= least) else woken
-
-    def _find(self, store: GraphStorePort, asked: Asked, wanted: int, admission: Admission) -> Found:
+    def _find(self, store: GraphStorePort, asked: Asked, admission: Admission, wanted: int) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
         _, query, vector, kernel, nearest, present, first = asked
         view, own = admission.view, Stopwatch()
@@ -309,7 +290,7 @@ class NeuroRetriever:
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
-            notes=((asked.kernel.note,) if asked.kernel.note else ()) + note + found.notes,
+            notes=((asked.kernel.note,) if asked.kernel.note else ()) + note,
             relays=relays_of(found, memories),
             lit=found.ranking.lit,
         )
@@ -323,17 +304,20 @@ class NeuroRetriever:
         self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission
     ) -> Ranking:
         """Rank active nodes by activation; the other candidates follow by similarity."""
+        view, cost = activation.view, self._config.metabolism.dormant_cost
         rows, totals = admission.admitted(*activation.total)
-        active = best_places(activation.view, rows, totals, wanted)
+        sleep = -cost * admission.lost(rows) * totals
+        active = best_places(view, rows, totals + sleep, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
-        fill = best_places(activation.view, idle.rows, idle.similarity, wanted - len(active))
-        ranked = np.concatenate((rows[active], idle.rows[fill]))
-        scores = np.concatenate((totals[active], np.zeros(len(fill))))
+        closeness = idle.similarity * (1.0 - cost * admission.lost(idle.rows))
+        fill = best_places(view, idle.rows, closeness, wanted - len(active))
+        ranked, none = np.concatenate((rows[active], idle.rows[fill])), np.zeros(len(fill))
+        scores = np.concatenate(((totals + sleep)[active], none))
         likeness.of(np.sort(ranked))
         terms = {"start": activation.anchors.at(ranked), "activation": activation.spread.at(ranked)}
-        awake = np.sort(totals[~admission.asleep(rows)])[::-1], np.zeros((~admission.asleep(idle.rows)).sum())
+        terms["dormant"] = np.concatenate((sleep[active], none))
         parts = terms | {"recency": np.zeros(ranked.size)}
-        return Ranking(likeness.known.at(ranked), scores, parts, terms, awake=np.concatenate(awake)[:wanted])
+        return Ranking(likeness.known.at(ranked), scores, parts, terms)
 
     def _by_score(
         self,
@@ -362,7 +346,8 @@ class NeuroRetriever:
         if not (matches := best_places(view, known.rows, fit, 2)):
             return Ranking(known, fit, {}, {})
         trust = trust_in_graph(fit[matches], config)
-        base = fit + config.RECENCY_WEIGHT * recency + energy_weight * energy
+        sleep = -config.metabolism.dormant_cost * admission.lost(known.rows) * np.maximum(0.0, fit)
+        base = fit + config.RECENCY_WEIGHT * recency + energy_weight * energy + sleep
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
         subjects = max(1, len(likeness.named)) if config.retrieval.switches.named_first else 1
         scales = np.zeros(known.rows.size)
@@ -379,13 +364,11 @@ class NeuroRetriever:
             "activation": lift,
             "recency": config.RECENCY_WEIGHT * recency,
             "energy": energy_weight * energy,
+            "dormant": sleep,
             **gains,
             "held_back": score - (base + lift),
         }
-        awake = np.flatnonzero(~admission.asleep(known.rows))
-        awake = awake[best_places(view, known.rows[awake], order[awake], wanted)]
-        awake_fit = (score - terms["recency"] - terms["energy"])[awake]
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
         lit = lit_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
         ranked, share = known.at(known.rows[best]), trust / subjects
-        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit, awake_fit)
+        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit)

@@ -20,8 +20,6 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.activation import Activation
 from neurogated.retrieval.similarity import PARTS, Similarities
 
-__all__ = ["Found", "Ranking", "best_places", "lit_of", "memories_of", "recency_of", "relays_of"]
-
 Values = NDArray[np.float64]
 
 
@@ -42,13 +40,6 @@ class Ranking(NamedTuple):
     """(n,): factors from the spread activation of each memory to its part `activation`; None: 1."""
     lit: Mapping[str, float] = MappingProxyType({})
     """The activation of the strongest nodes that are not ranked, by id."""
-    awake: Values = np.empty(0)
-    """The fits of the best nodes that are not asleep, best first; see `Admission.asleep`."""
-
-    @property
-    def fit(self) -> Values:
-        """How well the ranked nodes fit the question: the scores without recency and energy (n,)."""
-        return self.score - sum(self.contributions.get(term, 0.0) for term in ("recency", "energy"))
 
 
 class Found(NamedTuple):
@@ -58,8 +49,6 @@ class Found(NamedTuple):
     activation: Activation
     ranking: Ranking
     seconds: dict[str, float]
-    notes: tuple[str, ...] = ()
-    """Messages for the caller."""
 
 
 def memories_of(

@@ -1,28 +1,27 @@
-"""Conflicts of recalled memories: a memory that is true no longer ranks below the one that replaced it."""
+"""The order of a recall by what holds: the value of an asked slot first, and what replaced another before it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
+from typing import NamedTuple
 
-import numpy as np
-
-from neurogated.core.conflicts import Conflict, conflicts_about, conflicts_in, given_times, moment_of
-from neurogated.core.echoes import echoed_rows, has_echoes
-from neurogated.core.edge_type import EdgeType
-from neurogated.core.judgements import Verdict
+from neurogated.core.claims import AskedSlots, QuestionReader
+from neurogated.core.conflicts import Conflict, moment_of
+from neurogated.core.derivation import sources_of
+from neurogated.core.fact_words import says_more
+from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.same_as import anyone, others_of
+from neurogated.core.rendering import slot_tag
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
+from neurogated.retrieval.told import Told, holds_at, told_by
 from neurogated.text.keywords import fold
 from neurogated.text.sentences import split_sentences
 from neurogated.text.time_spans import Span, span_of
-
-__all__ = ["with_conflicts"]
 
 # English, German, French, Spanish and Chinese, folded.
 _PAST = re.compile(
@@ -30,38 +29,67 @@ _PAST = re.compile(
     r"|fruher\w*|damals|ehemals|zuvor|vorher|ursprunglich|autrefois|avant|auparavant|ancien\w*|antes|anterior\w*"
     r"|antiguamente|originalmente)\b|以前|从前|過去|过去|曾经|之前|原来|当时"
 )
+_MOST_VALUES = 3
+"""Values of an asked slot that come first. Of one with more values, such as the hobbies, a recall finds the best."""
 
 
-def with_conflicts(
+class Views(NamedTuple):
+    """Views of one graph."""
+
+    searched: GraphView
+    every_time: GraphView
+    """The memories of all valid times that the filters admit."""
+    owned: Callable[[], GraphView]
+    """Returns all nodes of the owner: the other filters are those of memories, and claims have no tags."""
+
+
+def in_present_order(
     store: GraphStorePort,
-    views: tuple[GraphView, GraphView],
+    views: Views,
     recalls: Sequence[Recall],
     most: int,
     present: datetime,
     *,
-    past: bool,
+    reader: QuestionReader | None = None,
+    held: datetime | None = None,
 ) -> list[Recall]:
-    """Return recalls with their conflicts, which have no reasons and questions yet, and in present order.
+    """Return recalls with their facts and conflicts, and with what holds before what it replaced.
 
     Args:
         store: the graph.
-        views: the graph that was searched, and the same with the memories of all valid times.
+        views: its views.
         recalls: one for each query.
         most: how many memories each has.
         present: the time to which days such as "yesterday" in a question refer.
-        past: whether the order stays as it is, as for a question that asks for the past.
+        reader: finds the slots that a question asks for.
+        held: the time at which facts hold, if it is not the present.
     """
-    view, shown = views
-    if EdgeType.CONFLICT not in shown.edge_types:
-        return list(recalls)
+    at = held or present
     found = []
     for recall in recalls:
-        conflicts, marks = _conflicts_of(store, shown, recall)
-        memories = recall.memories
-        if conflicts and not past and not _PAST.search(fold(recall.query)):
-            changes = _changes(recall, conflicts, span_of(_asked(recall.query), present, years=True))
-            memories = _in_present_order(store, view, memories, changes, most)
-        found.append(replace(recall, memories=memories, conflicts=conflicts, marks=marks))
+        question = _asked(recall.query)
+        span, slots = span_of(question, present, years=True), reader and reader.asked(question)
+        told, memories = told_by(store, views.every_time, recall, at), list(recall.memories)
+        if held is None and not (slots and slots.is_past) and not _PAST.search(fold(recall.query)):
+            for conflict in told.conflicts:
+                if _is_over(conflict, told, span):
+                    _replace_loser(store, views.searched, memories, told, conflict)
+        if slots:
+            _put(store, memories, 0, _answers(store, views, slots, span, at))
+        ordered = replace(recall, memories=tuple(memories[:most]))
+        if ordered.ids != recall.ids:
+            told = told_by(store, views.every_time, ordered, at)
+        listed = tuple(one for one in told.conflicts if _may_list(views.every_time, told, one))
+        found.append(
+            replace(
+                ordered,
+                conflicts=listed,
+                states=told.states,
+                facts=told.facts,
+                former=told.former,
+                profiles=told.profiles,
+            )
+        )
     return found
 
 
@@ -71,102 +99,104 @@ def _asked(query: str) -> str:
     return next((one for one in reversed(sentences) if one.rstrip()[-1:] in {"?", "？"}), query)
 
 
-def _conflicts_of(
-    store: GraphStorePort, shown: GraphView, recall: Recall
-) -> tuple[tuple[Conflict, ...], dict[str, Verdict]]:
-    """Return the conflicts that a recall lists, and the marks of memories whose conflicts it does not list."""
-    # A compaction may have erased a memory between the search and this view.
-    rows = shown.known_rows(recall.ids)
-    echoed = {shown.ids[row]: _echoed(shown, row) for row in rows.tolist()} if has_echoes(shown) else {}
-    others = dict(zip([shown.ids[row] for row in rows.tolist()], others_of(shown, rows, anyone), strict=True))
-    groups = {name: (*others.get(name, ()), *echoed.get(name, ())) for name in recall.ids}
-    names = conflicts_about(shown, {*groups, *chain.from_iterable(groups.values())})
-    known = conflicts_in(shown, store.get_nodes(names, missing_ok=True)) if names else []
-    if not known:
-        return (), {}
-    losers = store.get_nodes([one.loser for one in known if one.loser is not None], missing_ok=True)
-    # An outcome has no effect if the memory that won is wrong itself.
-    ended = {node.id for node in losers if node.valid_to != given_times(node)[1]}
-    known = [one for one in known if one.loser is None or one.loser in ended]
-    counting = [one for one in known if one.status == "open" or one.loser is not None]
-    own = [one for one in counting if not groups.keys().isdisjoint(one.sides)]
-    listed = tuple(one for one in own if _all_admitted(shown, one.sides))
-    return listed, {**_of_duplicates(store, recall, groups, known), **_of_hidden(own, listed, groups)}
+def _may_list(view: GraphView, told: Told, conflict: Conflict) -> bool:
+    """Return whether a view admits both sides of a conflict."""
+    return all(_admitted(view, told.memories_of(side)) for side in conflict.sides)
 
 
-def _echoed(view: GraphView, row: int) -> tuple[str, ...]:
-    """Return the memories that a message repeats."""
-    return tuple(view.ids[other] for other in echoed_rows(view, np.array([row])).tolist())
-
-
-def _all_admitted(view: GraphView, names: Collection[str]) -> bool:
+def _admitted(view: GraphView, names: Sequence[str]) -> list[str]:
+    """Return those of some memories that searches may find."""
     rows = view.known_rows(names)
-    return rows.size == len(names) and bool((view.admitted(rows) & view.alive.take(rows)).all())
+    return [view.ids[row] for row in rows[view.admitted(rows) & view.alive.take(rows)].tolist()]
 
 
-def _of_hidden(own: Sequence[Conflict], listed: Collection[Conflict], recalled: Collection[str]) -> dict[str, Verdict]:
-    """Return the states of recalled memories by conflicts that are not listed."""
-    sides = ((one, one.sides if one.loser is None else (one.loser,)) for one in own if one not in listed)
-    return {side: one.outcome for one, names in sides for side in names if side in recalled}
+# Conflicts
 
 
-def _of_duplicates(
-    store: GraphStorePort, recall: Recall, groups: Mapping[str, tuple[str, ...]], known: Sequence[Conflict]
-) -> dict[str, Verdict]:
-    """Return the states of recalled memories that say the same as one that is superseded or wrong, or echo it.
+def _is_over(conflict: Conflict, told: Told, span: Span | None) -> bool:
+    """Return whether one side holds no longer, or did not on the days that the question names."""
+    loser = told.nodes.get(conflict.loser or "")
+    return loser is not None and (span is None or conflict.outcome == "wrong" or not span.is_before(loser.valid_to))
 
-    A memory that was said after the one that replaced it says that the old state is back. It has no mark then.
+
+def _replace_loser(
+    store: GraphStorePort, view: GraphView, memories: list[RecalledMemory], told: Told, conflict: Conflict
+) -> None:
+    """Put the memory that replaced another one in its rank, if it is below, or if the question alone misses it.
+
+    A memory that also says other things stays.
     """
-    opposed = {frozenset(one.sides) for one in known}
-    marks = {}
-    for one in known:
-        if one.loser is None:
-            continue
-        winner = one.other(one.loser)
-        for memory in recall.memories:
-            if one.loser not in groups[memory.id] or {memory.id, winner} in opposed:
-                continue
-            found = store.get_nodes([winner], missing_ok=True)
-            if one.outcome == "wrong" or (found and moment_of(memory.node) <= moment_of(found[0])):
-                marks[memory.id] = one.outcome
-    return marks
+    loser = conflict.loser or ""
+    lost, won = told.memories_of(loser), told.memories_of(conflict.other(loser))
+    for place, memory in enumerate(memories):
+        if memory.id in lost and (loser == memory.id or _says_only(memory, told)):
+            if not any(one.id in won for one in memories[:place]):
+                _put(store, memories, place, _admitted(view, won)[-1:])
+            return
 
 
-def _changes(recall: Recall, conflicts: Sequence[Conflict], span: Span | None) -> Sequence[Conflict]:
-    """Return the conflicts without those whose earlier memory ended after the days that the question names."""
-    if span is None:
-        return conflicts
-    held = {memory.id for memory in recall.memories if span.is_before(memory.node.valid_to)}
-    return [one for one in conflicts if one.outcome == "wrong" or one.loser not in held]
+def _says_only(memory: RecalledMemory, told: Told) -> bool:
+    """Return whether a memory says nothing but claims that hold no longer."""
+    return not says_more(memory.content, [one for one in told.former if memory.id in one.sources]) and not any(
+        memory.id in one.sources for one in told.facts
+    )
 
 
-def _in_present_order(
-    store: GraphStorePort,
-    view: GraphView,
-    memories: Sequence[RecalledMemory],
-    conflicts: Sequence[Conflict],
-    most: int,
-) -> tuple[RecalledMemory, ...]:
-    """Return memories with each one that is superseded or wrong below the one that replaced it.
-
-    The memory that replaced it takes its rank and score, even if the question alone would not have found it.
-    """
-    ranked = list(memories)
-    for conflict in conflicts:
-        places = {memory.id: place for place, memory in enumerate(ranked)}
-        if conflict.loser not in places:
-            continue
-        lost, winner = places[conflict.loser], conflict.other(conflict.loser)
-        if winner in places:
-            if places[winner] > lost:
-                ranked.insert(lost, _with_score(ranked.pop(places[winner]), ranked[lost].score))
-            continue
-        rows = view.known_rows([winner])
-        if rows.size and view.admitted(rows).all():
-            for later in store.get_nodes([winner], missing_ok=True):
-                ranked.insert(lost, replace(ranked[lost], node=later, path=(), flows=()))
-    return tuple(ranked[:most])
+def _put(store: GraphStorePort, memories: list[RecalledMemory], place: int, names: Sequence[str]) -> None:
+    """Put memories at a place, in order, with the score of the one that is there."""
+    there = {one.id: one for one in memories}
+    ahead = memories[place] if memories else None
+    for node in store.get_nodes(names, missing_ok=True):
+        found = there.get(node.id)
+        if found is not None:
+            memories.remove(found)
+        memories.insert(place, _at_score(node, found, ahead))
+        place += 1
 
 
-def _with_score(memory: RecalledMemory, score: float) -> RecalledMemory:
-    return replace(memory, score=score, contributions={**memory.contributions, "replaces": score - memory.score})
+def _at_score(node: MemoryNode, found: RecalledMemory | None, ahead: RecalledMemory | None) -> RecalledMemory:
+    score = 1.0 if ahead is None else ahead.score
+    if found is None:
+        parts = {"similarity": 0.0} if ahead is None else dict.fromkeys(ahead.parts, 0.0)
+        return RecalledMemory(node, score, parts, contributions={"replaces": score})
+    gain = score - found.score
+    return replace(found, score=score, contributions={**found.contributions, "replaces": gain}) if gain else found
+
+
+# Questions about slots
+
+
+def _answers(store: GraphStorePort, views: Views, asked: AskedSlots, span: Span | None, at: datetime) -> list[str]:
+    """Return the admitted memories that answer a question, best first; nothing if there are many."""
+    view = views.owned()
+    nodes = _values(store, view, asked, span, at)
+    sources = sources_of(view, [node.id for node in nodes if node.kind == CLAIM])
+    found = [name for node in nodes for name in _admitted(views.searched, sources.get(node.id, [node.id]))[-1:]]
+    names = list(dict.fromkeys(found))
+    return names if len(names) <= _MOST_VALUES else []
+
+
+def _values(
+    store: GraphStorePort, view: GraphView, asked: AskedSlots, span: Span | None, at: datetime
+) -> list[MemoryNode]:
+    """Return the facts and claims that answer a question, the latest first; those that deny a value come last."""
+    names = [name for slot in asked.slots for name in store.nodes_with([slot_tag(*slot)], view=view)]
+    known = [
+        node for node in store.get_nodes(list(dict.fromkeys(names)), missing_ok=True) if node.kind in {CLAIM, FACT}
+    ]
+    if span is not None:
+        known = [node for node in known if _holds_in(node, span)]
+    else:
+        known = [node for node in known if holds_at(node, at) != asked.is_past]
+    known = [node for node in known if node.valid_to is None or node.valid_to != node.valid_from]
+    values = sorted(known, key=moment_of, reverse=True)
+    if asked.is_past:
+        values.sort(key=lambda node: node.valid_to or at, reverse=True)
+    stated = [node for node in values if not (node.found.statement and node.found.statement.is_denied)]
+    return stated or values
+
+
+def _holds_in(node: MemoryNode, span: Span) -> bool:
+    """Return whether a fact holds on one of some days."""
+    begins, ends = moment_of(node).date(), node.valid_to and node.valid_to.date()
+    return begins <= span.last and (ends is None or ends > span.first)

@@ -22,8 +22,6 @@ from neurogated.retrieval.turns import Turns
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
-__all__ = ["PARTS", "QuestionSimilarity", "Similarities"]
-
 PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """The parts of the similarity of a memory."""
 Values = NDArray[np.float64]
@@ -119,7 +117,7 @@ class QuestionSimilarity:
     ) -> None:
         self._store = store
         self._view = view
-        self._admission = Admission(view, None, 0) if admission is None else admission
+        self._admission = Admission(view, 0) if admission is None else admission
         self._config = config
         self._query = query
         self._vector = vector

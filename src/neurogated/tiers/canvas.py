@@ -108,6 +108,7 @@ class WorkingCanvas:
         top_k: int | None,
         now: int,
         vector: NDArray[np.float32] | None = None,
+        task: NDArray[np.float32] | None = None,
     ) -> Canvas:
         """Return the best memories of a canvas; rebuild it if it is lost.
 
@@ -118,6 +119,7 @@ class WorkingCanvas:
             top_k: how many; all when left out.
             now: microseconds since 1970 UTC.
             vector: rank by energy and by similarity to this vector instead.
+            task: the vector of the present task; what is not about it loses up to half of its score.
         """
         scope, key, view = ScopeFilter(owner.user_id, session_id=owner.session_id), _key(namespace, owner), store.view()
         held = self._ask(lambda storage: storage.read(key, self._size))
@@ -130,11 +132,14 @@ class WorkingCanvas:
             # Another process has deleted the others, or they have expired.
             self.remove(namespace, held.keys() - {view.ids[row] for row in rows.tolist()})
         rows = np.array([row for row in rows.tolist() if scope.admits(view.scope_of(row))], dtype=np.int64)
+        rows = rows[~self._law.dormant(view, rows, now)]
         energy = self._law.energy(view, rows, now)
         log_scores = np.array([held[view.ids[row]] for row in rows.tolist()])
         parts = {"energy": energy}
         if vector is None:
             score = np.exp2(np.minimum(0.0, log_scores - now / self._half_life))
+            if task is not None:
+                score *= (1.0 + np.maximum(0.0, store.similarities(task, view, rows))) / 2.0
             parts["relevance"] = np.minimum(1.0, score / np.maximum(energy, np.finfo(np.float64).tiny))
         else:
             parts["relevance"] = np.maximum(0.0, store.similarities(vector, view, rows))

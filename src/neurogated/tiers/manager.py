@@ -13,15 +13,16 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.clock import MICROS_A_DAY, to_micros
 from neurogated.core.delta import GraphDelta, NodeChange
 from neurogated.core.energy import EnergyLaw
+from neurogated.core.node_kind import FACT, PROFILE
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView, Rows
 
 TIERS = ("canvas", "web", "crystal", "dormant")
-"""L1, the awake memories of the most energy; L2, the other awake memories; L3, facts; and dormant memories."""
+"""L1, the awake memories of the most energy; L2, the other awake memories; L3, facts and profiles; and the dormant."""
 LAYERS = ("emerging", "active", "decaying", "stable")
 """Created within a day; used within a week; little energy and few uses; all others."""
 
-_CRYSTAL_KIND = "fact"
+_CRYSTAL_KINDS = frozenset({FACT, PROFILE})
 _WEEK = 7 * MICROS_A_DAY
 _DECAYING_ENERGY, _FEW_USES = 0.1, 3
 _TICK = "tick: "
@@ -53,9 +54,8 @@ class TierManager:
         """Return the tiers of the memories that the view admits, at the time `now`."""
         rows, micros = view.admitted_nodes(), to_micros(now)
         energy, dormant = self._law.energy(view, rows, micros), self._law.dormant(view, rows, micros)
-        kinds = list(view.kinds)
-        code = kinds.index(_CRYSTAL_KIND) if _CRYSTAL_KIND in kinds else -1
-        crystal = (view.kind.take(rows) == code) & ~dormant
+        codes = [code for code, kind in enumerate(view.kinds) if kind in _CRYSTAL_KINDS]
+        crystal = np.isin(view.kind.take(rows), codes) & ~dormant
         best = _best(energy, np.flatnonzero(~dormant & ~crystal), self._canvas_size)
         web = rows.size - best.size - int(crystal.sum()) - int(dormant.sum())
         counts = (best.size, web, int(crystal.sum()), int(dormant.sum()))

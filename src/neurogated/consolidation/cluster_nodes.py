@@ -1,31 +1,32 @@
-"""The node of a fact: its text, its owner, its times and its edges to its sources."""
+"""The node of a cluster: a fact from a language model, or else a title with days."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import groupby, takewhile
+from itertools import takewhile
 from typing import TypeVar
 
-from neurogated.consolidation.sentence_cover import Sentence
 from neurogated.core.delta import NodeChange
 from neurogated.core.derivation import common_metadata
-from neurogated.core.edge_type import EdgeType
-from neurogated.core.found import Found
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import FACT, SEGMENT
+from neurogated.core.quoting import day_of
 from neurogated.core.scope import Scope
-from neurogated.text.times import find_times
+from neurogated.text.keywords import split_keywords
+from neurogated.text.words import split_words
 from neurogated.utils.hash_utils import compute_mdhash_id
-
-__all__ = ["agreeing", "edges_of", "fact_id", "fact_of", "faded", "quoted"]
 
 T = TypeVar("T")
 
+_TITLE_WORDS = 4
 
-def fact_id(sources: Iterable[MemoryNode]) -> str:
-    """Return the id of the fact of these sources. It depends on their ids only, not on their order."""
+
+def cluster_id(sources: Iterable[MemoryNode]) -> str:
+    """Return the id of the node of these sources. It depends on their ids only, not on their order."""
     names = "\n".join(sorted(node.id for node in sources))
-    return compute_mdhash_id(names, prefix="fact-")
+    return compute_mdhash_id(names, prefix="cluster-")
 
 
 def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
@@ -43,40 +44,50 @@ def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
     return max(groups.values(), key=len, default=[])
 
 
-def quoted(sources: Sequence[MemoryNode], sentences: Iterable[Sentence]) -> str:
-    """Return sentences of sources, one line for each source.
-
-    If the sources differ in their speakers, roles or days, each line begins with its own, so that "I" and "yesterday"
-    keep their meaning.
-    """
-    speaks = len({(node.speaker, node.role) for node in sources}) > 1
-    dated = _common(node.timestamp for node in sources) is None
+def quoted(sources: Sequence[MemoryNode]) -> str:
+    """Return the texts of sources, each after its speaker and day, so that "I" and "yesterday" keep their meaning."""
     lines = []
-    for place, group in groupby(sentences, key=lambda one: one.source):
-        node, text = sources[place], " ".join(sentence.text for sentence in group)
-        speaker = node.speaker or node.role if speaks else None
-        day = f"{node.timestamp.day} {node.timestamp:%B %Y}" if dated and node.timestamp else None
-        label = ", ".join(filter(None, (speaker, day)))
-        lines.append(f"{label}: {text}" if label else text)
-    return "\n".join(lines)
+    for node in sources:
+        day = None if node.timestamp is None else day_of(node.timestamp)
+        label = ", ".join(filter(None, (node.speaker or node.role, day)))
+        lines.append(f"{label}: {node.content}" if label else node.content)
+    return "\n".join(dict.fromkeys(lines))
 
 
-def fact_of(sources: Sequence[MemoryNode], text: str, at: datetime, energy: float) -> MemoryNode:
-    """Return the node of a fact with its energy at the time `at`, without a vector.
+def title_of(sources: Sequence[MemoryNode]) -> str:
+    """Return the words that most sources share, in the order of the texts, with the first and the last day."""
+    words: dict[str, str] = {}
+    count = Counter[str]()
+    for node in sources:
+        own = {key: word for word in split_words(node.content) for key in split_keywords(word)}
+        count.update(own.keys())
+        words = {**own, **words}
+    shared = [key for key, number in count.most_common() if number > 1 and not any(map(str.isdigit, key))]
+    kept = set(shared[:_TITLE_WORDS] or words)
+    title = " ".join(word for key, word in words.items() if key in kept)
+    days = [node.timestamp for node in sources if node.timestamp is not None]
+    if not days:
+        return title
+    return f"{title} ({' – '.join(dict.fromkeys((day_of(min(days)), day_of(max(days)))))})"
 
-    Its fields are those in which all sources agree. Its importance is the largest of the sources.
+
+def cluster_node(sources: Sequence[MemoryNode], text: str, at: datetime, energy: float, *, told: bool) -> MemoryNode:
+    """Return the node of a cluster with its energy at the time `at`, without a vector.
+
+    Its fields are those in which all sources agree. Its importance is the largest of the sources. `told` says whether a
+    language model wrote the text; else it is a title.
     """
     ends = [node.expires_at for node in sources if node.expires_at is not None]
     first = sources[0]
     return MemoryNode(
-        fact_id(sources),
+        cluster_id(sources),
         text,
         base_energy=energy,
         energy_at=at,
         last_accessed=at,
         created_at=at,
-        importance=max(node.importance for node in sources),
-        kind="fact",
+        importance=max(node.importance for node in sources) if told else 0.0,
+        kind=FACT if told else SEGMENT,
         scope=_common_scope([node.scope for node in sources]),
         metadata=common_metadata(sources),
         valid_from=first.valid_from,
@@ -86,16 +97,7 @@ def fact_of(sources: Sequence[MemoryNode], text: str, at: datetime, energy: floa
         speaker=_common(node.speaker for node in sources),
         title=_common(node.title for node in sources),
         tags=sorted(set(first.tags).intersection(*(node.tags for node in sources))),
-        found=Found(
-            entities=tuple(dict.fromkeys(name for node in sources for name in node.found.entities if name in text)),
-            times=find_times(text),
-        ),
     )
-
-
-def edges_of(fact: MemoryNode, sources: Iterable[MemoryNode], at: datetime) -> list[MemoryEdge]:
-    """Return the edges from a fact to its sources."""
-    return [MemoryEdge(fact.id, node.id, EdgeType.DERIVED_FROM, created_at=at) for node in sources]
 
 
 def faded(node_id: str, base: float, charge: float, factor: float, at: datetime) -> NodeChange:
