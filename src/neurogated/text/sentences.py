@@ -27,6 +27,7 @@ _ABBREVIATIONS = frozenset(
         *("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
     ]
 )
+_DATE = re.compile(r"\b\d\d?\.\d\d?\.\Z")
 _DAY = re.compile(r"\b\d\d?\.\Z")
 _MONTHS = tuple(name.capitalize() for names in MONTHS["de"] for name in names.split("|"))
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
@@ -36,7 +37,7 @@ def split_sentences(text: str) -> list[str]:
     """Return the sentences of `text`, each with the white space after it. Joined, they are exactly `text`.
 
     A full stop does not end a sentence before a small letter, after an initial, after a common abbreviation, or
-    between a day and a month in German.
+    after a day or a month in German.
     """
     sentences = []
     begin = 0
@@ -57,7 +58,7 @@ def _ends_sentence(text: str, mark: int, following: int) -> bool:
         return False
     # Only the nearest word matters, so this searches a slice and not the whole text.
     before = text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark + 1]
-    if text.startswith(_MONTHS, following) and _DAY.search(before):
+    if _DATE.search(before) or (text.startswith(_MONTHS, following) and _DAY.search(before)):
         return False
     word = _LAST_WORD.search(before)
     is_single_stop = text[mark + 1].isspace()

@@ -42,4 +42,4 @@ class Conjugation:
         self.first |= (present | past_first) - others - past_third
         self.third |= (others | past_third) - present - past_first
         self.past |= past | past_first | past_third
-        return frozenset({lemma}.union(*groups))
+        return frozenset[str]().union(*groups)

@@ -96,7 +96,7 @@ class _Matcher:
 
     def _variable(self, elements: Sequence[Element], n: int, state: _State) -> _State | None:
         kind, i = elements[n].kind, state.end
-        for end in self._ends(kind, i, is_last=n == len(elements) - 1, is_needed=kind != SUBJECT or n == 1):
+        for end in self._ends(kind, i, is_last=n == len(elements) - 1):
             is_within_time = kind == VALUE and self._labels[end - 1 : end + 1] == [TIME, TIME]
             if is_within_time and self._tokens[end].word not in elements[n + 1].forms:
                 continue
@@ -105,7 +105,7 @@ class _Matcher:
                 return found
         return None
 
-    def _ends(self, kind: str, i: int, *, is_last: bool, is_needed: bool) -> Iterator[int]:
+    def _ends(self, kind: str, i: int, *, is_last: bool) -> Iterator[int]:
         """Yield the places where a variable that begins at `i` may end."""
         most = len(self._tokens)
         if kind == OWNER:
@@ -128,7 +128,7 @@ class _Matcher:
         elif is_last:
             yield from [most] if i < most or (kind == VALUE and self._asks) else []
         else:
-            least = i + is_needed
+            least = i + (kind != SUBJECT or self._own.has_spaces)
             yield from range(
                 least, min(most, i + (_MOST_KEY if kind == KEY and self._own.has_spaces else _MOST_BETWEEN)) + 1
             )

@@ -14,7 +14,7 @@ __all__ = ["fits", "parts_of", "text_of", "trimmed"]
 _TIMED = frozenset({"date", "time", "number"})
 """Types of values that hold times."""
 _DATED = frozenset({"date", "time"})
-_KEPT = frozenset({"", "aux", "past_aux", "not", "ends"})
+_KEPT = frozenset({"", "aux", "past_aux"})
 """Labels of words that may end a value."""
 _SHORT = frozenset({"address", "name", "place", "id", "number", "noun"})
 """Types of values that end at a comma."""
@@ -53,10 +53,11 @@ def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> 
     led -= words["numbers"] if is_timed else frozenset()
     while begin < end - 1 and (
         (tokens[begin].word in led and (not begin or not tokens[begin].raw[:1].isupper()))
-        or (labels[begin] in skipped and not tokens[begin].raw[:1].isupper())
+        or (labels[begin] in skipped and (labels[begin] == TIME or not tokens[begin].raw[:1].isupper()))
     ):
         begin += 1
-    if tokens[begin].word in (pronouns if begin == end - 1 else words["me"]):
+    is_verb = tokens[begin].word in words["breaks"] and tokens[begin].raw.islower() and attribute.type not in _FREE
+    if is_verb or tokens[begin].word in (pronouns if begin == end - 1 else words["me"]) | words["since"]:
         return None
     for n in range(begin + 1, end):
         if is_timed and labels[n] == TIME:

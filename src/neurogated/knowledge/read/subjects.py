@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from neurogated.core.claims import Slot
 from neurogated.knowledge.read.clauses import Clause
 from neurogated.knowledge.read.matching import Match
-from neurogated.knowledge.read.wordings import Language, language
+from neurogated.knowledge.read.wordings import SUBJECT, Language, language
 from neurogated.text.normalise import Token
 
 __all__ = ["Subjects"]
@@ -71,9 +71,10 @@ class Subjects:
     def _unnamed(self, clause: Clause, match: Match) -> str | None:
         """Return the subject of the clause before, or the speaker where the verb is no command: "Moved to Ghent"."""
         verb = clause.tokens[match.used[0]].word
-        if verb in self._own.conjugation.first:
+        has_subject = any(element.kind == SUBJECT for element in match.wording.elements)
+        if has_subject and verb in self._own.conjugation.first:
             return self._speaker
-        if verb in self._own.conjugation.third:
+        if has_subject and verb in self._own.conjugation.third:
             return self._last
         if self._current is not None:
             return self._current

@@ -141,7 +141,8 @@ class Language:
             for key, nouns in data[name].items():
                 for noun, line in itertools.product(_phrases(nouns), _lines(data["patterns"][pattern])):
                     own = noun if key == "titles" else key
-                    yield from self._compiled(own, line.replace("{noun}", noun))
+                    for wording in self._compiled(own, line.replace("{noun}", noun)):
+                        yield from self._ordered(wording)
 
     def _compiled(self, key: str, line: str) -> Iterator[Wording]:
         signs = line[: len(line) - len(line.lstrip("+-~!?<"))]
@@ -182,6 +183,7 @@ class Language:
                 inflects = before == SUBJECT or part.startswith("[")
                 self.lemmas.update(words if before == SUBJECT else ())
                 forms = [self._forms(word) if inflects or word in self._always else {word} for word in words]
+                forms += [] if before == SUBJECT else [set(words)]
                 yield Element(
                     "", frozenset().union(*forms), part.startswith("("), part.startswith("["), before == SUBJECT
                 )
