@@ -11,12 +11,14 @@ chat, judged by coefficients that were fitted without it.
 
 import argparse
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import Parts
@@ -27,9 +29,9 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 
 TEXTS = Path(__file__).with_name("importance_texts.tsv")
 OUT = Path(__file__).parent.parent / "src/neurogated/ingestion/importance.json"
-TEXT_PENALTY, CHAT_PENALTY = 300.0, 10.0
-OWN_SHARE = 0.1
-"""The weight of the project's own chats beside those of CHATS.json."""
+TEXT_PENALTY, CHAT_PENALTY = 200.0, 10.0
+TOTAL, OWN_TOTAL = 1000.0, 300.0
+"""The weight of the texts that a regression is fitted on, and that of the project's own beside those of CHATS.json."""
 
 
 class Message(NamedTuple):
@@ -92,41 +94,26 @@ def remarks_of(messages: Iterable[Message]) -> list[Remark]:
     return found
 
 
-def fit(rows: list[dict[str, float]], labels: np.ndarray, weights: np.ndarray, penalty: float) -> dict[str, float]:
-    """Fit a logistic regression with an L2 penalty on standardised features by Newton's method."""
+def fit(rows: list[dict[str, float]], labels: np.ndarray, penalty: float, weights: np.ndarray) -> dict[str, float]:
+    """Fit a logistic regression with an L2 penalty on standardised features."""
     names = list(rows[0])
     values = np.array([[row[name] for name in names] for row in rows])
-    mean = np.average(values, 0, weights)
-    scale = np.sqrt(np.average((values - mean) ** 2, 0, weights)) + 1e-9
-    design = np.column_stack([(values - mean) / scale, np.ones(len(values))])
-    ridge = np.diag([penalty] * len(names) + [0.0])
-    beta = np.zeros(design.shape[1])
-    for _ in range(50):
-        chance = 1 / (1 + np.exp(-design @ beta))
-        gradient = design.T @ (weights * (chance - labels)) + ridge @ beta
-        curvature = (design * (weights * chance * (1 - chance))[:, None]).T @ design + ridge
-        beta -= np.linalg.solve(curvature, gradient)
-    slopes = beta[:-1] / scale
-    found = dict(zip(names, slopes, strict=True)) | {"intercept": beta[-1] - slopes @ mean}
+    scaler = StandardScaler().fit(values, sample_weight=weights)
+    model = LogisticRegression(C=1 / penalty).fit(scaler.transform(values), labels, sample_weight=weights)
+    slopes = model.coef_[0] / scaler.scale_
+    found = dict(zip(names, slopes, strict=True)) | {"intercept": model.intercept_[0] - slopes @ scaler.mean_}
     return {name: round(float(value), 4) for name, value in found.items()}
 
 
-def balanced(labels: np.ndarray, total: float) -> np.ndarray:
+def balanced(labels: np.ndarray, total: float = TOTAL) -> np.ndarray:
     """Return weights that give both labels half of `total`."""
-    share = np.where(labels, 0.5 / labels.mean(), 0.5 / (1 - labels.mean()))
-    return total * share / share.sum()
+    return total * np.where(labels, 0.5 / labels.sum(), 0.5 / (~labels).sum())
 
 
 def scores(rows: list[dict[str, float]], weights: dict[str, float]) -> np.ndarray:
     """Return the probability of each row."""
     logits = [weights["intercept"] + sum(weights[name] * value for name, value in row.items()) for row in rows]
     return 1 / (1 + np.exp(-np.array(logits)))
-
-
-def area(labels: np.ndarray, values: np.ndarray) -> float:
-    """Return the area under the ROC curve."""
-    above = values[labels][:, None] - values[~labels][None, :]
-    return float(((above > 0) + 0.5 * (above == 0)).mean())
 
 
 def main() -> None:
@@ -137,32 +124,26 @@ def main() -> None:
     args = parser.parse_args()
 
     own, chats = own_messages(), chat_messages(args.chats)
-    own_remarks, chat_remarks = remarks_of(own), remarks_of(chats)
-    own_rows, chat_texts = [text_features(one) for one in own_remarks], [text_features(one) for one in chat_remarks]
-    own_labels, labels = (np.array([one.is_evidence for one in some]) for some in (own, chats))
-    text = fit(own_rows, own_labels, balanced(own_labels, 1000), TEXT_PENALTY)
+    rows = [text_features(one.text) for one in own]
+    labels = np.array([one.is_evidence for one in own])
+    text = fit(rows, labels, TEXT_PENALTY, balanced(labels))
 
-    def in_chat(remarks: list[Remark], rows: list[dict[str, float]]) -> list[dict[str, float]]:
-        return [chat_features(*one) for one in zip(remarks, rows, scores(rows, text).tolist(), strict=True)]
-
-    rows = in_chat(chat_remarks, chat_texts)
-    own_chat = np.array([one.in_chat for one in own_remarks])
-    own_chat_rows = [row for row, kept in zip(in_chat(own_remarks, own_rows), own_chat, strict=True) if kept]
+    chats += [one for one in own if one.speaker is None]
+    remarks, labels = remarks_of(chats), np.array([one.is_evidence for one in chats])
+    features = [text_features(one.text) for one in remarks]
+    judged = scores(features, text).tolist()
+    rows = [chat_features(*one) for one in zip(remarks, features, judged, strict=True)]
+    is_own = np.array([one.conversation.startswith("d") for one in chats])
 
     def fitted(kept: np.ndarray) -> dict[str, float]:
-        theirs, ours = labels[kept], own_labels[own_chat]
-        weights = np.concatenate([balanced(theirs, 1000), balanced(ours, 1000 * OWN_SHARE)])
-        chosen = [rows[place] for place in np.flatnonzero(kept)] + own_chat_rows
-        return fit(chosen, np.concatenate([theirs, ours]), weights, CHAT_PENALTY)
+        weights = np.concatenate([balanced(labels[kept & ~is_own]), balanced(labels[is_own], OWN_TOTAL)])
+        return fit([rows[place] for place in np.flatnonzero(kept)], labels[kept], CHAT_PENALTY, weights)
 
-    places = defaultdict(list)
-    for place, one in enumerate(chats):
-        places[one.conversation].append(place)
     areas = []
-    for name, held in places.items():
-        kept = np.ones(len(chats), dtype=bool)
-        kept[held] = False
-        areas.append(area(labels[held], scores([rows[place] for place in held], fitted(kept))))
+    for name in dict.fromkeys(one.conversation for one in chats if not one.conversation.startswith("d")):
+        held = np.array([one.conversation == name for one in chats])
+        places = np.flatnonzero(held)
+        areas.append(roc_auc_score(labels[held], scores([rows[place] for place in places], fitted(~held))))
         print(f"chat {name}: {areas[-1]:.3f}")
     print(f"mean {np.mean(areas):.3f}, standard deviation {np.std(areas, ddof=1):.3f}")
     found = {"text": text, "chat": fitted(np.ones(len(chats), dtype=bool))}

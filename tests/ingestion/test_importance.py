@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ SMALL_TALK = {
 
 
 def judged(text: str, role: str | None = None, speaker: str | None = "Ann", earlier: int = 0) -> float:
-    (value,) = OfflineImportanceJudge().judge([Remark(text, role, speaker, 3, earlier)])
+    (value,) = OfflineImportanceJudge().judge([Remark(text, role, speaker, earlier)])
     return value
 
 
@@ -40,6 +41,83 @@ def opened(tmp_path: Path, **changes: object) -> NeuroGraphMemory:
 def test_a_fact_is_more_important_than_small_talk(language: str) -> None:
     assert judged(FACTS[language]) > 0.5 > judged(SMALL_TALK[language])
     assert judged(FACTS[language], "user", None) > judged(SMALL_TALK[language], "user", None)
+
+
+TOLD = [
+    *FACTS.values(),
+    "I'm allergic to peanuts.",
+    "My mother has Alzheimer's.",
+    "I got a job offer from the hospital in Basel.",
+    "We are getting married on 14 June.",
+    "Always answer in short sentences.",
+    "I put salt in my coffee by mistake.",
+    "Meine Tochter heißt Frieda.",
+    "Je travaille comme infirmière à Lille.",
+    "Soy alérgica a los cacahuetes.",
+    "我对花生过敏。",
+]
+UNTOLD = [
+    "ok",
+    "lol",
+    "thanks",
+    "Thanks a lot!",
+    "OK, got it.",
+    "haha",
+    "What a day!",
+    "danke",
+    "d'accord",
+    "vale",
+    "好的",
+    "哈哈",
+]
+
+
+@pytest.mark.parametrize("role", [None, "user"])
+def test_facts_about_a_person_and_standing_instructions_count_and_small_talk_does_not(role: str | None) -> None:
+    told = {text: judged(text, role, None) for text in TOLD}
+    untold = {text: judged(text, role, None) for text in UNTOLD}
+    assert min(told.values()) > 0.4, told
+    assert max(untold.values()) < 0.3, untold
+
+
+_LEAD_INS = (
+    "",
+    "By the way, ",
+    "Hi, ",
+    "Oh, ",
+    "FYI: ",
+    "Just so you know, ",
+    "Hi Anna! ",
+    "Guess what! ",
+    "You know what? ",
+    "OK. ",
+)
+_ENDS = ("", "!", "!!!", " :)", " Thanks!")
+
+
+@given(
+    text=st.sampled_from([one for one in TOLD + UNTOLD if one.isascii()]),
+    lead_in=st.sampled_from(_LEAD_INS),
+    end=st.sampled_from(_ENDS),
+    case=st.sampled_from([str, str.upper, str.lower]),
+    role=st.sampled_from([None, "user"]),
+)
+@settings(deadline=None)
+def test_marks_case_and_lead_ins_change_no_importance(
+    text: str, lead_in: str, end: str, case: Callable[[str], str], role: str | None
+) -> None:
+    wrapped = lead_in + (text.rstrip(".!") + end if end.startswith("!") else text + end)
+    assert judged(case(wrapped), role, None) == pytest.approx(judged(text, role, None), abs=0.05)
+
+
+def test_a_question_after_a_statement_takes_nothing_from_it() -> None:
+    text = "I have an exam in Lyon on Friday"
+    for role in (None, "user"):
+        assert judged(f"{text}, can you help me?", role, None) > 0.5 > judged("Can you help me?", role, None)
+
+
+def test_a_long_memory_still_finds_a_fact_important() -> None:
+    assert judged("I got a job offer from a hospital in Basel.", "user", None, 10**6) > judged("lol", "user", None, 0)
 
 
 def test_in_a_chat_the_user_and_lasting_instructions_count_and_an_assistant_counts_less() -> None:
@@ -58,14 +136,13 @@ def test_the_first_messages_of_a_user_count_more_than_later_ones() -> None:
     text=st.text(max_size=300),
     role=st.sampled_from((None, "user", "assistant", "tool")),
     speaker=st.sampled_from((None, "Ann")),
-    place=st.one_of(st.none(), st.integers(0, 2**60)),
     earlier=st.integers(0, 2**60),
 )
 @settings(deadline=None)
 def test_importance_of_any_text_lies_between_0_and_1(
-    text: str, role: str | None, speaker: str | None, place: int | None, earlier: int
+    text: str, role: str | None, speaker: str | None, earlier: int
 ) -> None:
-    (value,) = OfflineImportanceJudge().judge([Remark(text, role, speaker, place, earlier)])
+    (value,) = OfflineImportanceJudge().judge([Remark(text, role, speaker, earlier)])
     assert 0.0 <= value <= 1.0
 
 

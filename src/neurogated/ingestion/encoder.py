@@ -19,7 +19,6 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.sentiment import SentimentScale
 from neurogated.ingestion.importance import ImportanceJudge, Remark
-from neurogated.ingestion.sessions import place_at
 
 # Share of its missing energy that a new memory gets if it is about the present task.
 _FOCUS_GAIN = 0.5
@@ -118,8 +117,7 @@ def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: Graph
     earlier = Counter({scope.user_id: _stored(store, scope) for scope in {Scope(node.scope.user_id) for node in nodes}})
     remarks = []
     for node in nodes:
-        place = None if node.position is None else place_at(node.position)
-        remarks.append(Remark(texts[node.id], node.role, node.speaker, place, earlier[node.scope.user_id]))
+        remarks.append(Remark(texts[node.id], node.role, node.speaker, earlier[node.scope.user_id]))
         earlier[node.scope.user_id] += 1
     return remarks
 

@@ -1,39 +1,46 @@
 """How likely a text is evidence for some later question: its importance, 0–1, without a model.
 
-A logistic regression over the surface of a text: how much it states with specific words, whether it tells of its
-speaker or addresses somebody, times, the past, questions, exclamations and reactions. A chat with an assistant has
-a second regression over the first: the role counts there, lasting instructions, and how much the user has told before.
-`tools/fit_importance.py` fits the coefficients.
+A logistic regression over what the statements of a text say: how specific their words are, whether they are about their
+speaker, whether they tell a time or a rule. Sentences that say nothing do not count, nor do marks, case and lead-ins. A
+chat with an assistant has a second regression over the first: who speaks counts there, and how much the user has told
+before. `tools/fit_importance.py` fits the coefficients.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from neurogated.core.packaged import packaged_json
 from neurogated.core.text_caches import remembered
-from neurogated.ingestion.importance_words import COMMON, FIRST_PERSON, PAST, REACTIONS, RULE, SECOND_PERSON
+from neurogated.ingestion.importance_words import COMMON, FIRST_PERSON, RULE, SECOND_PERSON
 from neurogated.text.keywords import split_keywords
-from neurogated.text.sentences import split_sentences
+from neurogated.text.normalise import plain_sentences, tokens_of
 from neurogated.text.times import find_times
-from neurogated.text.words import split_words
 
 __all__ = ["ImportanceJudge", "OfflineImportanceJudge", "Remark", "chat_features", "text_features"]
 
 _COEFFICIENTS = "importance.json"
 _ASSISTANT = "assistant"
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_ASKS = re.compile(r"[?？]\W*\Z")
-_EXCLAIMS = re.compile(r"[!！]\W*\Z")
-_NUMBER = re.compile(r"(?m)(?<![\w.])(?!^\s*\d+[.)])\d+")
+_END = re.compile(r"(?<=[!?！？])\s+")
+"""The end of a sentence, also before a small letter."""
+_NUMBER = re.compile(r"(?<![\w.])\d+(?!\w*[.)]\s)")
+_ASKED = re.compile(r"[^,，]*\Z")
+"""The last clause of a sentence that ends with a question mark: "I have a test on Friday, can you help?"."""
+_LEAST_WORDS = 3
+"""Words of the clauses before it that state something."""
 _MOST_KEYWORDS = 64
-_MOST_PLACES = 63
-_TOLD_BEFORE = 512
+_SHORT = 6
+"""Words of a text in which one "you" makes no address."""
+_FEW = 2
+_TOLD_BEFORE, _MOST_TOLD = 512, 1024
+_LONG = 300
+"""Characters of a message, such as a task, that counts less the more its user has told; a short fact does not."""
 _MESSAGES = 8
 """Texts whose features are kept, since the pieces of a long message are judged one after another."""
 
@@ -47,8 +54,6 @@ class Remark:
     """`user`, `assistant`, or another."""
     speaker: str | None = None
     """The person who speaks."""
-    place: int | None = None
-    """Number of earlier memories of its session; None outside of one."""
     earlier: int = 0
     """Number of earlier memories of its user."""
 
@@ -66,7 +71,7 @@ class ImportanceJudge(Protocol):
 
 
 class OfflineImportanceJudge:
-    """Judges the importance of texts by their surface."""
+    """Judges the importance of texts by their words."""
 
     def judge(self, remarks: Sequence[Remark]) -> list[float]:
         """Return the importance of each text, 0–1."""
@@ -75,65 +80,73 @@ class OfflineImportanceJudge:
     @staticmethod
     def _judge(remark: Remark) -> float:
         weights = _coefficients()
-        features = text_features(remark)
+        features = text_features(remark.text)
         value = _probability(features, weights["text"])
         return _probability(chat_features(remark, features, value), weights["chat"]) if remark.in_chat else value
 
 
-def text_features(remark: Remark) -> dict[str, float]:
-    """Return the features of a text by name."""
-    return {**_surface(remark.text), "place": _log(min(remark.place or 0, _MOST_PLACES))}
+class _Clause(NamedTuple):
+    text: str
+    is_asked: bool
+    keywords: frozenset[str]
+
+    @property
+    def specific(self) -> frozenset[str]:
+        return self.keywords - COMMON
 
 
 @remembered(_MESSAGES)
-def _surface(text: str) -> dict[str, float]:
-    """Return the features of a text that do not depend on its place. All pieces of a message share them."""
-    prose = _CODE.sub(" ", text)
-    sentences = [one for one in split_sentences(prose) if one.strip()] or [prose]
-    said = [one for one in sentences if not _ASKS.search(one)]
-    keywords = set(split_keywords(prose))
-    stated = keywords if len(said) == len(sentences) else set(split_keywords("".join(said)))
-    words = split_words(prose)
-    own = sum(word in FIRST_PERSON for word in words)
-    other = sum(word in SECOND_PERSON for word in words)
+def text_features(text: str) -> dict[str, float]:
+    """Return the features of a text by name."""
+    clauses = list(_clauses(text))
+    # A greeting or "Guess what?" before a statement changes nothing.
+    clauses = [one for one in clauses if one.specific] or [one for one in clauses if not one.is_asked] or clauses
+    said = [one for one in clauses if not one.is_asked]
+    stated = frozenset[str]().union(*(one.keywords for one in said))
+    told = " . ".join(one.text for one in said)
+    every = " . ".join(one.text for one in clauses)
+    words = [token.word for token in tokens_of(every)]
     return {
-        "statements": _log(min(len(stated), _MOST_KEYWORDS)),
-        "specific": _log(min(len(stated - COMMON), _MOST_KEYWORDS)),
-        "specific_share": len(keywords - COMMON) / max(1, len(keywords)),
-        "questions": 1 - len(said) / len(sentences),
-        "exclamations": sum(map(bool, map(_EXCLAIMS.search, sentences))) / len(sentences),
-        "person": (own - other) / (own + other + 1),
-        "second_person": other / max(1, len(words)),
-        "times": float(bool(find_times(prose))),
-        "past": float(PAST.search(prose) is not None),
-        "reaction": float(bool(words) and words[0] in REACTIONS),
+        "specific": math.log2(1 + min(len(stated - COMMON), _MOST_KEYWORDS)),
+        "specific_share": len(stated - COMMON) / (len(stated) + _FEW),
+        "questions": 1 - len(said) / max(1, len(clauses)),
+        "own": float(any(token.word in FIRST_PERSON for token in tokens_of(told))),
+        "second_person": sum(word in SECOND_PERSON for word in words) / max(_SHORT, len(words)),
+        "times": float(bool(find_times(every))),
+        "numbers": float(_NUMBER.search(every) is not None),
+        "rule": float(RULE.search(told) is not None),
     }
 
 
-@remembered(_MESSAGES)
-def _tells(text: str) -> tuple[bool, bool]:
-    """Return whether a text states a rule, and whether it has a number."""
-    return RULE.search(text) is not None, _NUMBER.search(_CODE.sub(" ", text)) is not None
+def _clauses(text: str) -> Iterator[_Clause]:
+    """Yield the sentences of a text in lower case; one that asks after a statement is two clauses."""
+    for sentence in plain_sentences(_END.sub("\n", _CODE.sub(" ", text))):
+        plain = sentence.text.lower()
+        asked = _ASKED.search(plain) if sentence.is_question else None
+        if asked is not None and len(tokens_of(plain[: asked.start()])) > _LEAST_WORDS:
+            yield _clause(plain[: asked.start()], is_asked=False)
+            plain = asked[0]
+        yield _clause(plain, is_asked=sentence.is_question)
+
+
+def _clause(text: str, *, is_asked: bool) -> _Clause:
+    return _Clause(text, is_asked, frozenset(split_keywords(text)))
 
 
 def chat_features(remark: Remark, features: Mapping[str, float], text: float) -> dict[str, float]:
     """Return the features of a message of a chat; `features` and the importance `text` are those of its text."""
     is_own = remark.role != _ASSISTANT
-    states_rule, has_number = _tells(remark.text)
     return {
         "text": text,
         "assistant": float(not is_own),
-        "earlier": math.log2(1 + remark.earlier / _TOLD_BEFORE),
-        "exclamations": features["exclamations"],
-        "person": features["person"],
-        "reaction": features["reaction"] * is_own,
-        "rule": float(is_own and states_rule),
-        "numbers": float(has_number),
+        "earlier": _told_before(remark.earlier) * min(1.0, len(remark.text) / _LONG),
+        "own": features["own"] * is_own,
+        "rule": features["rule"] * is_own,
     }
 
 
-def _log(count: int) -> float:
-    return math.log2(1 + count)
+def _told_before(count: int) -> float:
+    return math.log2(1 + min(count, _MOST_TOLD) / _TOLD_BEFORE)
 
 
 def _probability(features: Mapping[str, float], weights: Mapping[str, float]) -> float:

@@ -22,11 +22,6 @@ _FIRST = 1 << 50
 """The position of the first turn of a session, which leaves room for earlier turns."""
 
 
-def place_at(position: int) -> int:
-    """Return about how many turns of a session precede the one at `position`."""
-    return max(0, (position - _FIRST) // _STEP)
-
-
 @dataclass(slots=True)
 class Turn:
     """A turn of a session and its place in it."""
