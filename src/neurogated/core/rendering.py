@@ -8,7 +8,8 @@ from datetime import datetime
 from itertools import accumulate, chain
 from typing import Protocol
 
-from neurogated.core.found import Found
+from neurogated.core.found import Found, Statement
+from neurogated.core.text_caches import remembered
 from neurogated.core.turns import turn_tags
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.words import split_words
@@ -44,6 +45,8 @@ _OPENS = "opens "
 _QUALIFIER = re.compile("[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
 _COMMA = re.compile("[,，]")
 _LONGEST_SUBJECT = 8
+_LONGEST_VALUE = 16
+"""Words of a value in its tag."""
 
 
 class Text(Protocol):
@@ -118,7 +121,7 @@ def tags(node: Described) -> frozenset[str]:
     properties of a turn, and the tags that its owner gave it.
     """
     statement = node.found.statement
-    slot = () if statement is None else (slot_tag(statement.subject, statement.attribute),)
+    slot = () if statement is None else slot_tags(statement)
     named = [subject_tag(name) for name in subject_names(node)]
     named += [speaker_tag(name) for name in _names(node.speaker)]
     place = node.found.place or ""
@@ -168,6 +171,19 @@ def _found_title(node: Text) -> str | None:
 def subject_tag(name: str) -> str:
     """Return the tag of nodes with the subject `name`, in folded words."""
     return f"{_SUBJECT}{name}"
+
+
+def slot_tags(statement: Statement) -> tuple[str, str]:
+    """Return the tags of the slot and of the value of a fact."""
+    subject, attribute = statement.subject, statement.attribute
+    return slot_tag(subject, attribute), value_tag(subject, attribute, statement.value)
+
+
+@remembered(4_096)
+def value_tag(subject: str, attribute: str, value: str) -> str:
+    """Return the tag of facts and claims with a value; inflection and stop words make no difference."""
+    words = split_keywords(value) or split_words(fold(value))
+    return f"value {slot_tag(subject, attribute)}: {' '.join(words[:_LONGEST_VALUE])}"
 
 
 def slot_tag(subject: str, attribute: str) -> str:

@@ -84,7 +84,7 @@ class ConflictChecker:
                 if relation.is_conflict:
                     self._record(settlement, earlier, later, Found(earlier, relation))
             for node in kept:
-                self._meet(settlement, ledger, node, self._settings.conflict_most)
+                self._meet(settlement, node, ledger.mates(node), self._settings.conflict_most)
             for node in filter(is_compared, fresh):
                 self._read(settlement, ledger, node, ledger.claims_of(node))
             delta = self._queued(delta, fresh) if self._queues else delta
@@ -146,13 +146,12 @@ class ConflictChecker:
         left = self._settings.conflict_most
         if node.found.statement is not None:
             ledger.enter(node)
-            self._meet(settlement, ledger, node, left)
+            self._meet(settlement, node, ledger.mates(node), left)
         for claim in claims:
-            left -= self._meet(settlement, ledger, ledger.say(claim, node), left)
+            left -= self._meet(settlement, *ledger.say(claim, node), left)
 
-    def _meet(self, settlement: Settlement, ledger: ClaimLedger, node: MemoryNode, most: int) -> int:
+    def _meet(self, settlement: Settlement, node: MemoryNode, mates: Sequence[MemoryNode], most: int) -> int:
         """Compare a claim with those next to it in time; return how many conflicts it has, up to `most`."""
-        mates = ledger.mates(node)
         rivals = list(islice(rivals_of(self._judge, node, mates, settlement.is_wrong), most))
         for earlier, later, relation in rivals:
             if not self._is_dismissed(settlement, earlier, later, mates):

@@ -13,6 +13,7 @@ from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM
 from neurogated.core.scope import Scope
+from neurogated.core.text_caches import remembered
 from neurogated.knowledge.judge.slots import slot_key
 from neurogated.knowledge.origin import said_in
 from neurogated.text.keywords import fold
@@ -68,6 +69,7 @@ def claim_node(claim: Claim, source: MemoryNode) -> MemoryNode:
     )
 
 
+@remembered(4_096)
 def claim_of(node: MemoryNode) -> Claim:
     """Return the claim of a node of kind `claim`, or of a stated fact, with the times that it has without conflicts."""
     parts, given = node.found.statement, as_given(node)

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
-from itertools import chain
 
-import numpy as np
-
-from neurogated.core.claims import Change, Claim, ClaimReader, Slot
+from neurogated.core.claims import Change, Claim, ClaimReader
 from neurogated.core.delta import GraphDelta
 from neurogated.core.derivation import claims_of, sources_of
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import FACTS
-from neurogated.core.filters import Filter
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import CLAIM
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import slot_tag, subject_tag
-from neurogated.core.scope import ScopeFilter
-from neurogated.core.view import GraphView, Rows
 from neurogated.knowledge.judge.claim_nodes import (
     claim_node,
     claim_of,
@@ -30,8 +21,9 @@ from neurogated.knowledge.judge.claim_nodes import (
     said_at,
     time_of,
 )
+from neurogated.knowledge.judge.mates import Mates
 from neurogated.knowledge.judge.slots import meets, slot_key
-from neurogated.knowledge.origin import Owner, is_compared
+from neurogated.knowledge.origin import is_compared
 from neurogated.knowledge.read.table import attribute_named
 from neurogated.knowledge.read.values import compare_values
 from neurogated.knowledge.settlement import Settlement
@@ -43,17 +35,16 @@ class ClaimLedger:
     def __init__(
         self, store: GraphStorePort, reader: ClaimReader, settlement: Settlement, delta: GraphDelta, most: int
     ) -> None:
-        """Take the parts; of a slot, the latest `most` claims before a time and after it are read."""
+        """Take the parts; see `Mates` for `most`."""
         self._store = store
         self._view = store.view()
         self._reader = reader
         self._settlement = settlement
         self._at = delta.at
         self._removed = frozenset(delta.removed_nodes)
-        self._most = most
+        self._mates = Mates(store, settlement, most)
         self._written = {node.id: node for node in delta.nodes}
         self._claims: dict[str, list[Claim]] = {}
-        self._slots: dict[tuple[Owner, Slot], list[str]] = {}
         self._sources: dict[str, list[str]] = {}
         self.gone: dict[str, None] = {}
         self.edges: dict[EdgeKey, MemoryEdge] = {}
@@ -83,75 +74,31 @@ class ClaimLedger:
                 self.gone[claim.id] = None
         return kept
 
-    def say(self, claim: Claim, source: MemoryNode) -> MemoryNode:
-        """Return the node of a claim of a memory: the standing one that says the same, or else a new one."""
+    def say(self, claim: Claim, source: MemoryNode) -> tuple[MemoryNode, list[MemoryNode]]:
+        """Return the node of a claim of a memory, and its mates: the standing one that says the same, or a new one."""
         node = claim_node(claim, source)
         mates = self.mates(node)
         standing = next((other for other in mates if self._is_one(other, node, source, mates)), None)
+        others = [one for one in mates if one is not standing]
         name = node.id if standing is None else standing.id
         known = [] if standing is None else self._sources_of(name)
         if source.id in known and standing is not None:
-            return standing
+            return standing, others
         self._sources[name] = [*known, source.id]
         edge = MemoryEdge(name, source.id, EdgeType.DERIVED_FROM, created_at=self._at)
         self.edges[edge.key] = edge
         if standing is None:
-            return self._put(node)
+            return self._put(node), others
         change = claim.change or claim_of(standing).change
-        return self._put(self._retold(standing, change))
+        return self._put(self._retold(standing, change)), others
 
     def mates(self, node: MemoryNode) -> list[MemoryNode]:
-        """Return the claims and stated facts of the slot of a node, in order of time, without itself."""
-        owner, slot = node.scope.owner, slot_key(claim_of(node).slot)
-        names = self._near(self._names(node, slot), time_of(node))
-        found = [one for one in self._settlement.nodes(names) if one.id != node.id and one.id not in self.gone]
-        alike = [one for one in found if one.scope.owner == owner and slot_key(claim_of(one).slot) == slot]
-        return sorted(alike, key=time_of)
+        """Return the claims and stated facts that a claim may meet, in order of time."""
+        return self._mates.of(node, self.gone)
 
     def enter(self, fact: MemoryNode) -> None:
-        """Take in a claim or a stated fact that the delta writes, as a mate of others."""
-        names = self._names(fact, slot_key(claim_of(fact).slot))
-        if fact.id not in names:
-            names.append(fact.id)
-
-    def _names(self, node: MemoryNode, slot: Slot) -> list[str]:
-        """Return the ids of the nodes of a slot and owner."""
-        key = node.scope.owner, slot
-        if key not in self._slots:
-            self._slots[key] = self._stored(node, slot)
-        return self._slots[key]
-
-    def _stored(self, node: MemoryNode, slot: Slot) -> list[str]:
-        """Return the ids of the stored nodes of a slot.
-
-        A stated fact may name its attribute in other words; the latest facts about the subject are read to find it.
-        """
-        view = self._store.view(filters=Filter(scope=ScopeFilter(node.scope.user_id, alone=True)))
-        words = dict.fromkeys((slot.attribute, claim_of(node).slot.attribute))
-        tags, about = [slot_tag(slot.subject, word) for word in words], subject_tag(slot.subject)
-        known = self._store.existing_tags([*tags, about], view)
-        rows = self._rows_with([tag for tag in tags if tag in known], view)
-        facts = np.setdiff1d(self._rows_with([about] if about in known else [], view), rows)[-self._most :]
-        others = self._store.get_nodes([view.ids[row] for row in facts.tolist()])
-        alike = [one.id for one in others if slot_key(claim_of(one).slot) == slot]
-        return [*(view.ids[row] for row in rows.tolist()), *alike]
-
-    def _rows_with(self, tags: Sequence[str], view: GraphView) -> Rows:
-        """Return the rows of the claims and stated facts with one of some tags."""
-        names = chain.from_iterable(self._store.nodes_with([tag], view=view) for tag in tags)
-        rows = np.unique(view.known_rows(names))
-        return rows[np.isin(view.kind.take(rows), [view.kinds.index(kind) for kind in FACTS if kind in view.kinds])]
-
-    def _near(self, names: list[str], at: datetime) -> list[str]:
-        """Return the latest of many nodes, of those that hold at a time and of the others."""
-        if len(names) <= self._most:
-            return names
-        rows = self._view.known_rows(names)
-        holds = ~np.isin(rows, self._store.view(valid_at=at).hidden)
-        kept = {
-            self._view.ids[row] for part in (rows[holds], rows[~holds]) for row in np.sort(part)[-self._most :].tolist()
-        }
-        return [name for name in names if name in kept or self._view.find(name) is None]
+        """Take in a stated fact that the delta writes."""
+        self._mates.enter(fact)
 
     def _is_one(self, other: MemoryNode, node: MemoryNode, source: MemoryNode, mates: Sequence[MemoryNode]) -> bool:
         """Return whether a claim stands and says the same as a new one, and no other value comes between them."""
@@ -183,7 +130,7 @@ class ClaimLedger:
         return next((one for one in self.claims_of(source) if is_same(one, claim_of(claim))), None)
 
     def _put(self, node: MemoryNode) -> MemoryNode:
-        self.enter(node)
+        self._mates.enter(node)
         self._settlement.write(node)
         return node
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.judgements import Relation, RelationKind
+from neurogated.core.text_caches import remembered
 from neurogated.knowledge.read.table import Attribute, attribute_named
 from neurogated.knowledge.read.values import ValueRelation, compare_values
 from neurogated.text.keywords import fold
@@ -15,6 +16,7 @@ _SURE, _LIKELY = 0.95, 0.85
 INDEPENDENT = Relation(RelationKind.INDEPENDENT, _LIKELY, "They are about different things.")
 
 
+@remembered(4_096)
 def slot_key(slot: Slot) -> Slot:
     """Return a slot in a form that is equal for all its names."""
     return Slot(" ".join(split_words(fold(slot.subject))), attribute_named(slot.attribute).key)
@@ -30,9 +32,9 @@ def meets(one: Claim, other: Claim) -> bool:
 
     A denial and a value of the past meet only the values that they name.
     """
-    attribute = _attribute(one, other)
-    if attribute.is_single and not any(claim.is_denied or claim.is_past for claim in (one, other)):
-        return True
+    attribute, is_plain = _attribute(one, other), not any(each.is_denied or each.is_past for each in (one, other))
+    if is_plain:
+        return attribute.is_single
     return compare_values(attribute, one.value, other.value) != "different"
 
 

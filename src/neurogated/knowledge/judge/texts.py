@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,7 +22,9 @@ from neurogated.text.strings import checked_text
 Content = str | Mapping[str, Any]
 """A text, or a mapping with `content` and times, or a fact with subject, attribute and value."""
 
-_PARTS = ("subject", "attribute", "value")
+_PARTS = (("subject",), ("attribute", "predicate"), ("value", "object"))
+_TIMES = (("valid_from",), ("valid_to",), ("timestamp", "asserted_at"))
+"""The names of the parts and times of a fact."""
 _SAME = Relation(RelationKind.DUPLICATE, 1.0, "Both are the same text.")
 
 
@@ -71,14 +73,16 @@ def _claims(reader: ClaimReader, node: MemoryNode) -> list[MemoryNode]:
 def _node(name: str, content: Content, at: datetime) -> MemoryNode:
     """Return a memory with a text or fact."""
     values = {"content": content} if isinstance(content, str) else content
-    begin, end, said = (checked_moment(key, values.get(key)) for key in ("valid_from", "valid_to", "timestamp"))
+    begin, end, said = (checked_moment(names[0], _first(values, names)) for names in _TIMES)
     statement, text = None, values.get("content")
     if text is None:
-        if missing := [part for part in _PARTS if values.get(part) is None]:
+        parts = [_first(values, names) for names in _PARTS]
+        if None in parts:
+            missing = _PARTS[parts.index(None)][0]
             raise InputError(
-                f"the fact {dict(values)!r} has no {missing[0]}; give a text, or subject, attribute and value"
+                f"the fact {dict(values)!r} has no {missing}; give a text, or subject, attribute and value"
             )
-        subject, attribute, value = (str(values[part]) for part in _PARTS)
+        subject, attribute, value = map(str, parts)
         statement = Statement(subject, attribute, value)
     return MemoryNode(
         name,
@@ -90,3 +94,8 @@ def _node(name: str, content: Content, at: datetime) -> MemoryNode:
         timestamp=said,
         found=Found(statement=statement),
     )
+
+
+def _first(values: Mapping[str, Any], names: Sequence[str]) -> Any:  # noqa: ANN401 - a value of the caller
+    """Return the value that a caller gives under one of several names; None if there is none."""
+    return next((values[name] for name in names if values.get(name) is not None), None)

@@ -6,6 +6,7 @@ import re
 from datetime import date, datetime, timedelta
 from typing import Literal
 
+from neurogated.core.text_caches import remembered
 from neurogated.knowledge.read.table import Attribute
 from neurogated.text.calendar_words import MONTHS
 from neurogated.text.keywords import split_keywords
@@ -75,6 +76,7 @@ def number_of(text: str) -> tuple[float, str] | None:
     return float(found[0].replace(",", "")), unit[1].lower() if unit else ""
 
 
+@remembered(4_096)
 def compare_values(attribute: Attribute, one: str, other: str) -> ValueRelation:
     """Return how the first value relates to the second: "narrower" if it says more, as Ghent does than Belgium."""
     if one.casefold() == other.casefold():
@@ -84,8 +86,8 @@ def compare_values(attribute: Attribute, one: str, other: str) -> ValueRelation:
     if attribute.type == "number" and (a := number_of(one)) and (b := number_of(other)):
         return "same" if a[0] == b[0] else "different"
     words, others = set(split_keywords(one)), set(split_keywords(other))
-    if words == others:
-        return "same"
+    if words == others or not (words and others):
+        return "same" if words else "different"
     return "narrower" if words > others else "wider" if words < others else "different"
 
 
