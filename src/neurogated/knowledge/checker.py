@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, islice
@@ -19,7 +19,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
-from neurogated.knowledge.judge.claim_nodes import claim_of, speaks_for
+from neurogated.knowledge.judge.claim_nodes import Mate, claim_of, speaks_for
 from neurogated.knowledge.judge.ledger import ClaimLedger, is_same
 from neurogated.knowledge.judge.rivals import rivals_of
 from neurogated.knowledge.origin import is_compared, voice_of
@@ -84,7 +84,7 @@ class ConflictChecker:
                 if relation.is_conflict:
                     self._record(settlement, earlier, later, Found(earlier, relation))
             for node in kept:
-                self._meet(settlement, node, ledger.mates(node), self._settings.conflict_most)
+                self._meet(settlement, Mate.of(node), ledger.mates(node), self._settings.conflict_most)
             for node in filter(is_compared, fresh):
                 self._read(settlement, ledger, node, ledger.claims_of(node))
             delta = self._queued(delta, fresh) if self._queues else delta
@@ -146,29 +146,17 @@ class ConflictChecker:
         left = self._settings.conflict_most
         if node.found.statement is not None:
             ledger.enter(node)
-            self._meet(settlement, node, ledger.mates(node), left)
+            self._meet(settlement, Mate.of(node), ledger.mates(node), left)
         for claim in claims:
             left -= self._meet(settlement, *ledger.say(claim, node), left)
 
-    def _meet(self, settlement: Settlement, node: MemoryNode, mates: Sequence[MemoryNode], most: int) -> int:
+    def _meet(self, settlement: Settlement, mate: Mate, mates: Sequence[Mate], most: int) -> int:
         """Compare a claim with those next to it in time; return how many conflicts it has, up to `most`."""
-        rivals = list(islice(rivals_of(self._judge, node, mates, settlement.is_wrong), most))
+        rivals = list(islice(rivals_of(self._judge, mate, mates, settlement.is_wrong), most))
         for earlier, later, relation in rivals:
-            if not self._is_dismissed(settlement, earlier, later, mates):
-                self._record(settlement, earlier, later, Found(earlier, relation))
+            if not _is_dismissed(settlement, earlier, later, mates):
+                self._record(settlement, earlier.node, later.node, Found(earlier.node, relation))
         return len(rivals)
-
-    @staticmethod
-    def _is_dismissed(
-        settlement: Settlement, earlier: MemoryNode, later: MemoryNode, mates: Sequence[MemoryNode]
-    ) -> bool:
-        """Return whether the user said of two claims that say the same that both stand."""
-        ours, theirs = ({one.id, *_same(one, mates)} for one in (earlier, later))
-        return any(
-            one.by_user and one.loser is None and one.other(name) in theirs
-            for name in ours
-            for one in settlement.about(name)
-        )
 
     # Outcomes
 
@@ -219,6 +207,14 @@ class ConflictChecker:
         )
 
 
-def _same(node: MemoryNode, mates: Sequence[MemoryNode]) -> Iterator[str]:
-    """Yield the ids of the claims that say the same as one."""
-    return (one.id for one in mates if is_same(claim_of(one), claim_of(node)))
+def _is_dismissed(settlement: Settlement, earlier: Mate, later: Mate, mates: Sequence[Mate]) -> bool:
+    """Return whether the user said of two claims that say the same that both stand."""
+    ours, theirs = (
+        {one.node.id, *(other.node.id for other in mates if is_same(other.claim, one.claim))}
+        for one in (earlier, later)
+    )
+    return any(
+        one.by_user and one.loser is None and one.other(name) in theirs
+        for name in ours
+        for one in settlement.about(name)
+    )

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from neurogated.core.claims import Change, Claim, ClaimReader, Slot
 from neurogated.core.conflicts import as_given, given_times, moment_of
@@ -13,11 +14,24 @@ from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM
 from neurogated.core.scope import Scope
-from neurogated.core.text_caches import remembered
 from neurogated.knowledge.judge.slots import slot_key
 from neurogated.knowledge.origin import said_in
 from neurogated.text.keywords import fold
 from neurogated.utils.hash_utils import compute_mdhash_id
+
+
+class Mate(NamedTuple):
+    """A node with its claim."""
+
+    node: MemoryNode
+    claim: Claim
+    at: datetime
+    """The time by which it is before others."""
+
+    @classmethod
+    def of(cls, node: MemoryNode) -> Mate:
+        """Return a claim or a stated fact."""
+        return cls(node, claim_of(node), time_of(node))
 
 
 def claims_in(reader: ClaimReader, node: MemoryNode) -> list[Claim]:
@@ -69,7 +83,6 @@ def claim_node(claim: Claim, source: MemoryNode) -> MemoryNode:
     )
 
 
-@remembered(4_096)
 def claim_of(node: MemoryNode) -> Claim:
     """Return the claim of a node of kind `claim`, or of a stated fact, with the times that it has without conflicts."""
     parts, given = node.found.statement, as_given(node)

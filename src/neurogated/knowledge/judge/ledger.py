@@ -13,13 +13,13 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import CLAIM
 from neurogated.core.ports import GraphStorePort
 from neurogated.knowledge.judge.claim_nodes import (
+    Mate,
     claim_node,
     claim_of,
     claims_in,
     latest_expiry,
     other_speaker,
     said_at,
-    time_of,
 )
 from neurogated.knowledge.judge.mates import Mates
 from neurogated.knowledge.judge.slots import meets, slot_key
@@ -74,25 +74,25 @@ class ClaimLedger:
                 self.gone[claim.id] = None
         return kept
 
-    def say(self, claim: Claim, source: MemoryNode) -> tuple[MemoryNode, list[MemoryNode]]:
+    def say(self, claim: Claim, source: MemoryNode) -> tuple[Mate, list[Mate]]:
         """Return the node of a claim of a memory, and its mates: the standing one that says the same, or a new one."""
-        node = claim_node(claim, source)
-        mates = self.mates(node)
-        standing = next((other for other in mates if self._is_one(other, node, source, mates)), None)
+        new = Mate.of(claim_node(claim, source))
+        mates = self.mates(new.node)
+        standing = next((other for other in mates if self._is_one(other, new, source, mates)), None)
+        name, known = (new.node.id, []) if standing is None else (standing.node.id, self._sources_of(standing.node.id))
         others = [one for one in mates if one is not standing]
-        name = node.id if standing is None else standing.id
-        known = [] if standing is None else self._sources_of(name)
-        if source.id in known and standing is not None:
+        if standing is not None and source.id in known:
             return standing, others
         self._sources[name] = [*known, source.id]
         edge = MemoryEdge(name, source.id, EdgeType.DERIVED_FROM, created_at=self._at)
         self.edges[edge.key] = edge
         if standing is None:
-            return self._put(node), others
-        change = claim.change or claim_of(standing).change
-        return self._put(self._retold(standing, change)), others
+            self._put(new.node)
+            return new, others
+        change = claim.change or standing.claim.change
+        return Mate.of(self._put(self._retold(standing.node, change))), others
 
-    def mates(self, node: MemoryNode) -> list[MemoryNode]:
+    def mates(self, node: MemoryNode) -> list[Mate]:
         """Return the claims and stated facts that a claim may meet, in order of time."""
         return self._mates.of(node, self.gone)
 
@@ -100,19 +100,16 @@ class ClaimLedger:
         """Take in a stated fact that the delta writes."""
         self._mates.enter(fact)
 
-    def _is_one(self, other: MemoryNode, node: MemoryNode, source: MemoryNode, mates: Sequence[MemoryNode]) -> bool:
+    def _is_one(self, other: Mate, new: Mate, source: MemoryNode, mates: Sequence[Mate]) -> bool:
         """Return whether a claim stands and says the same as a new one, and no other value comes between them."""
-        if other.kind != CLAIM or not is_same(claim_of(other), claim_of(node)):
+        if other.node.kind != CLAIM or not is_same(other.claim, new.claim):
             return False
-        if source.id in self._sources_of(other.id):
+        if source.id in self._sources_of(other.node.id):
             return True
-        begin, end, at = time_of(other), other.valid_to, time_of(node)
-        between = (one for one in mates if at <= time_of(one) < begin and meets(claim_of(one), claim_of(node)))
-        return (
-            other.scope.path == node.scope.path
-            and (end is None or at < end or claim_of(node).is_past)
-            and not any(between)
-        )
+        end, is_past = other.node.valid_to, new.claim.is_past
+        if other.node.scope.path != new.node.scope.path or not (end is None or new.at < end or is_past):
+            return False
+        return not any(meets(one.claim, new.claim) for one in mates if new.at <= one.at < other.at)
 
     def _retold(self, claim: MemoryNode, change: Change | None = None) -> MemoryNode:
         """Return a claim in the words and with the times of the first of its memories."""

@@ -17,7 +17,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import slot_tag, subject_tag, value_tag
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView, Rows
-from neurogated.knowledge.judge.claim_nodes import claim_of, time_of
+from neurogated.knowledge.judge.claim_nodes import Mate, claim_of, time_of
 from neurogated.knowledge.judge.slots import slot_key
 from neurogated.knowledge.settlement import Settlement
 
@@ -36,6 +36,7 @@ class Mates:
         self._most = most
         self._slots: dict[tuple[object, Slot], list[str]] = {}
         self._written = defaultdict[tuple[object, Slot], dict[str, None]](dict)
+        self._known: dict[str, Mate] = {}
         self._values = defaultdict[tuple[object, str], dict[str, None]](dict)
 
     def enter(self, node: MemoryNode) -> None:
@@ -44,7 +45,7 @@ class Mates:
         self._written[owner, slot_key(claim.slot)][node.id] = None
         self._values[owner, value_tag(*slot_key(claim.slot), claim.value)][node.id] = None
 
-    def of(self, node: MemoryNode, gone: Collection[str]) -> list[MemoryNode]:
+    def of(self, node: MemoryNode, gone: Collection[str]) -> list[Mate]:
         """Return the mates of a node that are not gone, in order of time."""
         claim, owner = claim_of(node), node.scope.owner
         slot = slot_key(claim.slot)
@@ -52,9 +53,16 @@ class Mates:
         names = dict.fromkeys(self._with_value(node, value))
         names |= dict.fromkeys(self._near(self._of_slot(node, slot), time_of(node)))
         names |= dict.fromkeys([*self._written[owner, slot]][-self._most :])
-        found = self._settlement.nodes([name for name in names if name != node.id and name not in gone])
-        alike = [one for one in found if one.scope.owner == owner and slot_key(claim_of(one).slot) == slot]
-        return sorted(alike, key=time_of)
+        nodes = self._settlement.nodes([name for name in names if name != node.id and name not in gone])
+        found = [self._mate(one) for one in nodes if one.scope.owner == owner]
+        return sorted((one for one in found if slot_key(one.claim.slot) == slot), key=_time)
+
+    def _mate(self, node: MemoryNode) -> Mate:
+        """Return a node with its claim, which is made once for each version."""
+        known = self._known.get(node.id)
+        if known is None or known.node is not node:
+            known = self._known[node.id] = Mate.of(node)
+        return known
 
     def _with_value(self, node: MemoryNode, tag: str) -> Iterable[str]:
         """Return the latest claims of the slot with the value of a node."""
@@ -100,3 +108,7 @@ class Mates:
         holds = ~np.isin(rows, self._store.view(valid_at=at).hidden)
         near = np.concatenate([part[-self._most :] for part in (rows[holds], rows[~holds])])
         return [self._view.ids[row] for row in np.sort(near).tolist()]
+
+
+def _time(mate: Mate) -> datetime:
+    return mate.at

@@ -9,16 +9,14 @@ from neurogated.core.claims import ClaimJudge
 from neurogated.core.conflicts import as_given
 from neurogated.core.judgements import Relation
 from neurogated.core.model import MemoryNode
-from neurogated.knowledge.judge.claim_nodes import claim_of, time_of
+from neurogated.knowledge.judge.claim_nodes import Mate
 from neurogated.knowledge.judge.slots import meets
 
-Rival = tuple[MemoryNode, MemoryNode, Relation]
+Rival = tuple[Mate, Mate, Relation]
 """The earlier and the later claim of a conflict."""
 
 
-def rivals_of(
-    judge: ClaimJudge, node: MemoryNode, mates: Sequence[MemoryNode], is_wrong: Callable[[str], bool]
-) -> Iterator[Rival]:
+def rivals_of(judge: ClaimJudge, mate: Mate, mates: Sequence[Mate], is_wrong: Callable[[str], bool]) -> Iterator[Rival]:
     """Yield the conflicts of a claim with those of its slot.
 
     On either side in time, the next one counts, and those behind it that agree with it: the others are in conflict
@@ -26,38 +24,37 @@ def rivals_of(
 
     Args:
         judge: compares two claims.
-        node: the claim.
+        mate: the claim.
         mates: the claims of its slot, in order of time.
         is_wrong: whether a claim was never true.
     """
-    claim, at = claim_of(node), time_of(node)
-    fitting = [one for one in mates if meets(claim_of(one), claim)]
-    before = [one for one in reversed(fitting) if time_of(one) <= at and not _is_over(one, at)]
-    yield from _along(judge, node, before, is_wrong, is_before=True)
-    yield from _along(judge, node, [one for one in fitting if time_of(one) > at], is_wrong, is_before=False)
+    fitting = [one for one in mates if meets(one.claim, mate.claim)]
+    before = [one for one in reversed(fitting) if one.at <= mate.at and not _is_over(one.node, mate.at)]
+    yield from _along(judge, mate, before, is_wrong, is_before=True)
+    yield from _along(judge, mate, [one for one in fitting if one.at > mate.at], is_wrong, is_before=False)
 
 
 def _along(
     judge: ClaimJudge,
-    node: MemoryNode,
-    others: Sequence[MemoryNode],
+    mate: Mate,
+    others: Sequence[Mate],
     is_wrong: Callable[[str], bool],
     *,
     is_before: bool,
 ) -> Iterator[Rival]:
     """Yield the conflicts of a claim with those on one side of it, the next one first."""
 
-    def relation(near: MemoryNode, far: MemoryNode) -> Rival:
-        pair = (far, near) if is_before else (near, far)
-        return *pair, judge.compare(claim_of(pair[0]), claim_of(pair[1]))
+    def relation(near: Mate, far: Mate) -> Rival:
+        earlier, later = (far, near) if is_before else (near, far)
+        return earlier, later, judge.compare(earlier.claim, later.claim)
 
-    nearest: MemoryNode | None = None
+    nearest: Mate | None = None
     for other in others:
-        if is_wrong(other.id):
+        if is_wrong(other.node.id):
             continue
         if nearest is not None and relation(nearest, other)[2].is_conflict:
             return
-        rival = relation(node, other)
+        rival = relation(mate, other)
         if rival[2].is_conflict:
             nearest = other
             yield rival

@@ -14,7 +14,7 @@ from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import DEFAULT_KIND, FACT
 from neurogated.errors import InputError
-from neurogated.knowledge.judge.claim_nodes import claim_node, claim_of, claims_in, time_of
+from neurogated.knowledge.judge.claim_nodes import Mate, claim_node, claims_in
 from neurogated.knowledge.judge.rivals import rivals_of
 from neurogated.knowledge.judge.slots import INDEPENDENT, slot_key
 from neurogated.text.strings import checked_text
@@ -45,29 +45,28 @@ def compare_contents(
     """
     one, other = _node("first", first, now), _node("second", second, now + timedelta(microseconds=1))
     ours, theirs = (_claims(reader, node) for node in (one, other))
-    for node in theirs:
-        mates = sorted((mate for mate in ours if _slot(mate) == _slot(node)), key=time_of)
-        for _, _, relation in rivals_of(judge, node, mates, lambda _: False):
+    for mate in theirs:
+        mates = sorted((each for each in ours if _slot(each) == _slot(mate)), key=lambda each: each.at)
+        for _, _, relation in rivals_of(judge, mate, mates, lambda _: False):
             return relation
     if equal_key(one.content) == equal_key(other.content) and {one.kind, other.kind} == {DEFAULT_KIND}:
         return _SAME
-    found = [
-        judge.compare(claim_of(mate), claim_of(node)) for node in theirs for mate in ours if _slot(mate) == _slot(node)
-    ]
+    pairs = ((each, mate) for mate in theirs for each in ours if _slot(each) == _slot(mate))
+    found = [judge.compare(earlier.claim, later.claim) for earlier, later in pairs]
     agreeing = [each for each in found if each.kind in {RelationKind.DUPLICATE, RelationKind.REFINEMENT}]
     if len(agreeing) < max(len(ours), len(theirs)) or not agreeing:
         return found[0] if len(found) == 1 else INDEPENDENT
     return next((each for each in agreeing if each.kind is RelationKind.REFINEMENT), agreeing[0])
 
 
-def _slot(node: MemoryNode) -> object:
-    return slot_key(claim_of(node).slot)
+def _slot(mate: Mate) -> object:
+    return slot_key(mate.claim.slot)
 
 
-def _claims(reader: ClaimReader, node: MemoryNode) -> list[MemoryNode]:
+def _claims(reader: ClaimReader, node: MemoryNode) -> list[Mate]:
     if node.found.statement is not None:
-        return [node]
-    return [claim_node(claim, node) for claim in claims_in(reader, node)]
+        return [Mate.of(node)]
+    return [Mate.of(claim_node(claim, node)) for claim in claims_in(reader, node)]
 
 
 def _node(name: str, content: Content, at: datetime) -> MemoryNode:
