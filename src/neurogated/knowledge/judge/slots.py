@@ -13,6 +13,8 @@ from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
 _SURE, _LIKELY = 0.95, 0.85
+_GUESS = 0.7
+"""Confidence below which a claim contradicts nothing."""
 INDEPENDENT = Relation(RelationKind.INDEPENDENT, _LIKELY, "They are about different things.")
 
 
@@ -49,6 +51,8 @@ class SlotJudge:
         """
         if slot_key(earlier.slot) != slot_key(later.slot):
             return INDEPENDENT
+        if min(earlier.confidence, later.confidence) < _GUESS:
+            return _independent("One of them is a guess.")
         attribute = _attribute(earlier, later)
         fit = compare_values(attribute, earlier.value, later.value)
         if earlier.is_denied != later.is_denied:
