@@ -17,7 +17,7 @@ PAIRS = [
     ("I have no brother.", "My brother came to visit.", 0),
     ("I eat no meat.", "I had a big steak.", 0),
     ("I never was in Rome.", "I saw Rome last year.", 0),
-    ("I hate to swim.", "I love to swim.", 0),
+    ("Deep water scares me.", "I love to swim.", 0),
     ("I drive a red car.", "My car is red.", 1),
     ("I work as a nurse.", "My job is nurse.", 1),
     ("I eat no meat.", "I drive a red car.", 2),

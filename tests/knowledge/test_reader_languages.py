@@ -41,12 +41,12 @@ _SAME = {
         "Je suis allergique aux noix.",
         "Soy alérgica a las nueces.",
     ),
-    "pet": (
-        "My dog is called Rex.",
-        "我的狗叫Rex。",
-        "Mein Hund heißt Rex.",
-        "Mon chien s'appelle Rex.",
-        "Mi perro se llama Rex.",
+    "partner": (
+        "My wife is called Ada.",
+        "我的妻子叫Ada。",
+        "Meine Frau heißt Ada.",
+        "Ma femme s'appelle Ada.",
+        "Mi mujer se llama Ada.",
     ),
 }
 """The same claim in English, Chinese, German, French and Spanish."""
@@ -161,7 +161,7 @@ def test_what_is_asked_supposed_wished_or_said_by_others_is_no_claim(text: str) 
         ("Quel est mon numéro de téléphone ?", "phone_number", False),
         ("¿Dónde vivo ahora?", "home", False),
         ("¿Dónde vivía antes?", "home", True),
-        ("¿Cómo se llama mi perro?", "pet", False),
+        ("¿Cómo se llama mi mujer?", "partner", False),
     ],
 )
 def test_a_question_names_its_slot(question: str, attribute: str, *, is_past: bool) -> None:

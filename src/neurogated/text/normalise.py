@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import NamedTuple
 
+from neurogated.text.language import language_of
 from neurogated.text.sentences import split_sentences
 
 _HAN = "\u3400-\u9fff"
@@ -22,6 +23,7 @@ _CUT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 """What stands before "n't"."""
 _MARKS = re.compile("[\\s!！~\uff5e。.…?？]+$")
 _PICTURES = re.compile("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+|(?<!\\w)[:;]-?[)(DPp](?!\\w)|\\*+")
+_SOME_HAN = re.compile(f"[{_HAN}]")
 _JOINT = r"[\s,，、:：;；!！.。…–—¿¡-]*"
 _MOST_STRIPPED = 4
 _LONGEST = 2_000
@@ -57,27 +59,27 @@ def _data() -> dict[str, dict[str, str]]:
 
 
 @functools.cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a beginning, of an end after a comma, and of an end without one."""
 
     def any_of(*names: str) -> str:
-        phrases = {phrase.strip() for name in names for words in _data()[name].values() for phrase in words.split("|")}
+        phrases = {phrase.strip() for name in names for phrase in _data()[name][language].split("|")}
         ordered = sorted(phrases, key=len, reverse=True)
         return "|".join(re.escape(phrase).replace("\\ ", r"\s+").replace("'", "['’]?") for phrase in ordered)
 
     greeting = rf"(?:{any_of('greetings')})(?:\s+[^\W\d_]+){{0,2}}[,，!！]"
+    word_end = "" if language == "zh" else r"(?![\w'’])"
+    word_begin = "" if language == "zh" else r"(?<!\w)"
     return (
-        re.compile(
-            rf"\W*(?:{greeting}|(?:{any_of('greetings', 'openers')})(?!\w(?<=[a-z])|['’])){_JOINT}", re.IGNORECASE
-        ),
+        re.compile(rf"\W*(?:{greeting}|(?:{any_of('greetings', 'openers')}){word_end}){_JOINT}", re.IGNORECASE),
         re.compile(rf"[,，;；:–—-]\s*(?:{any_of('greetings', 'openers', 'closings')})\W*$", re.IGNORECASE),
-        re.compile(rf"(?<!\w(?=[a-z]))(?:{any_of('endings')})\W*$", re.IGNORECASE),
+        re.compile(rf"{word_begin}(?:{any_of('endings')})\W*$", re.IGNORECASE),
     )
 
 
 def plain_text(sentence: str) -> str:
     """Return a sentence without greetings, lead-ins, interjections, closings, pictures and marks at its end."""
-    opening, closing, ending = _patterns()
+    opening, closing, ending = _patterns("zh" if _SOME_HAN.search(sentence) else language_of(sentence))
     text = _PICTURES.sub(" ", sentence.replace("’", "'")).strip(" ¿¡")
     for _ in range(_MOST_STRIPPED):
         found = opening.match(text)

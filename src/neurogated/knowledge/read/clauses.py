@@ -45,6 +45,8 @@ class Clause:
     """Whether the speaker says so herself: it is not asked, supposed or said by others."""
     has_case: bool = True
     """Whether the sentence has capitals and small letters, so that a capital shows a name."""
+    is_joined: bool = False
+    """Whether a word such as "and" joins it to the clause before."""
     is_joke: bool = False
     """Whether it says that the text is a joke."""
 
@@ -84,6 +86,7 @@ def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:
     begin, is_supposed, words = 0, False, language.words
     for end, following in [*_joints(tokens, labels, language), (len(tokens), len(tokens))]:
         part, marks = tokens[begin:end], labels[begin:end]
+        is_joined = begin > 0 and labels[begin - 1] == JOIN
         begin = following
         if not part:
             continue
@@ -91,7 +94,9 @@ def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:
         is_supposed |= is_reported or "unreal" in marks[:2]
         asks = sentence.is_question and (_asks(part, language) or end == len(tokens))
         is_joke = any(" ".join(t.word for t in part) == joke for joke in words["joking"])
-        yield Clause(sentence.number, text, part, marks, not (is_supposed or asks), sentence.has_case, is_joke)
+        yield Clause(
+            sentence.number, text, part, marks, not (is_supposed or asks), sentence.has_case, is_joined, is_joke
+        )
         is_supposed &= not (end < len(tokens) and tokens[end].word in (";", "but"))
 
 

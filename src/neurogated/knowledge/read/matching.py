@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from neurogated.knowledge.read.clauses import ASKED, TIME, Clause
@@ -88,15 +88,21 @@ class _Matcher:
             after = state.bind(VALUE, i + 1) if element.is_value else state._replace(end=i + 1)
             if found := self._rest(elements, n + 1, after._replace(used=(*state.used, i))):
                 return found
+        if element.is_optional and (found := self._rest(elements, n + 1, state)):
+            return found
         may_skip = i < len(self._tokens) and self._labels[i] and (not n or elements[n - 1].kind not in _TIGHT)
         if may_skip and (found := self._rest(elements, n, state._replace(end=i + 1))):
             return found
-        is_open = element.is_optional or not element.forms.isdisjoint(self._small)
-        return self._rest(elements, n + 1, state) if is_open else None
+        return self._rest(elements, n + 1, state) if not element.forms.isdisjoint(self._small) else None
 
     def _variable(self, elements: Sequence[Element], n: int, state: _State) -> _State | None:
         kind, i = elements[n].kind, state.end
-        for end in self._ends(kind, i, is_last=n == len(elements) - 1):
+        while kind == OWNER and i < len(self._tokens) and self._labels[i]:
+            i += 1
+        state = state._replace(end=i)
+        for end in self._ends(
+            kind, i, is_last=n == len(elements) - 1, next_kind=elements[n + 1].kind if n + 1 < len(elements) else ""
+        ):
             is_within_time = kind == VALUE and self._labels[end - 1 : end + 1] == [TIME, TIME]
             if is_within_time and self._tokens[end].word not in elements[n + 1].forms:
                 continue
@@ -105,33 +111,48 @@ class _Matcher:
                 return found
         return None
 
-    def _ends(self, kind: str, i: int, *, is_last: bool) -> Iterator[int]:
-        """Yield the places where a variable that begins at `i` may end."""
+    def _ends(self, kind: str, i: int, *, is_last: bool, next_kind: str) -> Iterable[int]:
+        """Return the places where a variable that begins at `i` may end."""
         most = len(self._tokens)
-        if kind == OWNER:
-            if end := owner_end(self._tokens, i, self._own):
-                yield end
-        elif kind == NUMBER:
-            if i < most and (self._tokens[i].word[0].isdecimal() or self._tokens[i].word in self._own.words["numbers"]):
-                yield i + 1
-            elif self._asks and self._labels[i : i + 2] == [ASKED, ASKED]:
-                yield i + 2
-        elif kind == GAP:
-            yield from [most] if is_last else range(i, min(most, i + _MOST_BETWEEN) + 1)
-        elif is_last and kind == KEY:
-            end = next((n for n in range(i, most) if self._labels[n]), most)
-            yield from [end] if i < end <= i + _MOST_KEY * (1 + (not self._own.has_spaces)) else []
-        elif kind == KEY:
-            longest = min(most, i + (_MOST_KEY if self._own.has_spaces else _MOST_BETWEEN))
-            plain = (n for n in range(i, longest) if not self._tokens[n].raw[:1].islower() and self._own.has_spaces)
-            yield from range(i + 1, next(plain, longest) + 1)
-        elif is_last:
-            yield from [most] if i < most or (kind == VALUE and self._asks) else []
-        else:
-            least = i + (kind != SUBJECT or self._own.has_spaces)
-            yield from range(
-                least, min(most, i + (_MOST_KEY if kind == KEY and self._own.has_spaces else _MOST_BETWEEN)) + 1
-            )
+        if kind in (OWNER, NUMBER):
+            end = owner_end(self._tokens, i, self._own) if kind == OWNER else self._number_end(i)
+            return [end] if end else []
+        if kind == GAP:
+            return [most] if is_last else range(i, min(most, i + _MOST_BETWEEN) + 1)
+        if kind == KEY:
+            return self._key_ends(i, is_last=is_last)
+        if is_last:
+            return [most] if i < most or (kind == VALUE and self._asks) else []
+        if kind == SUBJECT and next_kind == VALUE:
+            return self._subject_end(i)
+        return range(i + 1, min(most, i + _MOST_BETWEEN) + 1)
+
+    def _number_end(self, i: int) -> int | None:
+        word = self._tokens[i].word if i < len(self._tokens) else " "
+        if word[0].isdecimal() or word in self._own.words["numbers"]:
+            return i + 1
+        return i + 2 if self._asks and self._labels[i : i + 2] == [ASKED, ASKED] else None
+
+    def _key_ends(self, i: int, *, is_last: bool) -> Iterable[int]:
+        """Return where the words of an attribute may end: before a cue, and before a name."""
+        most = min(len(self._tokens), i + (_MOST_KEY if self._own.has_spaces else _MOST_BETWEEN))
+        if is_last:
+            end = next((n for n in range(i, len(self._tokens)) if self._labels[n]), len(self._tokens))
+            return [end] if i < end <= most else []
+        names = (n for n in range(i, most) if self._own.has_spaces and not self._tokens[n].raw[:1].islower())
+        return range(i + 1, next(names, most) + 1)
+
+    def _subject_end(self, i: int) -> Iterator[int]:
+        """Yield where a subject ends that a value follows: after "I", or before a cue or a number."""
+        me, most = self._own.words["me"], len(self._tokens)
+        end = next((n for n in range(i, most) if self._tokens[n].word not in me), most)
+        if end == i:
+            words = ((n, self._tokens[n].word) for n in range(i, most))
+            numbers = self._own.words["numbers"]
+            marked = (n for n, word in words if self._labels[n] or word[0].isdecimal() or word in numbers)
+            end = next(marked, i)
+        if end > i:
+            yield end
 
 
 def _match(wording: Wording, state: _State) -> Match:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from neurogated.knowledge.read.clauses import JOIN, TIME, Clause
+from neurogated.knowledge.read.matching import Match
 from neurogated.knowledge.read.places import is_place
 from neurogated.knowledge.read.table import Attribute
 from neurogated.knowledge.read.wordings import Language
 
-__all__ = ["fits", "parts_of", "text_of", "trimmed"]
+__all__ = ["fits", "is_description", "parts_of", "text_of", "trimmed"]
 
 _TIMED = frozenset({"date", "time", "number"})
 """Types of values that hold times."""
 _DATED = frozenset({"date", "time"})
 _KEPT = frozenset({"", "aux", "past_aux"})
 """Labels of words that may end a value."""
-_SHORT = frozenset({"address", "name", "place", "id", "number", "noun"})
+_SHORT = frozenset({"name", "place", "id", "number", "noun"})
 """Types of values that end at a comma."""
 _PROPER = frozenset({"name", "place", "id", "address"})
 """Types of values that end before a preposition."""
@@ -44,20 +45,14 @@ def text_of(clause: Clause, span: Span) -> str:
 
 def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> Span | None:
     """Return a value without articles, cues and what follows it; None if it is the subject of another verb."""
-    begin, end = span
     tokens, labels, words = clause.tokens, clause.labels, own.words
-    is_timed, pronouns = attribute.type in _TIMED, words["me"] | words["third"]
-    led = words["articles"] | (words["mine"] if attribute.type not in _FREE else frozenset())
-    led |= words["prepositions"] if attribute.type in ("date", "time") else frozenset()
-    skipped = {"plain", "now", "hedge", "not", "ends", *(() if is_timed else (TIME,))}
-    led -= words["numbers"] if is_timed else frozenset()
-    while begin < end - 1 and (
-        (tokens[begin].word in led and (not begin or not tokens[begin].raw[:1].isupper()))
-        or (labels[begin] in skipped and (labels[begin] == TIME or not tokens[begin].raw[:1].isupper()))
-    ):
-        begin += 1
-    is_verb = tokens[begin].word in words["breaks"] and tokens[begin].raw.islower() and attribute.type not in _FREE
-    if is_verb or tokens[begin].word in (pronouns if begin == end - 1 else words["me"]) | words["since"]:
+    is_timed, end = attribute.type in _TIMED, span[1]
+    begin = _begin(clause, span, attribute, own)
+    first = tokens[begin]
+    others = (
+        words["breaks"] | words["since"] if attribute.type not in _FREE and first.raw.islower() else frozenset[str]()
+    )
+    if first.word in words["me"] | others | (words["third"] if begin == end - 1 else frozenset()):
         return None
     for n in range(begin + 1, end):
         if is_timed and labels[n] == TIME:
@@ -76,11 +71,35 @@ def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> 
     return (begin, end) if begin < end else None
 
 
+def _begin(clause: Clause, span: Span, attribute: Attribute, own: Language) -> int:
+    """Return where a value begins after articles, cues and marks; that of a place begins with its name."""
+    begin, end = span
+    tokens, words = clause.tokens, own.words
+    led = words["articles"] | (words["mine"] if attribute.type not in _FREE else frozenset())
+    led |= words["prepositions"] if attribute.type in _DATED else frozenset()
+    led -= words["numbers"] if attribute.type in _TIMED else frozenset()
+    skipped = {"plain", "now", "hedge", "not", "ends", *(() if attribute.type in _TIMED else (TIME,))}
+
+    def is_skipped(n: int) -> bool:
+        if not tokens[n].word[0].isalnum():
+            return tokens[n].word not in "$€£#+《"
+        is_led = tokens[n].word in led or clause.labels[n] in skipped
+        return is_led and not (tokens[n].raw[:1].isupper() and n and clause.labels[n] != TIME)
+
+    while attribute.type != "clause" and begin < end - 1 and is_skipped(begin):
+        begin += 1
+    if attribute.type == "place" and clause.has_case and tokens[begin].raw[:1].islower():
+        named = next((n for n in range(begin + 1, end) if tokens[n].raw[:1].isupper()), begin)
+        begin = named if tokens[named - 1].word in words["leads"] else begin
+    return begin
+
+
 def _dated(clause: Clause, begin: int, end: int, own: Language) -> Span | None:
     """Return the first run of words that are a time."""
 
     def is_time(n: int) -> bool:
-        return clause.labels[n] == TIME or clause.tokens[n].word[0].isdecimal()
+        word = clause.tokens[n].word
+        return clause.labels[n] == TIME or word[0].isdecimal() or word in own.words["numbers"]
 
     begin = next((n for n in range(begin, end) if is_time(n)), end)
     while begin < end - 1 and clause.tokens[begin].word in own.words["prepositions"] | (
@@ -141,6 +160,11 @@ def parts_of(clause: Clause, span: Span, attribute: Attribute, own: Language) ->
 def fits(clause: Clause, span: Span, kind: str, attribute: Attribute, own: Language) -> bool:
     """Return whether a value is of the kind that its wording names, or else of its attribute's type."""
     tokens = clause.tokens[span[0] : span[1]]
+    unnamed = own.words["pronouns"] | own.words["mine"] | own.words["third"]
+    ends = tokens[-1:] if own.has_spaces else tokens
+    is_unnamed = all(token.word in unnamed for token in ends) or (own.has_spaces and tokens[0].word in unnamed)
+    if is_unnamed and attribute.type not in _FREE:
+        return False
     kind = kind or _KINDS_OF_TYPES.get(attribute.type, "")
     if attribute.type == "number" and not _has_number(clause, span, own):
         return False
@@ -152,9 +176,27 @@ def fits(clause: Clause, span: Span, kind: str, attribute: Attribute, own: Langu
     return not kind or tokens[0].word.endswith(kind) or tokens[-1].word.endswith(kind)
 
 
+def is_description(clause: Clause, match: Match, own: Language) -> bool:
+    """Return whether a noun is only described, as in "the soup is hot": the next thing said of it need not differ."""
+    key, value = clause.tokens[slice(*match.key)], clause.tokens[slice(*match.value)]
+    owner = clause.tokens[match.subject[0]].word if match.subject[0] < match.subject[1] else ""
+    labels = clause.labels[slice(*match.value)]
+    named = (token.raw for token, label in zip(value, labels, strict=True) if label != TIME)
+    is_plain = not any(raw[0].isdecimal() or raw[0].isupper() for raw in named)
+    return (
+        is_plain
+        and (len(key) == 1 or not own.has_spaces)
+        and owner in own.words["definite"] | own.words["mine"] | own.words["theirs"]
+    )
+
+
 def _is_proper(clause: Clause, span: Span, own: Language) -> bool:
     first = clause.tokens[span[0]]
     is_name = not first.raw[:1].islower() or not clause.has_case
+    if not own.has_spaces and _is_listed(
+        [token.word for token in clause.tokens[slice(*span)]], own.kinds["trade"], own
+    ):
+        return False
     most = _MOST_NAME if own.has_spaces else 2 * _MOST_NAME
     return is_name and span[1] - span[0] <= most and not first.raw[0].isdecimal() and not clause.labels[span[0]]
 
@@ -185,6 +227,7 @@ _CHECKS: dict[str, Callable[[Clause, Span, Language], bool]] = {
         clause.has_case
         and _is_proper(clause, span, own)
         and span[1] - span[0] <= _MOST_GIVEN
+        and clause.tokens[span[0] - 1].word not in own.words["articles"]
         and not is_place(text_of(clause, span))
         and clause.tokens[span[0]].word not in own.kinds["demonym"] | own.kinds["faith"]
     ),
@@ -204,9 +247,9 @@ _CHECKS: dict[str, Callable[[Clause, Span, Language], bool]] = {
 def _is_listed(words: Sequence[str], listed: frozenset[str], own: Language) -> bool:
     """Return whether a value, its first or its last word is in a list, or ends with an ending of it, such as "-ist"."""
     text = own.joint.join(words)
-    if f"!{words[-1]}" in listed or f"!{text}" in listed:
+    if any(f"!{word}" in listed for word in (words[0], words[-1], text)):
         return False
     endings = tuple(each[1:] for each in listed if each.startswith("-"))
-    if not own.has_spaces and any(each in text for each in listed):
+    if not own.has_spaces and any(each in text for each in listed if each[0] not in "-!"):
         return True
     return text in listed or not listed.isdisjoint(words) or text.endswith(endings)

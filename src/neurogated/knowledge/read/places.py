@@ -9,6 +9,8 @@ import re
 from importlib import resources
 from typing import NamedTuple
 
+from neurogated.core.text_caches import remembered
+
 __all__ = ["is_place", "lies_in"]
 
 _PARTS = re.compile(r"\s*[,，(/]\s*|\s+(?:in|near)\s+")
@@ -54,7 +56,7 @@ def _places() -> dict[str, list[_Place]]:
 
 def _named(text: str) -> list[_Place]:
     name = text.casefold().removeprefix("the ").strip()
-    short = name.removesuffix("市") if len(name) > 2 else name  # noqa: PLR2004 - a name of one character is none
+    short = name[:-1] if len(name) > 2 and name[-1] in "市区縣县省" else name  # noqa: PLR2004 - a name of one character is none
     found = _places().get(name) or _places().get(short) or []
     most = max((place.people for place in found), default=0)
     return [place for place in found if place.people * _LESS_KNOWN >= most]
@@ -65,7 +67,13 @@ def is_place(text: str) -> bool:
     return bool(_named(_PARTS.split(text)[0]))
 
 
-@functools.lru_cache(4_096)
+def is_same_place(one: str, other: str) -> bool:
+    """Return whether two names mean one place, as "Gent" and "Ghent, Belgium" do."""
+    first, second = _PARTS.split(one)[0], _PARTS.split(other)[0]
+    return first.casefold() == second.casefold() or any(place in _named(second) for place in _named(first))
+
+
+@remembered(4_096)
 def lies_in(one: str, other: str) -> bool:
     """Return whether the first place lies in the second; both are names such as "Hackney" or "Ghent, Belgium"."""
     first, *around = _PARTS.split(one)

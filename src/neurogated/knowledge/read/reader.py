@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 
 from neurogated.core.claims import USER, AskedSlots, Change, Claim, Slot
 from neurogated.core.text_caches import remembered
-from neurogated.knowledge.read.clauses import ASKED, TIME, Clause, clauses_of
+from neurogated.knowledge.read.clauses import ASKED, JOIN, TIME, Clause, clauses_of
 from neurogated.knowledge.read.matching import Match, matches
 from neurogated.knowledge.read.opening import open_match
-from neurogated.knowledge.read.phrases import fits, parts_of, text_of, trimmed
+from neurogated.knowledge.read.phrases import fits, is_description, parts_of, text_of, trimmed
 from neurogated.knowledge.read.subjects import Subjects
-from neurogated.knowledge.read.table import Attribute, attribute_of
+from neurogated.knowledge.read.table import Attribute, attribute_of, attributes
 from neurogated.knowledge.read.tongues import spoken
 from neurogated.knowledge.read.values import date_of
 from neurogated.knowledge.read.wordings import Language, language
 from neurogated.text.normalise import plain_sentences
+from neurogated.text.time_spans import Span
 
 __all__ = ["OfflineClaimReader"]
 
@@ -67,29 +68,48 @@ class _Reading:
     def _clause(self, clause: Clause) -> Iterator[Claim]:
         """Yield the claims of a clause: the most specific wordings whose values are apart."""
         taken: set[int] = set()
-        attributes: set[str] = set()
-        for match in [*matches(clause, self._own), *filter(None, [open_match(clause, self._own)])]:
+        done: set[str] = set()
+        found = [*matches(clause, self._own), *filter(None, [open_match(clause, self._own)])]
+        for is_vague, match in sorted(((self._is_vague(each), each) for each in found), key=lambda each: each[0]):
             attribute = attribute_of(match.wording.attribute, text_of(clause, match.key).lower())
-            is_vague = attribute.type == "text" or match.wording.attribute == "open"
-            parts = self._parts(clause, match, attribute) if not (attributes and is_vague) else []
+            parts = self._parts(clause, match, attribute)
             places = {n for part in parts for n in range(*part)}
-            if not parts or attribute.key in attributes or not taken.isdisjoint(places):
+            if not parts or (done and is_vague) or attribute.key in done or not taken.isdisjoint(places):
                 continue
-            if attribute.type == "clause" and not self._subjects.is_fresh:
-                continue
-            subject = self._subjects.named(clause, match)
-            if match.wording.value_kind == "person" and not self._subjects.is_speaker(subject):
-                continue
-            claims = [self._claim(clause, match, Slot(subject, attribute.key), part) for part in parts if subject]
+            slot = self._slot(clause, match, attribute)
+            claims = [self._claim(clause, match, slot, part) for part in parts if slot]
             if claims and all(claims):
-                taken |= places
-                attributes.add(attribute.key)
+                taken |= places | set(match.used)
+                done.add(attribute.key)
                 yield from filter(None, claims)
         for slot, name in self._subjects.introduced():
             yield Claim(slot, name, said=self._said, sentence=clause.number, quote=clause.quote)
 
+    @staticmethod
+    def _is_vague(match: Match) -> bool:
+        """Return whether a wording fits so much that it counts only where no other fits."""
+        attribute = attributes().get(match.wording.attribute)
+        return attribute is None or attribute.type == "text"
+
+    def _slot(self, clause: Clause, match: Match, attribute: Attribute) -> Slot | None:
+        """Return the slot of a match; None if its subject is unclear or does not go with the wording."""
+        if attribute.type == "clause" and not self._subjects.is_fresh:
+            return None
+        subject, speaker = self._subjects.named(clause, match), self._subjects.speaker
+        is_own = {"person": True, "spot": False, "date": False}.get(match.wording.value_kind, subject == speaker)
+        if subject is None or (
+            attribute.key in ("name", "location", "date", "meeting_time") and is_own != (subject == speaker)
+        ):
+            return None
+        named = attributes().get(self._own.nouns.get(subject.lower(), ""))
+        if named and (named == attribute or (attribute.key == "date" and named.type in ("date", "time"))):
+            return Slot(speaker, named.key)
+        return Slot(subject, attribute.key)
+
     def _parts(self, clause: Clause, match: Match, attribute: Attribute) -> list[tuple[int, int]]:
         """Return where the values of a match stand that are of its kind."""
+        if match.wording.attribute == "open" and is_description(clause, match, self._own):
+            return []
         value = (0, len(clause.tokens)) if attribute.type == "clause" else match.value
         span = trimmed(clause, value, attribute, self._own)
         parts = parts_of(clause, span, attribute, self._own) if span else iter(())
@@ -98,34 +118,57 @@ class _Reading:
     def _claim(self, clause: Clause, match: Match, slot: Slot, span: tuple[int, int]) -> Claim | None:
         """Return what a match claims; None if it is supposed, in the future, or denies a change."""
         wording = match.wording
-        outside = [n for n in range(len(clause.tokens)) if n not in match.used and not (span[0] <= n < span[1])]
-        flags = {clause.labels[n] for n in outside}
-        if (
-            flags & {"unreal", "future"}
-            or ("hedge" in flags and wording.attribute == "plan")
-            or (wording.change and "not" in flags)
-        ):
+        end = max(span[1], match.used[-1] + 1)
+        inside = {*match.used, *range(*span)}
+        outside = [n for n in range(self._end(clause, end)) if n not in inside]
+        flags = {clause.labels[n] for n in outside if n < end or "mark" not in clause.labels[end:n]}
+        if self._is_open(clause, match, flags):
             return None
         is_over = "ends" in flags or {"not", "more"} <= flags
         change = Change.ENDS if is_over else wording.change
         is_denied = change is Change.ENDS or (("not" in flags) != wording.is_denied)
         is_past = not (wording.is_timeless or is_denied) and self._is_past(clause, match, flags)
-        valid_from, valid_to = self._times(clause, outside)
-        if change is None and not is_denied and not is_past and (flags & {"now", "begins"} or valid_from):
+        since, until, on = self._times(clause, outside)
+        if is_denied and since:
+            change, since, until = Change.ENDS, None, since
+        if change is None and not is_denied and not is_past and (flags & {"now", "begins"} or since):
             change = Change.BEGINS
+        if on and (is_past or change):
+            since = on if change is not Change.ENDS else None
+            until = on if change is Change.ENDS else Span(on.last + timedelta(1), on.last) if is_past else None
         return Claim(
             slot,
             text_of(clause, span),
             is_denied=is_denied,
             change=change,
             is_past=is_past,
-            valid_from=valid_from,
-            valid_to=valid_to,
+            valid_from=_moment(since.first if since else None),
+            valid_to=_moment(until.first if until else None),
             said=self._said,
             confidence=_UNSURE if "hedge" in flags else 1.0,
             sentence=clause.number,
             quote=clause.quote,
         )
+
+    def _is_open(self, clause: Clause, match: Match, flags: set[str]) -> bool:
+        """Return whether something is supposed or planned, or whether a change is denied."""
+        wording = match.wording
+        is_verb = next(each for each in wording.elements if each.forms).is_verb
+        is_planned = wording.change and is_verb and clause.tokens[match.used[0]].word in self._own.progressive
+        is_unsure = "hedge" in flags and wording.attribute == "plan"
+        return (
+            bool(is_planned)
+            or is_unsure
+            or bool(flags & {"unreal", "future"})
+            or bool(wording.change and "not" in flags)
+        )
+
+    def _end(self, clause: Clause, begin: int) -> int:
+        """Return where the words end that belong to a value which ends at `begin`."""
+        stops, most = self._own.words["stops"], len(clause.tokens)
+        words = zip(range(most), clause.tokens, clause.labels, strict=True)
+        ends = (n for n, token, label in words if label == JOIN or (token.word in stops and not label))
+        return next((n for n in ends if n >= begin), most)
 
     def _is_past(self, clause: Clause, match: Match, flags: set[str]) -> bool:
         if match.wording.is_past or flags & {"past", "past_aux"}:
@@ -135,19 +178,23 @@ class _Reading:
         words = [clause.tokens[n].word for n in match.used]
         return not is_perfect and (self._own.is_past(words[0]) or not self._own.words["past"].isdisjoint(words))
 
-    def _times(self, clause: Clause, outside: Sequence[int]) -> tuple[datetime | None, datetime | None]:
-        """Return when a claim begins and ceases to hold, as the words outside its value say."""
+    def _times(self, clause: Clause, outside: Sequence[int]) -> tuple[Span | None, Span | None, Span | None]:
+        """Return the days since when, until when, and on which something holds, as the words outside its value say."""
         sides = [self._own.words["since"], self._own.words["until"]]
         times = [n for n in outside if clause.labels[n] == TIME]
         marks = {n: side for n in times for side in (0, 1) if clause.tokens[n].word in sides[side]}
-        found: dict[int, datetime] = {}
+        found: dict[int, Span] = {}
         for n, side in marks.items():
             following = [m for m in times if m > n or not self._own.has_spaces]
             until = next((m for m in following if m in marks and m != n), len(clause.tokens))
-            text = text_of(clause, (n + 1, min(until, max(following, default=n) + 1)))
-            if span := date_of(text, self._said):
-                found[side] = datetime.combine(span.first, time(), UTC)
-        return found.get(0), found.get(1)
+            if span := date_of(text_of(clause, (n + 1, min(until, max(following, default=n) + 1))), self._said):
+                found[side] = span
+        on = date_of(text_of(clause, (times[0], times[-1] + 1)), self._said) if times and not marks else None
+        return found.get(0), found.get(1), on
+
+
+def _moment(day: date | None) -> datetime | None:
+    return datetime.combine(day, time(), UTC) if day else None
 
 
 @remembered(_REMEMBERED)

@@ -21,11 +21,13 @@ class Subjects:
 
     def __init__(self, speaker: str) -> None:
         """Take the subject that "I" means."""
-        self._own, self._speaker = language("en"), speaker
+        self._own, self.speaker = language("en"), speaker
         self._last: str | None = None
         """The last subject besides the speaker, which "he", "she" or "it" means."""
         self._current: str | None = speaker
         """The subject of the clause before, which a clause without one shares."""
+        self._first, self._is_unclear = "", False
+        """The first word of the clause, and whether the clause before was not understood."""
         self._introduced: list[tuple[Slot, str]] = []
 
     @property
@@ -33,19 +35,18 @@ class Subjects:
         """Whether the sentence has named no subject yet, so that a verb without one is a command."""
         return self._current is None
 
-    def is_speaker(self, subject: str | None) -> bool:
-        """Return whether a subject is the speaker."""
-        return subject == self._speaker
-
     def begin_sentence(self, own: Language) -> None:
         """Forget the subject of the clause before; the sentence has a language of its own."""
-        self._own, self._current = own, None
+        self._own, self._current, self._first = own, None, ""
 
     def begin_clause(self, clause: Clause) -> None:
-        """Take the speaker as the subject of the clauses after one that begins with "I"."""
-        first = next((token for token, label in zip(clause.tokens, clause.labels, strict=True) if not label), None)
-        if first and first.word in self._own.words["me"]:
-            self._current = self._speaker
+        """Take the speaker as the subject of a clause that begins with "I", and of those after it."""
+        words = zip(clause.tokens, clause.labels, strict=True)
+        first = next((token.word for token, label in words if not label), "")
+        self._is_unclear = bool(self._first) and self._current is None
+        self._first = first
+        if first in self._own.words["me"]:
+            self._current = self.speaker
 
     def introduced(self) -> list[tuple[Slot, str]]:
         """Return persons named beside what they are to the speaker since the last call, as in "my sister Anna"."""
@@ -60,11 +61,16 @@ class Subjects:
         while begin < end and clause.labels[end - 1] and clause.tokens[end - 1].word != "'s":
             end -= 1
         if not self._own.has_spaces:
-            end = next((n for n in range(begin, end) if clause.labels[n]), end)
-        tokens = clause.tokens[begin:end]
+            marks = self._own.words["possessive"]
+            end = next((n for n in range(begin, end) if clause.labels[n] and clause.tokens[n].word not in marks), end)
+        tokens = [
+            token
+            for token, label in zip(clause.tokens[begin:end], clause.labels[begin:end], strict=True)
+            if not label or token.word == "'s" or token.raw[:1].isupper()
+        ]
         found = self._named(tokens, is_owner=match.is_owner) if tokens else self._unnamed(clause, match)
         self._current = found or self._current
-        if found and found != self._speaker:
+        if found and found != self.speaker:
             self._last = found
         return found
 
@@ -73,14 +79,16 @@ class Subjects:
         verb = clause.tokens[match.used[0]].word
         has_subject = any(element.kind == SUBJECT for element in match.wording.elements)
         if has_subject and verb in self._own.conjugation.first:
-            return self._speaker
+            return self.speaker
         if has_subject and verb in self._own.conjugation.third:
             return self._last
         if self._current is not None:
             return self._current
+        if self._is_unclear and clause.is_joined:
+            return None
         is_command = self._own.has_spaces and verb in self._own.lemmas
-        begins = match.subject[1] == match.used[0] and not match.is_owner
-        return self._speaker if not (begins and is_command) else None
+        begins = match.wording.elements[0].kind == SUBJECT
+        return self.speaker if not (begins and is_command) else None
 
     def _named(self, tokens: Sequence[Token], *, is_owner: bool) -> str | None:
         words = self._own.words
@@ -90,7 +98,7 @@ class Subjects:
         if all(token.word in words["me"] for token in tokens) or (
             is_owner and len(tokens) == 1 and first in words["mine"] | words["definite"]
         ):
-            return self._speaker
+            return self.speaker
         if len(tokens) == 1 and first in words["third"] | (words["theirs"] if is_owner else frozenset()):
             return self._last
         is_bare = not self._own.has_spaces and len(tokens) == 1
@@ -100,18 +108,29 @@ class Subjects:
         """Return the name or noun of a subject: "Anna" for "my sister Anna"; None if it is neither."""
         words, joint = self._own.words, self._own.joint
         is_mine = tokens[0].word in words["mine"]
+        if is_mine and not joint:
+            tokens = [tokens[0], *(token for token in tokens[1:] if token.word not in words["me"])]
         is_noun = is_mine or tokens[0].word in words["theirs"] | words["articles"]
         rest = tokens[1:] if is_noun else tokens
+        while not joint and rest and rest[0].word in words["articles"]:
+            rest = rest[1:]
         if rest and rest[0].word in words["possessive"] and rest[0].word != "'s":
             rest = rest[1:]
-        if not rest or any(token.word in words["small"] for token in rest):
+        if not rest or any(token.word in self._not_in(is_noun=is_noun) for token in rest):
+            return None
+        if is_mine and not joint and not self._own.is_noun([token.word for token in tokens[1:]]):
             return None
         names = [token.raw for token in rest if token.raw[:1].isupper() and token.word not in self._own.persons]
         noun = joint.join(token.word for token in rest[: len(rest) - len(names)])
         person = self._own.persons.get(noun) or self._own.persons.get(noun.split(" ")[-1])
         if is_mine and names and person:
-            self._introduced.append((Slot(self._speaker, person), joint.join(names)))
+            self._introduced.append((Slot(self.speaker, person), joint.join(names)))
             return joint.join(names)
         if is_noun or not joint or len(names) == len(rest) or len(rest) <= _MOST_BARE:
             return joint.join(token.raw if token.raw[1:].islower() or not is_noun else token.word for token in rest)
         return None
+
+    def _not_in(self, *, is_noun: bool) -> frozenset[str]:
+        """Return the words that no subject has; a noun with an article may have prepositions: "the flight to Oslo"."""
+        words = self._own.words
+        return words["small"] - words["prepositions"] if is_noun else words["small"]

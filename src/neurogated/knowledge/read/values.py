@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Literal
 
 from neurogated.core.text_caches import remembered
-from neurogated.knowledge.read.table import Attribute
+from neurogated.knowledge.read.places import is_same_place, lies_in
+from neurogated.knowledge.read.table import Attribute, packaged_table
 from neurogated.text.calendar_words import MONTHS
 from neurogated.text.keywords import split_keywords
 from neurogated.text.time_spans import Span, span_of
@@ -37,11 +40,35 @@ _DATES = [
         rf"\b{_MONTH_NAME}(?: (?:of |de )?{_YEAR})\b",
         rf"(?:{_YEAR}年)?(?P<m>\d\d?)月(?:{_DAY}[日号號]?)?",
         r"(?<!\d)(?P<y>(?:1[89]|20)\d\d)(?!\d)",
+        rf"\b{_MONTH_NAME}\s*$",
     )
 ]
 """Ways to write a date, in the order in which they are tried."""
-_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-_UNIT = re.compile(r"\d\s*([^\W\d_]+|%|€|\$|£)")
+_NUMBER = re.compile(
+    r"(\d+(?:,\d{3})*(?:\.\d+)?|[零一二两三四五六七八九十百千万]+|[a-z]+)\s*(k(?![a-z])|万)?\s*([^\W\d_]+|[%€$£])?",
+    re.IGNORECASE,
+)
+_HAN_UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000}
+_LEAST, _MOST = re.compile("more than|over|at least|超过|以上"), re.compile("less than|under|at most|up to|不到|以下")
+_ROUGHLY, _TOLERANCE = re.compile("about|around|roughly|nearly|almost|some|大约|大概|左右|~"), 0.1
+_ROUNDING = 0.01
+_TITLE = re.compile(
+    r"\b(?:mr|mrs|ms|miss|dr|prof|professor|sir|herr|frau|señora?|don|doña|mme|madame|monsieur|doctora?)\b\.?",
+    re.IGNORECASE,
+)
+_SIGNS = re.compile(r"[\W_]+")
+
+
+@functools.cache
+def _numbers() -> dict[str, float]:
+    """Return the numbers of words, and the factors of units to the first of their dimension."""
+    lists = packaged_table("attributes")["numbers"]
+    return {name: float(number) for words in lists.values() for name, number in map(_pair, words.split("|"))}
+
+
+def _pair(entry: str) -> tuple[str, str]:
+    name, _, number = entry.strip().rpartition(" ")
+    return name, number
 
 
 def date_of(text: str, said: datetime | None = None) -> Span | None:
@@ -52,8 +79,9 @@ def date_of(text: str, said: datetime | None = None) -> Span | None:
     parts = found.groupdict()
     month = parts.get("m") or "0"
     number = int(month) if month.isdecimal() else _MONTH[month.lower()]
+    year = said.year - (not parts.get("d") and number > said.month) if said else 1
     try:
-        return _days(int(parts["y"] or (said.year if said else 1)), number, int(parts.get("d") or 0))
+        return _days(int(parts.get("y") or year), number, int(parts.get("d") or 0))
     except ValueError:
         return None
 
@@ -68,12 +96,27 @@ def _days(year: int, month: int, day: int) -> Span:
 
 
 def number_of(text: str) -> tuple[float, str] | None:
-    """Return the first number of a text and its unit."""
-    found = _NUMBER.search(text)
-    if not found:
-        return None
-    unit = _UNIT.search(text)
-    return float(found[0].replace(",", "")), unit[1].lower() if unit else ""
+    """Return the first number of a text, in metres, kilogrammes or minutes if it has such a unit, and its unit."""
+    for found in _NUMBER.finditer(text.lower()):
+        number = _value(found[1])
+        if number is not None:
+            number *= {"k": 1e3, "万": 1e4}.get(found[2] or "", 1)
+            return number * _numbers().get(f"1 {found[3]}", 1), found[3] or ""
+    return None
+
+
+def _value(word: str) -> float | None:
+    if word[0].isdecimal():
+        return float(word.replace(",", ""))
+    if word in _numbers() or word[0] not in "一二两三四五六七八九十百千万":
+        return _numbers().get(word)
+    total, digit = 0.0, 0.0
+    for sign in word:
+        if sign in _HAN_UNITS:
+            total, digit = total + (digit or 1) * _HAN_UNITS[sign], 0.0
+        else:
+            digit = _numbers().get(sign, 0)
+    return total + digit
 
 
 @remembered(4_096)
@@ -81,14 +124,61 @@ def compare_values(attribute: Attribute, one: str, other: str) -> ValueRelation:
     """Return how the first value relates to the second: "narrower" if it says more, as Ghent does than Belgium."""
     if one.casefold() == other.casefold():
         return "same"
-    if attribute.type == "date" and (first := date_of(one)) and (second := date_of(other)):
-        return _compare_spans(first, second)
-    if attribute.type == "number" and (a := number_of(one)) and (b := number_of(other)):
-        return "same" if a[0] == b[0] else "different"
+    compared = _COMPARED.get(attribute.type, _compare_words)(one, other)
+    return compared or _compare_words(one, other)
+
+
+def _compare_places(one: str, other: str) -> ValueRelation | None:
+    if is_same_place(one, other):
+        return "same"
+    if lies_in(one, other):
+        return "narrower"
+    return "wider" if lies_in(other, one) else None
+
+
+def _compare_dates(one: str, other: str) -> ValueRelation | None:
+    first, second = date_of(one), date_of(other)
+    return _compare_spans(first, second) if first and second else None
+
+
+def _compare_numbers(one: str, other: str) -> ValueRelation | None:
+    first, second = number_of(one), number_of(other)
+    if not (first and second):
+        return None
+    (a, _), (b, _) = first, second
+    tolerance = _TOLERANCE if _ROUGHLY.search(f"{one} {other}".lower()) else _ROUNDING * (first[1] != second[1])
+    if abs(a - b) <= tolerance * max(a, b):
+        return "same"
+    if (_LEAST.search(one) and b > a) or (_MOST.search(one) and b < a):
+        return "wider"
+    if (_LEAST.search(other) and a > b) or (_MOST.search(other) and a < b):
+        return "narrower"
+    return "different"
+
+
+def _compare_names(one: str, other: str) -> ValueRelation | None:
+    return _compare_places(one, other) or _compare_words(_TITLE.sub("", one), _TITLE.sub("", other))
+
+
+def _compare_ids(one: str, other: str) -> ValueRelation:
+    return "same" if _SIGNS.sub("", one.casefold()) == _SIGNS.sub("", other.casefold()) else "different"
+
+
+def _compare_words(one: str, other: str) -> ValueRelation:
     words, others = set(split_keywords(one)), set(split_keywords(other))
     if words == others or not (words and others):
         return "same" if words else "different"
     return "narrower" if words > others else "wider" if words < others else "different"
+
+
+_COMPARED: dict[str, Callable[[str, str], ValueRelation | None]] = {
+    "place": _compare_places,
+    "date": _compare_dates,
+    "number": _compare_numbers,
+    "name": _compare_names,
+    "id": _compare_ids,
+}
+"""How values of a type compare; None leaves it to their words."""
 
 
 def _compare_spans(first: Span, second: Span) -> ValueRelation:

@@ -6,13 +6,13 @@ import functools
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import NamedTuple
 
 from neurogated.core.claims import Change
 from neurogated.knowledge.read.forms import Conjugation
-from neurogated.knowledge.read.table import packaged_table
+from neurogated.knowledge.read.table import attributes, packaged_table
 from neurogated.text.language import FUNCTION_WORDS
 from neurogated.text.normalise import tokens_of
 
@@ -31,6 +31,8 @@ __all__ = [
 ]
 
 SUBJECT, OWNER, VALUE, KEY, NUMBER, GAP = "{s}", "{s's}", "{v}", "{k}", "{n}", "…"
+_DETAIL = {OWNER: 0.1, NUMBER: 1}
+"""How much a variable makes a wording more specific, in words."""
 _CHANGES = {"+": Change.BEGINS, "-": Change.ENDS}
 _PART = re.compile(r"\{[^}]*\}|\([^)]*\)|\[[^\]]*\]|\S+")
 _HAN_PART = re.compile(r"\{[^}]*\}|\[[^\]]*\]|…|[a-z0-9]+|\S")
@@ -66,7 +68,7 @@ class Wording(NamedTuple):
     @property
     def words(self) -> float:
         """How specific it is: the number of its words, and a little for a kind of value."""
-        detail = 0.5 * bool(self.value_kind) + 0.1 * any(each.kind == OWNER for each in self.elements)
+        detail = 0.5 * bool(self.value_kind) + sum(_DETAIL.get(each.kind, 0) for each in self.elements)
         return sum(not each.kind and not each.is_optional for each in self.elements) + detail
 
 
@@ -78,7 +80,7 @@ class Language:
         self.code, self.has_spaces = code, code != "zh"
         self.joint = " " if self.has_spaces else ""
         lists = {name: _phrases(words) for name, words in data["words"].items()}
-        self.words = defaultdict(frozenset[str], lists)
+        self.words: defaultdict[str, frozenset[str]] = defaultdict(frozenset, lists)
         """Lists of words by their name; one that the file lacks is empty."""
         self.kinds = {name: _phrases(words) for name, words in data["kinds"].items()}
         self.asks = {word: _phrases(types) for word, types in data["asks"].items()}
@@ -97,7 +99,10 @@ class Language:
         self.past = frozenset(form for forms in self._verbs.values() for form in forms[:1]) | self.words["past"]
         self.past |= self.conjugation.past
         after_subject = [element for each in self.wordings for element in each.elements if element.is_verb]
-        self.finite = frozenset(form for each in after_subject for form in each.forms if not form.endswith("ing"))
+        self.progressive = frozenset(
+            f for each in after_subject for f in each.forms if self._verbs and f.endswith("ing")
+        )
+        self.finite = frozenset(form for each in after_subject for form in each.forms) - self.progressive
         words = frozenset(form for each in self.wordings for element in each.elements for form in element.forms)
         self.predicates = words - self.finite - {word for noun in self.nouns for word in noun.split()}
         """Words of wordings that are neither verbs of a subject nor nouns."""
@@ -120,6 +125,11 @@ class Language:
         places = {place for word in words for place in self._by_word.get(word, ())}
         return [self.wordings[place] for place in sorted(places)]
 
+    def is_noun(self, words: Sequence[str]) -> bool:
+        """Return whether words without a mark of possession may belong to somebody, as a person or a noun does."""
+        text = self.joint.join(words)
+        return words[0] in self.words["possessive"] or text.startswith(tuple(self.nouns)) or text.isascii()
+
     def is_past(self, word: str) -> bool:
         """Return whether a form of a verb is in the past tense."""
         return word in self.past or (bool(self._verbs) and word.endswith("ed"))
@@ -137,12 +147,21 @@ class Language:
             for line in _lines(lines):
                 for wording in self._compiled(key, line):
                     yield from self._ordered(wording)
-        for name, pattern in (("nouns", "noun"), ("persons", "person")):
+        for key, nouns, pattern in self._noun_patterns(data):
+            for noun in _phrases(nouns):
+                own = noun if key == "titles" else key
+                value = f"{{v:{key}}}" if key in self.kinds and "{v}" in pattern else "{v}"
+                for wording in self._compiled(own, pattern.replace("{noun}", noun).replace("{v}", value)):
+                    yield from self._ordered(wording)
+
+    @staticmethod
+    def _noun_patterns(data: dict[str, dict[str, str]]) -> Iterator[tuple[str, str, str]]:
+        """Yield each list of nouns with each pattern; "is called" says the name of one of several persons."""
+        for name, kinds in (("nouns", ("noun",)), ("persons", ("single", "person"))):
             for key, nouns in data[name].items():
-                for noun, line in itertools.product(_phrases(nouns), _lines(data["patterns"][pattern])):
-                    own = noun if key == "titles" else key
-                    for wording in self._compiled(own, line.replace("{noun}", noun)):
-                        yield from self._ordered(wording)
+                is_many = name == "persons" and key in attributes() and not attributes()[key].is_single
+                for kind in kinds[1:] if is_many else kinds:
+                    yield from ((key, nouns, pattern) for pattern in _lines(data["patterns"][kind]))
 
     def _compiled(self, key: str, line: str) -> Iterator[Wording]:
         signs = line[: len(line) - len(line.lstrip("+-~!?<"))]
