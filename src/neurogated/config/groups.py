@@ -7,15 +7,6 @@ from dataclasses import dataclass
 from neurogated.config.setting import check, setting
 from neurogated.errors import ConfigError
 
-__all__ = [
-    "EmbeddingSettings",
-    "IndexingSettings",
-    "LLMSettings",
-    "LearningSettings",
-    "RuntimeSettings",
-    "VectorSettings",
-]
-
 # Weights of the labels in a language model's answers. Models judge by words, since their numbers are noise.
 _STRENGTHS = {"weak": 0.4, "medium": 0.7, "strong": 1.0}
 

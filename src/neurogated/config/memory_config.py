@@ -21,8 +21,6 @@ from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.config.setting import build, check, group, setting, settings_of
 from neurogated.errors import ConfigError
 
-__all__ = ["ENVIRONMENT_PREFIX", "MemoryConfig"]
-
 ENVIRONMENT_PREFIX = "NEUROGATED_"
 _PRESET = "preset"
 _INSIDE = "__"

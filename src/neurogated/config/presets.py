@@ -9,8 +9,6 @@ from typing import Any
 
 from neurogated.errors import ConfigError
 
-__all__ = ["PRESETS", "preset_values"]
-
 _CLASSIC = {
     "ACTIVATION": "classic",
     "TOP_K_ANCHORS": 5,

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from neurogated.config.setting import check, group, setting
 
-__all__ = ["RetrievalSettings", "RetrievalSwitches"]
-
 _MOST = 1000.0
 
 

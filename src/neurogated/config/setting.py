@@ -15,8 +15,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from neurogated.errors import ConfigError
 
-__all__ = ["Setting", "build", "check", "group", "parse_bool", "setting", "settings_of", "value_of"]
-
 _TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
 _FALSE_WORDS = frozenset({"false", "no", "off", "0"})
 _NONE_WORDS = frozenset({"", "none", "null"})
