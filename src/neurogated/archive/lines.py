@@ -6,12 +6,11 @@ vectors. Empty fields are left out.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import Access, Charge, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
@@ -22,11 +21,6 @@ from neurogated.core.node_kind import register_kind
 from neurogated.core.scope import Scope
 
 Json = dict[str, Any]
-
-_PLAIN = ("base_energy", "importance", "uses", "charge", "kind", "role", "speaker", "title", "position", "tags")
-"""Fields of a node that are written without conversion."""
-_TIMES = ("created_at", "last_accessed", "valid_from", "valid_to", "expires_at", "energy_at", "charged_at", "timestamp")
-"""Fields of a node that are times."""
 
 
 def line_of(value: Json) -> bytes:
@@ -50,21 +44,8 @@ def delta_to_json(delta: GraphDelta, store_vector: Callable[[MemoryNode], int | 
         delta: the delta.
         store_vector: called for each node in order; returns the number that stands for its embedding.
     """
-    values = {
-        "at": to_micros(delta.at),
-        "reason": delta.reason,
-        "removed_edges": [_key(key) for key in delta.removed_edges],
-        "removed_nodes": list(delta.removed_nodes),
-        "nodes": [_node(node, store_vector(node)) for node in delta.nodes],
-        "edges": [_edge(edge) for edge in delta.edges],
-        "weights": [_weight(change) for change in delta.weights],
-        "node_changes": [_change(change) for change in delta.node_changes],
-        "operators": [_operator(operator) for operator in delta.operators],
-        "queued": [_task(task) for task in delta.queued],
-        "settled": [_task(task) for task in delta.settled],
-        "touch": _mark(delta.touch),
-    }
-    return _without_empty(values, always={"at"})
+    nodes = [{**_NODE.write(node), "vector": store_vector(node)} for node in delta.nodes]
+    return _DELTA.write(delta) | ({"nodes": nodes} if nodes else {})
 
 
 def delta_from_json(values: Mapping[str, Any], read_vector: Callable[[int], Vector]) -> GraphDelta:
@@ -77,159 +58,60 @@ def delta_from_json(values: Mapping[str, Any], read_vector: Callable[[int], Vect
     Raises:
         KeyError, TypeError, ValueError, OverflowError, AttributeError: `values` is not such a delta.
     """
-    _refuse_others(
-        values,
-        "at reason removed_edges removed_nodes nodes edges weights node_changes operators queued settled touch",
-    )
-    return GraphDelta(
-        removed_edges=tuple(_key_from(key) for key in values.get("removed_edges", ())),
-        removed_nodes=tuple(values.get("removed_nodes", ())),
-        nodes=tuple(_node_from(node, read_vector) for node in values.get("nodes", ())),
-        edges=tuple(_edge_from(edge) for edge in values.get("edges", ())),
-        weights=tuple(_weight_from(change) for change in values.get("weights", ())),
-        node_changes=tuple(_change_from(change) for change in values.get("node_changes", ())),
-        operators=tuple(_operator_from(operator) for operator in values.get("operators", ())),
-        queued=tuple(_task_from(task) for task in values.get("queued", ())),
-        settled=tuple(_task_from(task) for task in values.get("settled", ())),
-        touch=_mark_from(values.get("touch", {})),
-        reason=values.get("reason", ""),
-        at=_moment(values["at"]),
-    )
+    rest, nodes = dict(values), []
+    for node in rest.pop("nodes", ()):
+        number = node.pop("vector")
+        nodes.append(_NODE.read(node, embedding=None if number is None else read_vector(number)))
+    delta: GraphDelta = _DELTA.read(rest, nodes=tuple(nodes))
+    return delta
 
 
-def _node(node: MemoryNode, vector: int | None) -> Json:
-    values = {
-        "id": node.id,
-        "content": node.content,
-        "vector": vector,
-        "metadata": dict(node.metadata),
-        "found": node.found.to_json(),
-        **{name: getattr(node, name) for name in _PLAIN},
-        **_times(node, *_TIMES),
-        "scope": {name: value for name, value in dataclasses.asdict(node.scope).items() if value},
-    }
-    return _without_empty(values, always={"content", "base_energy", "created_at", "last_accessed", "vector"})
+class _Form(Protocol):
+    """How values of one kind are written as JSON and read."""
+
+    @property
+    def write(self) -> Callable[[Any], Any]: ...
+    @property
+    def read(self) -> Callable[[Any], Any]: ...
 
 
-def _node_from(values: Mapping[str, Any], read_vector: Callable[[int], Vector]) -> MemoryNode:
-    _refuse_others(values, " ".join(("id content vector metadata found scope", *_PLAIN, *_TIMES)))
-    fields: dict[str, Any] = {name: values[name] for name in _PLAIN if name in values}
-    fields |= {name: _moment(values[name]) for name in _TIMES if name in values}
-    register_kind(fields["kind"])
-    return MemoryNode(
-        values["id"],
-        values["content"],
-        None if values["vector"] is None else read_vector(values["vector"]),
-        metadata=values.get("metadata", {}),
-        found=Found.from_json(values.get("found", {})),
-        scope=Scope(**values.get("scope", {})),
-        **fields,
-    )
+class _Converted(NamedTuple):
+    """Values that two functions convert."""
+
+    write: Callable[[Any], Any] = lambda value: value
+    read: Callable[[Any], Any] = lambda value: value
 
 
-def _change(change: NodeChange) -> Json:
-    values = {"node": change.node, "energy": change.energy, "importance": change.importance}
-    return {name: value for name, value in values.items() if value is not None} | _times(change, "energy_at")
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """Values with fields, which are written as JSON objects."""
+
+    make: Callable[..., Any]
+    """Called with the fields by name."""
+    fields: Mapping[str, _Form]
+    """By their names in JSON."""
+    always: frozenset[str]
+    """Fields that are written even if they are empty."""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """Names of fields that have another name in JSON, by that name."""
+
+    def write(self, value: object) -> Json:
+        named = ((name, form, self.attributes.get(name, name)) for name, form in self.fields.items())
+        values = {name: form.write(getattr(value, attribute)) for name, form, attribute in named}
+        return {name: one for name, one in values.items() if name in self.always or one or one == 0}
+
+    def read(self, values: Mapping[str, Any], **more: object) -> Any:  # noqa: ANN401 - what `make` returns
+        if others := values.keys() - self.fields.keys():
+            raise ValueError(f"unknown fields {', '.join(sorted(others))}")
+        if missing := self.always - values.keys():
+            raise ValueError(f"no fields {', '.join(sorted(missing))}")
+        found = {self.attributes.get(name, name): self.fields[name].read(one) for name, one in values.items()}
+        return self.make(**found, **more)
 
 
-def _change_from(values: Mapping[str, Any]) -> NodeChange:
-    _refuse_others(values, "node energy importance energy_at")
-    (moment,) = _times_from(values, "energy_at")
-    return NodeChange(values["node"], values.get("energy"), moment, values.get("importance"))
-
-
-def _edge(edge: MemoryEdge) -> Json:
-    values = {
-        "source": edge.source_id,
-        "target": edge.target_id,
-        "type": edge.type.value,
-        "weight": edge.weight,
-        "created_at": to_micros(edge.created_at),
-        **_times(edge, "last_activated", "valid_from", "valid_to"),
-        "relation": edge.relation,
-    }
-    return _without_empty(values, always={"weight", "created_at", "last_activated"})
-
-
-def _edge_from(values: Mapping[str, Any]) -> MemoryEdge:
-    _refuse_others(values, "source target type weight created_at last_activated valid_from valid_to relation")
-    used, begin, end = _times_from(values, "last_activated", "valid_from", "valid_to")
-    return MemoryEdge(
-        values["source"],
-        values["target"],
-        EdgeType(values["type"]),
-        values["weight"],
-        _moment(values["created_at"]),
-        used,
-        begin,
-        end,
-        values.get("relation"),
-    )
-
-
-def _weight(change: WeightChange) -> Json:
-    return {"edge": _key(change.edge), "weight": change.weight, **_times(change, "last_activated")}
-
-
-def _weight_from(values: Mapping[str, Any]) -> WeightChange:
-    _refuse_others(values, "edge weight last_activated")
-    key = _key_from(values["edge"])
-    (used,) = _times_from(values, "last_activated")
-    return WeightChange(key, values["weight"], used, derived=not key.type.plastic)
-
-
-def _operator(operator: Decay) -> Json:
-    return operator.to_json() | ({"spared": sorted(map(_key, operator.spared))} if operator.spared else {})
-
-
-def _operator_from(values: Mapping[str, Any]) -> Decay:
-    _refuse_others(values, "kind factor idle_before floor spared")
-    spared = frozenset(map(_key_from, values.get("spared", ())))
-    return replace(Decay.from_json(values), spared=spared)
-
-
-def _task(task: PendingTask) -> Json:
-    return {"kind": task.kind, "nodes": list(task.nodes)}
-
-
-def _task_from(values: Mapping[str, Any]) -> PendingTask:
-    _refuse_others(values, "kind nodes")
-    return PendingTask(values["kind"], tuple(values["nodes"]))
-
-
-def _mark(mark: Access) -> Json:
-    charges = {name: [charge.energy, to_micros(charge.at)] for name, charge in sorted(mark.charges.items())}
-    values = {
-        "nodes": dict(sorted(mark.nodes.items())),
-        "edges": sorted(_key(key) for key in mark.edges),
-        "charges": charges,
-    }
-    return _without_empty(values, always=set())
-
-
-def _mark_from(values: Mapping[str, Any]) -> Access:
-    _refuse_others(values, "nodes edges charges")
-    edges = frozenset(_key_from(key) for key in values.get("edges", ()))
-    charges = {name: Charge(energy, _moment(at)) for name, (energy, at) in values.get("charges", {}).items()}
-    return Access(dict(values.get("nodes", {})), edges, charges)
-
-
-def _key(key: EdgeKey) -> list[str]:
-    return [key.source_id, key.target_id, key.type.value]
-
-
-def _key_from(values: Any) -> EdgeKey:  # noqa: ANN401 - JSON
-    source, target, kind = values
-    return EdgeKey(source, target, EdgeType(kind))
-
-
-def _times(owner: object, *names: str) -> Json:
-    moments = {name: getattr(owner, name) for name in names}
-    return {name: to_micros(moment) for name, moment in moments.items() if moment is not None}
-
-
-def _times_from(values: Mapping[str, Any], *names: str) -> list[datetime | None]:
-    return [_moment(values[name]) if name in values else None for name in names]
+def _each(form: _Form, gather: Callable[[Any], Any] = tuple) -> _Converted:
+    """Return the form of a sequence of values."""
+    return _Converted(lambda some: [form.write(one) for one in some], lambda some: gather(map(form.read, some)))
 
 
 def _moment(micros: Any) -> datetime:  # noqa: ANN401 - JSON
@@ -238,11 +120,98 @@ def _moment(micros: Any) -> datetime:  # noqa: ANN401 - JSON
     return from_micros(micros)
 
 
-def _without_empty(values: Json, always: set[str]) -> Json:
-    return {name: value for name, value in values.items() if name in always or value or value == 0}
+def _key_from(values: Any) -> EdgeKey:  # noqa: ANN401 - JSON
+    source, target, kind = values
+    return EdgeKey(source, target, EdgeType(kind))
 
 
-def _refuse_others(values: Mapping[str, Any], known: str) -> None:
-    others = values.keys() - set(known.split())
-    if others:
+def _charges_from(values: Mapping[str, Any]) -> dict[str, Charge]:
+    return {name: Charge(energy, _moment(at)) for name, (energy, at) in values.items()}
+
+
+def _operator(operator: Decay) -> Json:
+    return operator.to_json() | ({"spared": _KEY_SET.write(operator.spared)} if operator.spared else {})
+
+
+def _operator_from(values: Mapping[str, Any]) -> Decay:
+    operator = replace(Decay.from_json(values), spared=_KEY_SET.read(values.get("spared", ())))
+    if others := values.keys() - {*operator.to_json(), "spared"}:
         raise ValueError(f"unknown fields {', '.join(sorted(others))}")
+    return operator
+
+
+def _weight_from(*, edge: EdgeKey, **fields: Any) -> WeightChange:  # noqa: ANN401 - JSON
+    return WeightChange(edge, **fields, derived=not edge.type.plastic)
+
+
+def _node_from(*, kind: str, **fields: Any) -> MemoryNode:  # noqa: ANN401 - JSON
+    register_kind(kind)
+    return MemoryNode(kind=kind, **fields)
+
+
+def _fields(form: _Form, names: str) -> dict[str, _Form]:
+    return dict.fromkeys(names.split(), form)
+
+
+_PLAIN = _Converted()
+_TIME = _Converted(lambda moment: None if moment is None else to_micros(moment), _moment)
+_TYPE = _Converted(lambda kind: kind.value, EdgeType)
+_KEY = _Converted(lambda key: [key.source_id, key.target_id, key.type.value], _key_from)
+_KEY_SET = _Converted(lambda keys: sorted(map(_KEY.write, keys)), lambda keys: frozenset(map(_key_from, keys)))
+_NODE = _Object(
+    _node_from,
+    {
+        **_fields(_PLAIN, "id content"),
+        "metadata": _Converted(dict),
+        "found": _Converted(Found.to_json, Found.from_json),
+        **_fields(_PLAIN, "base_energy importance uses charge kind role speaker title position tags"),
+        **_fields(_TIME, "created_at last_accessed valid_from valid_to expires_at energy_at charged_at timestamp"),
+        "scope": _Object(Scope, _fields(_PLAIN, "user_id agent_id session_id path"), frozenset()),
+    },
+    frozenset({"id", "content", "kind", "base_energy", "created_at", "last_accessed"}),
+)
+_EDGE = _Object(
+    MemoryEdge,
+    {
+        **_fields(_PLAIN, "source target"),
+        "type": _TYPE,
+        "weight": _PLAIN,
+        **_fields(_TIME, "created_at last_activated valid_from valid_to"),
+        "relation": _PLAIN,
+    },
+    frozenset({"source", "target", "type", "weight", "created_at"}),
+    {"source": "source_id", "target": "target_id"},
+)
+_WEIGHT = _Object(
+    _weight_from, {"edge": _KEY, "weight": _PLAIN, "last_activated": _TIME}, frozenset({"edge", "weight"})
+)
+_CHANGE = _Object(NodeChange, {**_fields(_PLAIN, "node energy importance"), "energy_at": _TIME}, frozenset({"node"}))
+_TASK = _Object(PendingTask, {"kind": _PLAIN, "nodes": _each(_PLAIN)}, frozenset({"kind", "nodes"}))
+_ACCESS = _Object(
+    Access,
+    {
+        "nodes": _Converted(lambda nodes: dict(sorted(nodes.items())), dict),
+        "edges": _KEY_SET,
+        "charges": _Converted(
+            lambda charges: {name: [one.energy, to_micros(one.at)] for name, one in sorted(charges.items())},
+            _charges_from,
+        ),
+    },
+    frozenset(),
+)
+_DELTA = _Object(
+    GraphDelta,
+    {
+        "at": _TIME,
+        "reason": _PLAIN,
+        "removed_edges": _each(_KEY),
+        "removed_nodes": _each(_PLAIN),
+        "edges": _each(_EDGE),
+        "weights": _each(_WEIGHT),
+        "node_changes": _each(_CHANGE),
+        "operators": _each(_Converted(_operator, _operator_from)),
+        **_fields(_each(_TASK), "queued settled"),
+        "touch": _ACCESS,
+    },
+    frozenset({"at"}),
+)
