@@ -21,7 +21,7 @@ from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.knowledge.origin import are_one_text, is_compared, statements_in, voice_of
 from neurogated.knowledge.read.clauses import clauses_of
-from neurogated.knowledge.read.wordings import language
+from neurogated.knowledge.read.tongues import spoken
 from neurogated.text.keywords import split_keywords
 from neurogated.text.normalise import plain_sentences
 
@@ -41,7 +41,6 @@ _READ, _ROUNDS = 64, 4
 """Memories that are read in a round, and the rounds until enough of them are those of one speaker."""
 _DENIALS = frozenset({"not", "ends"})
 _DIGIT = re.compile(r"\d")
-_HAN = re.compile("[\u3400-\u9fff]")
 
 
 class TextPair(NamedTuple):
@@ -146,7 +145,7 @@ def _clauses(node: MemoryNode) -> list[_Clause]:
         )
         for place, text in enumerate(statements_in(node))
         for sentence in plain_sentences(text)
-        for clause in clauses_of(sentence, language("zh" if _HAN.search(text) else "en"))
+        for clause in clauses_of(sentence, spoken(sentence.text))
         if (words := frozenset(split_keywords(" ".join(token.raw for token in clause.tokens))))
     ]
 
