@@ -43,8 +43,8 @@ from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge
 from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder, LLMImportanceJudge
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
-from neurogated.knowledge.cross_encoder import CrossEncoderJudge
-from neurogated.knowledge.model_judge import ModelJudge, TextJudge
+from neurogated.knowledge.judge.cross_encoder import CrossEncoderJudge
+from neurogated.knowledge.judge.model import ModelJudge, TextJudge
 from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM

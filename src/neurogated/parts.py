@@ -13,8 +13,8 @@ from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStor
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.knowledge.judge.model import TextJudge
 from neurogated.knowledge.judge.slots import SlotJudge
-from neurogated.knowledge.model_judge import TextJudge
 from neurogated.knowledge.read.reader import OfflineClaimReader
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower

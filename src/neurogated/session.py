@@ -30,12 +30,14 @@ from neurogated.core.text_caches import forget_texts
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
-from neurogated.knowledge.backlog import Backlog
+from neurogated.knowledge.backlog import Backlog, Enquiry
 from neurogated.knowledge.checker import ConflictChecker
-from neurogated.knowledge.model_judge import PairEnquiry
+from neurogated.knowledge.judge.model import PairEnquiry
 from neurogated.knowledge.questions import asked
+from neurogated.knowledge.read.model import ClaimEnquiry
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
+from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.runtime import Event, Runtime
 from neurogated.tiers.canvas import Canvas, Owner
@@ -130,23 +132,33 @@ class Session:
         workers = self.config.llm.concurrency if has_model else 1
         judges = parts.causal_judge, parts.entity_finder
         analysis = Analysis(*judges, workers, parts.encoder)
-        check = self._checker(queues=parts.text_judge is not None).checked
+        check = self._checker([one.kind for one in self._enquiries]).checked
         return Writer(
             self.store, parts.embedder, analysis, self.config, parts.clock, check=check, committer=self.committer
         )
 
-    def _checker(self, *, queues: bool = False) -> ConflictChecker:
+    def _checker(self, queues: Sequence[str] = ()) -> ConflictChecker:
         parts = self.parts
         return ConflictChecker(self.store, parts.claim_reader, parts.claim_judge, self.config.metabolism, queues=queues)
 
     @cached_property
+    def _enquiries(self) -> Sequence[Enquiry[Any, Any]]:
+        """The questions to models: what memories say, and then which others they contradict."""
+        parts, settings, checker = self.parts, self.config.metabolism, self._checker()
+        found = list[Enquiry[Any, Any]]()
+        if parts.language_model is not None and settings.read_claims == "model":
+            prompts = PromptTemplateManager()
+            found.append(ClaimEnquiry(self.store, checker, parts.language_model, prompts, settings))
+        if parts.text_judge is not None and settings.conflict_uncertain:
+            found.append(PairEnquiry(self.store, checker, parts.text_judge, settings))
+        return found
+
+    @cached_property
     def backlogs(self) -> Sequence[Backlog[Any, Any]]:
-        """The queues of the memories that wait for a model."""
-        parts, settings = self.parts, self.config.metabolism
-        if parts.text_judge is None or self.config.read_only:
+        """The queues of the memories that wait for a model; none if the memory is read-only."""
+        if self.config.read_only:
             return ()
-        enquiry = PairEnquiry(self.store, self._checker(), parts.text_judge, settings)
-        return [Backlog(self.store, enquiry, settings, self.commit)]
+        return [Backlog(self.store, one, self.config.metabolism, self.commit) for one in self._enquiries]
 
     def exclusively(self) -> AbstractContextManager[object]:
         """Lock the graph for a block that reads it and then writes."""

@@ -19,9 +19,9 @@ def model() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def config(model: ModelServer, tmp_path: Path) -> MemoryConfig:
-    """Return settings with the model and without a cache of its answers."""
+    """Return settings with the model, which judges pairs and reads no claims, and without a cache of its answers."""
     values = {"embedding_name": "hash", "llm_base_url": model.url, "llm.retries": 0, "llm.cache_bytes": 0}
-    rest = {"metabolism.conflict_rest_seconds": 0.0}
+    rest = {"metabolism.conflict_rest_seconds": 0.0, "metabolism.read_claims": "offline"}
     return MemoryConfig.from_mapping({"save_dir": str(tmp_path / "memory"), **values, **rest})
 
 

@@ -1,4 +1,4 @@
-"""A server of a language model on this machine that judges pairs of quotations as a test says."""
+"""A server of a language model on this machine that judges pairs of quotations and reads messages as a test says."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ class _Handler(ChatHandler):
         texts = [message["content"] for message in request["messages"]]
         try:
             if any(text.startswith("Pairs:") for text in texts):
-                self._judge(request["messages"])
+                self._reply(request["messages"], self._pairs)
+            elif any(text.startswith("Attributes:") for text in texts):
+                self._reply(request["messages"], self._claims)
             elif any(text.startswith("Text A:") for text in texts):
                 self.say(json.dumps({"causal": False, "strength": "weak", "reason": "No cause."}))
             else:
@@ -61,35 +63,39 @@ class _Handler(ChatHandler):
         except (BrokenPipeError, ConnectionResetError):
             pass
 
-    def _judge(self, messages: list[dict[str, str]]) -> None:
-        asked = next(one["content"] for one in messages[::-1] if one["content"].startswith("Pairs:"))
-        pairs = [json.loads(line) for line in asked.splitlines()[1:]]
-        self.server.asked.append(pairs)
+    def _reply(self, messages: list[dict[str, str]], answer: Callable[[list[Pair]], dict[str, Any]]) -> None:
+        lines = [json.loads(line) for line in messages[-1]["content"].splitlines() if line.startswith("{")]
+        (self.server.asked if "pair" in lines[0] else self.server.read).append(lines)
         self.server.prompts.append(json.dumps(messages, ensure_ascii=False))
         if self.server.during is not None:
             self.server.during()
         if self.server.down:
             self.send(500, {"error": {"message": "out of order"}})
-        elif self.server.text is not None:
-            self.say(self.server.text)
         else:
-            entries = [found for pair in pairs if (found := self.server.judge(pair)) is not None]
-            self.say(json.dumps({"pairs": entries}))
+            self.say(self.server.text if self.server.text is not None else json.dumps(answer(lines)))
+
+    def _pairs(self, lines: list[Pair]) -> dict[str, Any]:
+        return {"pairs": [found for pair in lines if (found := self.server.judge(pair)) is not None]}
+
+    def _claims(self, lines: list[Pair]) -> dict[str, Any]:
+        return {"claims": [claim for message in lines for claim in self.server.claims(message)]}
 
 
 class ModelServer(ThreadingHTTPServer):
-    """Answers each request about pairs by `judge`; `text`, `down` and `during` change that."""
+    """Answers requests by `judge` and `claims`; `text`, `down` and `during` change that."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.judge: Callable[[Pair], dict[str, Any] | None] = about_one_thing
+        self.claims: Callable[[Pair], list[dict[str, Any]]] = lambda _: []
         self.text: str | None = None
         self.down = False
         self.during: Callable[[], object] | None = None
         """Called while a request waits for its answer."""
         self.asked: list[list[Pair]] = []
+        self.read: list[list[Pair]] = []
         self.prompts: list[str] = []
 
     @property

@@ -12,9 +12,19 @@ from neurogated.errors import ConfigError, InputError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.prompts.prompt_template import PromptTemplate, few_shot
 
-NAMES = ["causal_extraction", "consolidation", "contradiction", "importance", "kernel_generation", "ner", "qa"]
+NAMES = [
+    "causal_extraction",
+    "claims",
+    "consolidation",
+    "contradiction",
+    "importance",
+    "kernel_generation",
+    "ner",
+    "qa",
+]
 VALUES = {
     "causal_extraction": ["first", "second"],
+    "claims": ["attributes", "messages"],
     "consolidation": ["memories"],
     "contradiction": ["pairs"],
     "importance": ["texts"],
@@ -26,6 +36,7 @@ MANAGER = PromptTemplateManager()
 # Version and checksum of the words of each prompt: other words need another version.
 WORDS = {
     "causal_extraction": "2:46c70439",
+    "claims": "1:0469ab47",
     "consolidation": "1:63b5b8d6",
     "contradiction": "2:5cacbe9a",
     "importance": "2:3a8580c2",

@@ -102,7 +102,8 @@ class MetabolismSettings:
     )
     consolidation_calls: int = setting(
         32,
-        "most calls of the language model for the texts of one consolidation, and as many for conflicts",
+        "most calls of the language model for the texts of one consolidation, as many for claims, and as many for "
+        "conflicts",
         low=0,
     )
 
@@ -121,6 +122,17 @@ class MetabolismSettings:
     )
 
     conflict_most: int = setting(16, "most earlier memories with which a new one is found in conflict", low=1)
+
+    # A language model reads what the table of attributes does not know.
+    read_claims: str = setting(
+        "model",
+        "reads what memories say; model: the table, and then the language model if there is one; offline: the table",
+        choices=("model", "offline"),
+    )
+    claims_read_together: int = setting(8, "memories that the language model reads in one call", low=1, high=32)
+    claim_calls: int = setting(
+        1, "most calls of the language model for claims after a write; other memories wait for the next one", low=0
+    )
 
     # A model judges the pairs of memories that no slot connects.
     judge: str = setting(
@@ -145,12 +157,12 @@ class MetabolismSettings:
     )
     conflict_deadline: float = setting(
         10.0,
-        "seconds that a write waits for the model about conflicts; `consolidate` waits for `llm.timeout`",
+        "seconds that a write waits for the model about claims and conflicts; `consolidate` waits for `llm.timeout`",
         low=0.0,
     )
     conflict_rest_seconds: float = setting(
         30.0,
-        "seconds for which writes ask no model about conflicts after it failed",
+        "seconds for which writes ask no model about claims and conflicts after it failed",
         low=0.0,
         high=86_400.0,
     )

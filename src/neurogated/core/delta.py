@@ -181,7 +181,7 @@ class PendingTask:
     """A judgement that is to be computed after its nodes were stored, because it failed or takes long."""
 
     kind: str
-    """The kind of judgement: `cause`, `entities` or `conflict`."""
+    """The kind of judgement: `cause`, `entities`, `claims` or `conflict`."""
     nodes: tuple[str, ...]
     """The nodes it is about, in order."""
 

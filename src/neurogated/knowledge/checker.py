@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, islice
@@ -26,8 +26,11 @@ from neurogated.knowledge.origin import is_compared, voice_of
 from neurogated.knowledge.settlement import Settlement
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-WAITING = "conflict"
-"""The kind of pending task of a memory whose conflicts a language model will judge."""
+CLAIMS, WAITING = "claims", "conflict"
+"""The kinds of pending tasks of a memory whose claims a language model will read, or whose conflicts it will judge."""
+
+
+_NOTHING: Mapping[str, Sequence[Claim]] = {}
 
 
 class Found(NamedTuple):
@@ -49,20 +52,27 @@ class ConflictChecker:
         judge: ClaimJudge,
         settings: MetabolismSettings,
         *,
-        queues: bool = False,
+        queues: Sequence[str] = (),
     ) -> None:
-        """Take the parts; `queues` says whether memories with new texts wait for a language model."""
+        """Take the parts; `queues` has the kinds of tasks for which memories with new texts wait."""
         self._store = store
         self._reader = reader
         self._judge = judge
         self._settings = settings
-        self._queues = queues and settings.conflict_uncertain > 0
+        self._queues = queues
 
-    def checked(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = ()) -> GraphDelta:
+    def checked(
+        self, delta: GraphDelta, fresh: Sequence[MemoryNode] = (), read: Mapping[str, Sequence[Claim]] = _NOTHING
+    ) -> GraphDelta:
         """Return a delta with the claims and conflicts of the memories `fresh`, and without those that it ends.
 
         A claim goes with the last memory that makes it, and a conflict with one of its sides. Then the other side has
         the valid time that it would have without the conflict. The write lock is held, so nothing else changes them.
+
+        Args:
+            delta: the changes of memories.
+            fresh: the memories that are read.
+            read: the claims that a model has read in some of them.
 
         Raises:
             InputError: a text has the id of a claim or a conflict.
@@ -70,7 +80,7 @@ class ConflictChecker:
         if taken := next((node for node in fresh if node.kind in NO_MEMORIES), None):
             raise InputError(f"only the memory itself makes the {taken.kind} {taken.id!r}; choose another id")
         settlement = Settlement(self._store, delta.at, delta.nodes)
-        ledger = ClaimLedger(self._store, self._reader, settlement, delta, self._settings.conflict_facts)
+        ledger = ClaimLedger(self._store, self._reader, settlement, delta, self._settings.conflict_facts, read=read)
         kept = ledger.update(fresh)
         removed = (*delta.removed_nodes, *ledger.gone)
         removed = tuple(dict.fromkeys((*removed, *conflicts_about(self._store.view(), ledger.gone))))
@@ -89,17 +99,6 @@ class ConflictChecker:
                 self._read(settlement, ledger, node, ledger.claims_of(node))
             delta = self._queued(delta, fresh) if self._queues else delta
         return self._with_claims(delta, settlement, ledger, removed)
-
-    def claimed(
-        self, found: Iterable[tuple[MemoryNode, Sequence[Claim]]], settled: Iterable[PendingTask], at: datetime
-    ) -> GraphDelta:
-        """Return the delta with claims that a language model read in stored memories, and with their conflicts."""
-        delta = GraphDelta(settled=tuple(settled), reason="judge", at=at)
-        settlement = Settlement(self._store, at)
-        ledger = ClaimLedger(self._store, self._reader, settlement, delta, self._settings.conflict_facts)
-        for node, claims in found:
-            self._read(settlement, ledger, node, claims)
-        return self._with_claims(delta, settlement, ledger, ())
 
     def judged(
         self, found: Iterable[tuple[MemoryNode, Found]], settled: Iterable[PendingTask], at: datetime
@@ -129,13 +128,16 @@ class ConflictChecker:
         return settlement.added_to(delta)
 
     def _queued(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
-        """Return a delta that queues the memories with new texts or owners for the language model."""
+        """Return a delta that queues memories with new texts or owners, and all that a model will read again."""
         known = {
             node.id: (node.content, voice_of(node))
             for node in self._store.get_nodes([one.id for one in fresh], missing_ok=True)
         }
-        news = filter(is_compared, (one for one in fresh if known.get(one.id) != (one.content, voice_of(one))))
-        tasks = tuple(PendingTask(WAITING, (one.id,)) for one in news if one.found.statement is None)
+        told = [one for one in fresh if is_compared(one) and one.found.statement is None]
+        news = {one.id for one in told if known.get(one.id) != (one.content, voice_of(one))}
+        tasks = tuple(
+            PendingTask(kind, (one.id,)) for one in told for kind in self._queues if one.id in news or kind == CLAIMS
+        )
         settled = tuple(task for task in delta.settled if task not in tasks)
         return replace(delta, queued=(*delta.queued, *tasks), settled=settled) if tasks else delta
 

@@ -10,6 +10,7 @@ from neurogated.errors import ConfigError
 from neurogated.prompts.prompt_template import PromptTemplate
 from neurogated.prompts.templates import (
     causal_extraction,
+    claims,
     consolidation,
     contradiction,
     importance,
@@ -18,7 +19,7 @@ from neurogated.prompts.templates import (
     qa,
 )
 
-_BUILT_IN = (causal_extraction, consolidation, contradiction, importance, kernel_generation, ner, qa)
+_BUILT_IN = (causal_extraction, claims, consolidation, contradiction, importance, kernel_generation, ner, qa)
 
 
 class PromptTemplateManager:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -34,21 +34,27 @@ class Mate(NamedTuple):
         return cls(node, claim_of(node), time_of(node))
 
 
-def claims_in(reader: ClaimReader, node: MemoryNode) -> list[Claim]:
-    """Return the claims of a memory. One without a time of its own has the valid time that the memory was given."""
+def claims_in(reader: ClaimReader, node: MemoryNode, read: Sequence[Claim] = ()) -> list[Claim]:
+    """Return the claims of a memory. One without a time of its own has the valid time that the memory was given.
+
+    Args:
+        reader: reads the text.
+        node: the memory.
+        read: the claims that a model read, which replace those of the reader in their slots.
+    """
     said, times = said_at(node), given_times(node)
-    found = _read(reader, said_in(node), said, node.speaker)
+    slots = {slot_key(one.slot) for one in read}
+    others = (one for one in reader.read(said_in(node), said, node.speaker) if slot_key(one.slot) not in slots)
     return [
-        replace(one, said=said, valid_from=one.valid_from or times[0], valid_to=one.valid_to or times[1])
-        for one in found
-    ]
-
-
-def _read(reader: ClaimReader, text: str, said: datetime | None, speaker: str | None) -> list[Claim]:
-    """Return the claims of a text. A value that ends is denied from then on."""
-    return [
-        replace(one, is_denied=True) if one.change is Change.ENDS else one
-        for one in reader.read(text, said, speaker)
+        replace(
+            one,
+            said=said,
+            # A value that ends is denied from then on.
+            is_denied=one.is_denied or one.change is Change.ENDS,
+            valid_from=one.valid_from or times[0],
+            valid_to=one.valid_to or times[1],
+        )
+        for one in (*read, *others)
         if one.value.strip() and one.slot.subject.strip()
     ]
 

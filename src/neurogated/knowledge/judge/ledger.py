@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from neurogated.core.claims import Change, Claim, ClaimReader
@@ -23,7 +23,7 @@ from neurogated.knowledge.judge.claim_nodes import (
 )
 from neurogated.knowledge.judge.mates import Mates
 from neurogated.knowledge.judge.slots import meets, slot_key
-from neurogated.knowledge.origin import is_compared
+from neurogated.knowledge.origin import is_compared, said_in
 from neurogated.knowledge.read.table import attribute_named
 from neurogated.knowledge.read.values import compare_values
 from neurogated.knowledge.settlement import Settlement
@@ -33,9 +33,16 @@ class ClaimLedger:
     """Holds the claims of a graph as they are after a delta. The write lock is held, so nothing else changes them."""
 
     def __init__(
-        self, store: GraphStorePort, reader: ClaimReader, settlement: Settlement, delta: GraphDelta, most: int
+        self,
+        store: GraphStorePort,
+        reader: ClaimReader,
+        settlement: Settlement,
+        delta: GraphDelta,
+        most: int,
+        *,
+        read: Mapping[str, Sequence[Claim]],
     ) -> None:
-        """Take the parts; see `Mates` for `most`."""
+        """Take the parts; see `Mates` for `most`. `read` has the claims that a model read in memories, by their ids."""
         self._store = store
         self._view = store.view()
         self._reader = reader
@@ -43,6 +50,7 @@ class ClaimLedger:
         self._at = delta.at
         self._removed = frozenset(delta.removed_nodes)
         self._mates = Mates(store, settlement, most)
+        self._read = read
         self._written = {node.id: node for node in delta.nodes}
         self._claims: dict[str, list[Claim]] = {}
         self._sources: dict[str, list[str]] = {}
@@ -54,7 +62,7 @@ class ClaimLedger:
         """Return the claims of a memory, which is read once."""
         if source.id not in self._claims:
             is_read = is_compared(source) and source.found.statement is None
-            self._claims[source.id] = claims_in(self._reader, source) if is_read else []
+            self._claims[source.id] = claims_in(self._reader, source, self._read.get(source.id, ())) if is_read else []
         return self._claims[source.id]
 
     def update(self, fresh: Sequence[MemoryNode]) -> list[MemoryNode]:
@@ -116,7 +124,10 @@ class ClaimLedger:
         names = self._sources[claim.id]
         stored = self._store.get_nodes([name for name in names if name not in self._written], missing_ok=True)
         sources = sorted((*stored, *(self._written[name] for name in names if name in self._written)), key=said_at)
-        told = self._match(claim, sources[0]) or replace(claim_of(claim), quote="")
+        known = claim_of(claim)
+        # The words of a memory that is gone go with it.
+        kept = known if known.quote in said_in(sources[0]) else replace(known, quote="")
+        told = self._match(claim, sources[0]) or kept
         node = claim_node(replace(told, change=change or told.change), sources[0])
         speakers = [other_speaker(told.slot.subject, source) for source in sources]
         metadata = {**node.metadata, "speaker": None if None in speakers else speakers[0]}

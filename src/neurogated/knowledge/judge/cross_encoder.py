@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.model import MemoryNode
 from neurogated.errors import LLMError
-from neurogated.knowledge.candidates import TextPair
-from neurogated.knowledge.model_judge import in_order
+from neurogated.knowledge.judge.candidates import TextPair
+from neurogated.knowledge.judge.model import in_order
 from neurogated.knowledge.origin import statements_in
 
 _CONTRADICTION, _ENTAILMENT = "contradict", "entail"

@@ -17,8 +17,8 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel
 from neurogated.core.view import GraphView
 from neurogated.knowledge.backlog import Answers, asked_within
-from neurogated.knowledge.candidates import CandidateFinder, TextPair
 from neurogated.knowledge.checker import WAITING, ConflictChecker, Found
+from neurogated.knowledge.judge.candidates import CandidateFinder, TextPair
 from neurogated.knowledge.origin import statements_in
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import one_line

@@ -12,12 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from neurogated.core.conflicts import conflicts_about
+from neurogated.core.derivation import claims_of, sources_of
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import ScopeFilter
+from neurogated.core.text_caches import remembered
 from neurogated.core.view import GraphView
 from neurogated.knowledge.origin import are_one_text, is_compared, statements_in, voice_of
 from neurogated.knowledge.read.clauses import clauses_of
@@ -39,6 +41,8 @@ _CONTRAST = 0.25
 
 _READ, _ROUNDS = 64, 4
 """Memories that are read in a round, and the rounds until enough of them are those of one speaker."""
+_REMEMBERED = 1_024
+"""Texts whose clauses are kept."""
 _DENIALS = frozenset({"not", "ends"})
 _DIGIT = re.compile(r"\d")
 
@@ -106,7 +110,7 @@ class CandidateFinder:
         A pair is urgent if a clause of one memory has rare words of a clause of the other and is its denial or has
         other numbers, or if both are much more alike than the candidates are on average.
         """
-        ours, theirs = _clauses(node), [_clauses(old) for old, _ in candidates]
+        ours, *theirs = (_clauses(tuple(statements_in(one))) for one in (node, *(old for old, _ in candidates)))
         weights = _weights([ours, *theirs])
         # Candidates that are missing count as 0, so in a small memory more pairs are asked.
         near = max(_COSINE, sum(cosine for _, cosine in candidates) / _NEAREST + _CONTRAST)
@@ -126,16 +130,17 @@ class CandidateFinder:
             yield from self._store.get_nodes(names[begin : begin + _READ], missing_ok=True)
 
     def _linked(self, view: GraphView, name: str) -> Iterator[str]:
-        """Yield the ids of the memories that say the same as one, or that are in conflict with it."""
-        rows = view.known_rows([name])
-        yield from chain.from_iterable(others_of(view, rows, anyone))
-        about = conflicts_about(view, [name])
+        """Yield the ids of the memories that say the same as one, or are in conflict with it or with its claims."""
+        yield from chain.from_iterable(others_of(view, view.known_rows([name]), anyone))
+        about = conflicts_about(view, [name, *claims_of(view, [name])])
         if about:
             arcs = view.arcs(view.known_rows(about), EdgeType.CONFLICT)
-            yield from (view.ids[row] for row in np.unique(arcs.target).tolist())
+            sides = [view.ids[row] for row in np.unique(arcs.target).tolist()]
+            yield from (*sides, *chain.from_iterable(sources_of(view, sides).values()))
 
 
-def _clauses(node: MemoryNode) -> list[_Clause]:
+@remembered(_REMEMBERED)
+def _clauses(sentences: tuple[str, ...]) -> list[_Clause]:
     return [
         _Clause(
             place,
@@ -143,7 +148,7 @@ def _clauses(node: MemoryNode) -> list[_Clause]:
             not _DENIALS.isdisjoint(clause.labels),
             frozenset(token.raw for token in clause.tokens if _DIGIT.search(token.raw)),
         )
-        for place, text in enumerate(statements_in(node))
+        for place, text in enumerate(sentences)
         for sentence in plain_sentences(text)
         for clause in clauses_of(sentence, spoken(sentence.text))
         if (words := frozenset(split_keywords(" ".join(token.raw for token in clause.tokens))))

@@ -1,0 +1,208 @@
+"""A language model behind real HTTP reads what the table of attributes does not know."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from neurogated import Fact, MemoryConfig, NeuroGraphMemory
+from neurogated.knowledge.read.table import attributes
+from tests.knowledge.model_server import ModelServer, Pair, said, waiting
+
+BEEKEEPER = "Since May I keep the bees of the old mill, and Mrs Ott lends me her smoker."
+
+
+@pytest.fixture
+def reading(config: MemoryConfig) -> MemoryConfig:
+    """Return settings with which the model reads claims and judges no pairs."""
+    return config.replace(metabolism={"read_claims": "model", "conflict_uncertain": 0})
+
+
+def claim(message: Pair, slot: str, value: str, quote: str, **others: str) -> dict[str, Any]:
+    subject, attribute = slot.split("|")
+    parts = {"subject": subject, "attribute": attribute, "value": value, "quote": quote}
+    return {"message": message["message"], "state": "holds", "since": "", "until": "", **parts, **others}
+
+
+def hobby(message: Pair) -> list[dict[str, Any]]:
+    """Read the hobby of the beekeeper."""
+    times = {"state": "begins", "since": "2023-05"}
+    return [claim(message, "user|hobby", "bees", "I keep the bees", **times)] if "bees" in message["text"] else []
+
+
+def facts(memory: NeuroGraphMemory, user: str = "ana") -> list[str]:
+    return [f"{one.subject}|{one.attribute}|{one.value}" for one in memory.facts.list(user_id=user)]
+
+
+def test_what_the_model_reads_becomes_facts_with_their_sources(reading: MemoryConfig, model: ModelServer) -> None:
+    model.claims = hobby
+    with NeuroGraphMemory(reading) as memory:
+        source = said(memory, BEEKEEPER)
+        (fact,) = [one for one in memory.facts.list(user_id="ana") if one.attribute == "hobby"]
+        assert (fact.subject, fact.value, fact.sources) == ("user", "bees", (source,))
+        assert fact.valid_from is not None
+        assert (fact.valid_from.year, fact.valid_from.month) == (2023, 5)
+        assert waiting(memory) == 0
+        memory.delete(source)
+        assert facts(memory) == []
+
+
+def test_the_prompt_names_the_attributes_of_the_table(reading: MemoryConfig, model: ModelServer) -> None:
+    with NeuroGraphMemory(reading) as memory:
+        said(memory, BEEKEEPER)
+    assert ", ".join(attributes()) in model.prompts[0]
+
+
+def test_several_messages_share_a_call(reading: MemoryConfig, model: ModelServer) -> None:
+    texts = [f"The hive number {number} is full of honey." for number in range(5)]
+    config = reading.replace(metabolism={"claim_calls": 0, "claims_read_together": 3})
+    with NeuroGraphMemory(config) as memory:
+        for day, text in enumerate(texts):
+            said(memory, text, day)
+        assert (model.read, waiting(memory)) == ([], 5)
+        assert memory.learning.resume(progress=False) == (5, 0)
+    assert [[line["text"] for line in lines] for lines in model.read] == [texts[:3], texts[3:]]
+    assert [line["message"] for line in model.read[0]] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"value": "wasps"},
+        {"quote": "I love the bees"},
+        {"quote": ""},
+        {"subject": "Otto"},
+        {"value": " "},
+        {"attribute": " "},
+        {"message": 7},
+        {"value": "bees " * 100},
+    ],
+)
+def test_a_claim_that_the_text_does_not_make_is_dropped(
+    reading: MemoryConfig, model: ModelServer, changed: dict[str, Any]
+) -> None:
+    model.claims = lambda message: [{**one, **changed} for one in hobby(message)]
+    with NeuroGraphMemory(reading) as memory:
+        said(memory, BEEKEEPER)
+        assert not [one for one in facts(memory) if "|hobby|" in one]
+        assert waiting(memory) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("The wedding is on the 3rd of May 2025.", "2025-05-03"),
+        ("Her rent went up to 1,250 euros.", "1250"),
+        ("We serve vegetarians only.", "vegetarian"),
+    ],
+)
+def test_a_value_may_have_another_form_than_in_the_text(
+    reading: MemoryConfig, model: ModelServer, text: str, value: str
+) -> None:
+    model.claims = lambda message: [claim(message, "user|note", value, text)]
+    with NeuroGraphMemory(reading) as memory:
+        said(memory, text)
+        assert f"user|note|{value}" in facts(memory)
+
+
+def test_the_model_replaces_what_the_table_reads_in_a_slot_and_leaves_the_other_slots(
+    reading: MemoryConfig, model: ModelServer
+) -> None:
+    text = "I live in Leeds and work for Acme."
+    with NeuroGraphMemory(reading.replace(metabolism={"read_claims": "offline"})) as memory:
+        said(memory, text)
+        assert {"user|home|Leeds", "user|employer|Acme"} <= set(facts(memory))
+        memory.delete(memory.list(user_id="ana")[0].id)
+    model.claims = lambda message: [claim(message, "user|home", "Leeds and work", "live in Leeds and work")]
+    with NeuroGraphMemory(reading) as memory:
+        said(memory, text)
+        assert sorted(facts(memory)) == ["user|employer|Acme", "user|home|Leeds and work"]
+
+
+def test_a_change_that_the_model_reads_ends_the_earlier_value(reading: MemoryConfig, model: ModelServer) -> None:
+    def read(message: Pair) -> list[dict[str, Any]]:
+        town, state = ("Bern", "holds") if "Bern" in message["text"] else ("Basel", "begins")
+        return [claim(message, "user|home", town, message["text"], state=state)]
+
+    model.claims = read
+    with NeuroGraphMemory(reading) as memory:
+        said(memory, "Bern has had me as a citizen and lodger.")
+        said(memory, "From today on, Basel has me as one instead.", 9)
+        values: dict[str, Fact] = {str(one.value): one for one in memory.facts.list(user_id="ana")}
+        assert values["Bern"].valid_to is not None
+        assert values["Basel"].valid_to is None
+        assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == ["resolved"]
+        memory.undo()
+        assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == []
+
+
+def test_claims_wait_for_a_model_that_is_away(reading: MemoryConfig, model: ModelServer) -> None:
+    model.claims, model.down = hobby, True
+    with NeuroGraphMemory(reading) as memory:
+        said(memory, BEEKEEPER)
+        assert waiting(memory) == 1
+    model.down = False
+    with NeuroGraphMemory(reading) as memory:
+        assert memory.learning.resume(progress=False) == (1, 0)
+        assert "user|hobby|bees" in facts(memory)
+
+
+def test_a_memory_that_changes_or_goes_while_the_model_reads_gets_no_old_claims(
+    reading: MemoryConfig, model: ModelServer
+) -> None:
+    model.claims = hobby
+    with NeuroGraphMemory(reading.replace(metabolism={"claim_calls": 0})) as memory:
+        changed, gone = said(memory, BEEKEEPER), said(memory, f"{BEEKEEPER} Hooray.", 1)
+
+        def change() -> None:
+            model.during = None
+            memory.update(changed, "I gave up all that.")
+            memory.delete(gone)
+
+        model.during = change
+        memory.learning.resume(progress=False)
+        assert not [one for one in facts(memory) if "bees" in one]
+
+
+def test_other_threads_write_while_the_model_reads(reading: MemoryConfig, model: ModelServer) -> None:
+    model.claims = hobby
+    with NeuroGraphMemory(reading) as memory:
+
+        def write() -> None:
+            model.during = None
+            thread = threading.Thread(target=lambda: memory.facts.add("Ana", "city", "Lyon", user_id="ana"))
+            thread.start()
+            thread.join(20)
+            assert not thread.is_alive()
+
+        model.during = write
+        said(memory, BEEKEEPER)
+        assert {"Ana|city|Lyon", "user|hobby|bees"} <= set(facts(memory))
+
+
+def test_an_update_is_read_again_and_other_changes_keep_the_claims(reading: MemoryConfig, model: ModelServer) -> None:
+    model.claims = hobby
+    with NeuroGraphMemory(reading) as memory:
+        source = said(memory, BEEKEEPER)
+        memory.update(source, metadata={"mood": "glad"})
+        assert "user|hobby|bees" in facts(memory)
+        memory.update(source, "It rains all day.")
+        assert facts(memory) == []
+
+
+def test_speakers_are_the_subjects_of_what_they_say(reading: MemoryConfig, model: ModelServer) -> None:
+    model.claims = hobby
+    with NeuroGraphMemory(reading) as memory:
+        said(memory, BEEKEEPER, name="Nora")
+        assert "Nora|hobby|bees" in facts(memory)
+    assert model.read[0][0]["speaker"] == "Nora"
+
+
+def test_what_an_assistant_or_a_document_of_nobody_says_is_not_read(reading: MemoryConfig, model: ModelServer) -> None:
+    with NeuroGraphMemory(reading) as memory:
+        said(memory, BEEKEEPER, role="assistant")
+        memory.add_document(BEEKEEPER)
+        assert waiting(memory) == 0
+    assert model.read == []
