@@ -40,11 +40,9 @@ def claims_in(reader: ClaimReader, node: MemoryNode, read: Sequence[Claim] = ())
     Args:
         reader: reads the text.
         node: the memory.
-        read: the claims that a model read, which replace those of the reader in their slots.
+        read: the claims that a model read; if there are any, they replace those of the reader.
     """
     said, times = said_at(node), given_times(node)
-    slots = {slot_key(one.slot) for one in read}
-    others = (one for one in reader.read(said_in(node), said, node.speaker) if slot_key(one.slot) not in slots)
     return [
         replace(
             one,
@@ -54,7 +52,7 @@ def claims_in(reader: ClaimReader, node: MemoryNode, read: Sequence[Claim] = ())
             valid_from=one.valid_from or times[0],
             valid_to=one.valid_to or times[1],
         )
-        for one in (*read, *others)
+        for one in read or reader.read(said_in(node), said, node.speaker)
         if one.value.strip() and one.slot.subject.strip()
     ]
 
