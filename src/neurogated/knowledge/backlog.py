@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -23,8 +23,6 @@ from neurogated.core.view import GraphView
 from neurogated.core.watchdog import stage
 from neurogated.errors import LLMError
 from neurogated.knowledge.origin import Owner, owner_of, voice_of
-
-__all__ = ["Answers", "Backlog", "Enquiry", "Question", "asked_within"]
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +44,6 @@ class Question(Protocol):
 Q = TypeVar("Q", bound=Question)
 A = TypeVar("A")
 Answers = Sequence[tuple[Q, A]]
-"""Questions with their answers; all their memories are unchanged."""
 
 
 class Enquiry(Protocol[Q, A]):
@@ -95,9 +92,9 @@ def asked_within(seconds: float | None, ask: Callable[[], A]) -> A:
 
 
 class _Step(NamedTuple, Generic[Q, A]):
-    """Memories of which no question is left, and the answers of a call, with the memories as they were read."""
+    """Memories that wait no longer, and the answers of a call, with the memories as they were read."""
 
-    done: Sequence[PendingTask]
+    done: Collection[PendingTask]
     answers: Answers[Q, A]
     read: Mapping[str, MemoryNode]
 
@@ -127,10 +124,6 @@ class Backlog(Generic[Q, A]):
         self._failures: Counter[PendingTask] = Counter()
         self._resting_until = _NEVER
 
-    def waiting(self) -> list[PendingTask]:
-        """Return the memories that wait, oldest first."""
-        return [task for task in self._store.pending() if task.kind == self._enquiry.kind]
-
     def work(
         self, clock: Callable[[], datetime], stopped: Callable[[], bool], calls: int | None, *, patient: bool
     ) -> tuple[int, list[str]]:
@@ -157,39 +150,13 @@ class Backlog(Generic[Q, A]):
                 settled += len(step.done)
         return settled, made
 
-    def _steps(
-        self, tasks: Sequence[PendingTask], calls: int | None, stopped: Callable[[], bool], *, patient: bool
-    ) -> Iterator[_Step[Q, A]]:
-        """Yield the memories without a question, and the answers of each call, until so many calls in a row fail."""
-        number = failed = 0
-        failures, seconds = (_FAILURES, None) if patient else (1, self._settings.conflict_deadline)
-        for begin in range(0, len(tasks), _READ):
-            portion = tasks[begin : begin + _READ]
-            nodes = {one.id: one for one in self._store.get_nodes([one.nodes[0] for one in portion], missing_ok=True)}
-            left = self._questions(portion, nodes)
-            if decided := [task for task in portion if not left[task]]:
-                yield _Step(decided, (), nodes)
-            for read in self._batches(left):
-                if number == calls or stopped():
-                    return
-                stage(f"asking a model, {number} calls made")
-                # The words of a memory that was deleted since it was read stay here; a changed one waits again.
-                batch = self._unchanged(read)
-                answers = self._answers(batch, seconds) if batch else []
-                number += bool(batch)
-                failed = 0 if answers or not batch else failed + 1
-                if failed == failures:
-                    return
-                for question in (*(one for one in read if one not in batch), *(one for one, _ in answers)):
-                    left[self._task(question)].remove(question)
-                done = [task for task in dict.fromkeys(map(self._task, read)) if not left[task]]
-                if done or answers:
-                    yield _Step(done, answers, nodes)
+    def _waiting(self) -> list[PendingTask]:
+        return [task for task in self._store.pending() if task.kind == self._enquiry.kind]
 
     @contextmanager
     def _taking(self, most: int | None) -> Iterator[list[PendingTask]]:
         """Take waiting memories for a block, so that no other thread asks about them."""
-        waiting = self.waiting()
+        waiting = self._waiting()
         with self._lock:
             free = sorted((task for task in waiting if task not in self._taken), key=self._failures.__getitem__)[:most]
             self._taken.update(free)
@@ -199,27 +166,58 @@ class Backlog(Generic[Q, A]):
             with self._lock:
                 self._taken.difference_update(free)
 
-    def _questions(self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode]) -> dict[PendingTask, list[Q]]:
+    def _steps(
+        self, tasks: Sequence[PendingTask], calls: int | None, stopped: Callable[[], bool], *, patient: bool
+    ) -> Iterator[_Step[Q, A]]:
+        """Yield the memories without a question, and the answers of each call, until so many calls in a row fail."""
+        number = failed = 0
+        failures, seconds = (_FAILURES, None) if patient else (1, self._settings.conflict_deadline)
+        for begin in range(0, len(tasks), _READ):
+            portion = tasks[begin : begin + _READ]
+            nodes = {one.id: one for one in self._store.get_nodes([one.nodes[0] for one in portion], missing_ok=True)}
+            asked = self._questions(portion, nodes)
+            if decided := [task for task in portion if not asked[task]]:
+                yield _Step(decided, (), nodes)
+            for read in self._batches(asked):
+                # The words of a memory that was deleted since it was read stay here; a changed one waits again.
+                batch = self._unchanged(read)
+                if number == calls or stopped():
+                    return
+                stage(f"asking a model, {number} calls made")
+                answers = self._answers(batch, seconds) if batch else []
+                number += bool(batch)
+                failed = 0 if answers or not batch else failed + 1
+                if failed == failures:
+                    return
+                answered = [one for one, _ in answers]
+                left = {self._task(one) for one in batch if one not in answered}
+                done = {self._task(one) for one in read} - left
+                if done or answers:
+                    yield _Step(done, answers, nodes)
+
+    def _questions(
+        self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode]
+    ) -> dict[PendingTask, Sequence[Q]]:
         """Return the questions about each memory; none about a memory that is gone."""
         # The view is older than the queue: a memory that is in the view and has no answer is in the queue.
         view = self._store.view()
-        order = {task.nodes[0]: place for place, task in enumerate(self.waiting())}
-        found: dict[PendingTask, list[Q]] = {task: [] for task in tasks}
+        order = {task.nodes[0]: place for place, task in enumerate(self._waiting())}
+        found: dict[PendingTask, Sequence[Q]] = dict.fromkeys(tasks, ())
         for task in tasks:
             node = nodes.get(task.nodes[0])
             if node is not None and view.known_rows([node.id]).size:
                 is_later = partial(_is_behind, order, order.get(node.id, len(order)))
-                found[task] = list(self._enquiry.questions(view, node, is_later))
+                found[task] = self._enquiry.questions(view, node, is_later)
         return found
 
-    def _batches(self, found: Mapping[PendingTask, Sequence[Q]]) -> Iterator[list[Q]]:
+    def _batches(self, asked: Mapping[PendingTask, Sequence[Q]]) -> Iterator[list[Q]]:
         """Yield the questions in batches of one owner each; those about a memory stay together.
 
         A memory whose questions failed is alone, so a text that confuses the model holds up no other.
         """
         owners = defaultdict[Owner, list[Sequence[Q]]](list)
-        for questions in filter(None, found.values()):
-            owners[owner_of(questions[0].nodes[0])].append(tuple(questions))
+        for questions in filter(None, asked.values()):
+            owners[owner_of(questions[0].nodes[0])].append(questions)
         for groups in owners.values():
             batch: list[Q] = []
             for questions in groups:
@@ -230,11 +228,10 @@ class Backlog(Generic[Q, A]):
                 batch = [*batch, *questions]
             yield batch
 
-    def _unchanged(self, questions: Iterable[Q]) -> list[Q]:
+    def _unchanged(self, questions: Sequence[Q]) -> list[Q]:
         """Return the questions of which all memories still have the texts that were read."""
-        listed = list(questions)
-        now = self._present({node.id for one in listed for node in one.nodes})
-        return [one for one in listed if all(_is_same(node, now.get(node.id)) for node in one.nodes)]
+        now = self._present({node.id for one in questions for node in one.nodes})
+        return [one for one in questions if all(_is_same(node, now.get(node.id)) for node in one.nodes)]
 
     def _present(self, names: Collection[str]) -> dict[str, MemoryNode]:
         """Return the memories that are there now, by id."""
@@ -244,16 +241,15 @@ class Backlog(Generic[Q, A]):
 
     def _answers(self, batch: Sequence[Q], seconds: float | None) -> list[tuple[Q, A]]:
         """Return the answers of the model; none if it failed, and then it rests."""
+        given: Sequence[A | None] = [None] * len(batch)
+        reason = "it left them out"
         try:
             given = self._enquiry.ask(batch, seconds)
         except LLMError as error:
-            _log.warning("%d questions about memories wait for the model: %s", len(batch), error)
-            self._failures.update(set(map(self._task, batch)))
-            self._resting_until = time.monotonic() + self._settings.conflict_rest_seconds
-            return []
-        if missing := {self._task(one) for one, answer in zip(batch, given, strict=True) if answer is None}:
-            _log.warning("the model left out questions about %d memories, which wait", len(missing))
-            self._failures.update(missing)
+            reason = str(error)
+        if missing := [self._task(one) for one, answer in zip(batch, given, strict=True) if answer is None]:
+            _log.warning("%d questions about memories wait for the model: %s", len(missing), reason)
+            self._failures.update(set(missing))
         answers = [(one, answer) for one, answer in zip(batch, given, strict=True) if answer is not None]
         self._resting_until = _NEVER if answers else time.monotonic() + self._settings.conflict_rest_seconds
         return answers
@@ -266,8 +262,8 @@ class Backlog(Generic[Q, A]):
         made: list[str] = []
 
         def plan() -> GraphDelta:
-            waiting, now = set(self.waiting()), self._present({task.nodes[0] for task in step.done})
-            same = set(self._unchanged(one for one, _ in step.answers))
+            waiting, now = set(self._waiting()), self._present({task.nodes[0] for task in step.done})
+            same = self._unchanged([one for one, _ in step.answers])
             answers = [(one, answer) for one, answer in step.answers if one in same and self._task(one) in waiting]
             settled = [
                 task

@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neurogated.core.conflicts import conflicts_about
+from neurogated.core.conflicts import conflicts_about, moment_of
 from neurogated.core.derivation import claims_of, sources_of
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.facts import FACTS
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.rendering import slot_tag
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.text_caches import remembered
@@ -41,6 +43,8 @@ _CONTRAST = 0.25
 
 _READ, _ROUNDS = 64, 4
 """Memories that are read in a round, and the rounds until enough of them are those of one speaker."""
+_KNOWN = 6
+"""Claims of the same slots that the model sees with a pair."""
 _REMEMBERED = 1_024
 """Texts whose clauses are kept."""
 _DENIALS = frozenset({"not", "ends"})
@@ -54,6 +58,8 @@ class TextPair(NamedTuple):
     old: MemoryNode
     sentences: tuple[int, int]
     """The place in the old memory, and that in the new one."""
+    known: Sequence[str] = ()
+    """What the speaker said of the same slots at other times, as lines."""
 
     @property
     def nodes(self) -> tuple[MemoryNode, ...]:
@@ -123,6 +129,16 @@ class CandidateFinder:
                 asked.append((cosine * (1 + differing.weight), TextPair(node, old, places)))
         asked.sort(key=lambda scored: -scored[0])
         return [pair for _, pair in asked[: self._most]]
+
+    def with_known(self, pair: TextPair) -> TextPair:
+        """Return a pair with the latest claims of the slots of both memories that others make now."""
+        view = self._store.view(filters=Filter(scope=ScopeFilter(*pair.new.scope.owner, alone=True), kinds=FACTS))
+        own = claims_of(view, [node.id for node in pair.nodes])
+        parts = (one.found.statement for one in self._store.get_nodes(own))
+        tags = {slot_tag(one.subject, one.attribute) for one in parts if one is not None}
+        names = dict.fromkeys(chain.from_iterable(self._store.nodes_with([tag], view=view) for tag in sorted(tags)))
+        mates = self._store.get_nodes([name for name in names if name not in own][-_KNOWN:])
+        return pair._replace(known=[f"{moment_of(one).date().isoformat()}: {one.content}" for one in mates])
 
     def _read(self, names: Sequence[str]) -> Iterator[MemoryNode]:
         """Yield memories in order, read in rounds: those of other speakers, such as the assistant, may be near too."""

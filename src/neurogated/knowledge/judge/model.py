@@ -86,7 +86,8 @@ class ModelJudge:
 
     def _shown(self, number: int, pair: TextPair) -> dict[str, Any]:
         earlier, later = in_order(pair)
-        return {"pair": number, "earlier": _quoted(*earlier), "later": _quoted(*later)}
+        known = {"known": list(pair.known)} if pair.known else {}
+        return {"pair": number, "earlier": _quoted(*earlier), "later": _quoted(*later), **known}
 
 
 def in_order(pair: TextPair) -> tuple[tuple[MemoryNode, int], tuple[MemoryNode, int]]:
@@ -135,7 +136,7 @@ class PairEnquiry:
 
     def ask(self, questions: Sequence[TextPair], seconds: float | None) -> Sequence[Relation | None]:
         """Return the relations of pairs; see `TextJudge.judge`."""
-        return self._judge.judge(questions, seconds)
+        return self._judge.judge(list(map(self._finder.with_known, questions)), seconds)
 
     def delta(self, answers: Answers[TextPair, Relation], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
         """Return the conflicts among the answers; the write lock is held."""
