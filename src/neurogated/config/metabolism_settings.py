@@ -144,7 +144,7 @@ class MetabolismSettings:
         0.5, "probability from which a class of the cross-encoder counts, in both directions", low=0.0, high=1.0
     )
     conflict_uncertain: int = setting(
-        6,
+        8,
         "most earlier memories about which the model is asked for a new one; 0: it judges no conflicts",
         low=0,
         high=12,
