@@ -80,13 +80,6 @@ class _Clause(NamedTuple):
         return changes or self.is_denied != other.is_denied
 
 
-class _Likeness(NamedTuple):
-    weight: float
-    """The weight of the words in common of two clauses, the highest of all."""
-    places: tuple[int, int]
-    """The places of their sentences, in the old memory and in the new one."""
-
-
 class CandidateFinder:
     """Finds the earlier memories of a speaker that a new one may contradict, by vectors and by rare words."""
 
@@ -95,7 +88,38 @@ class CandidateFinder:
         self._store = store
         self._most = most
 
-    def candidates(
+    def pairs(self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]) -> list[TextPair]:
+        """Return the pairs about which the model is asked, the most urgent first.
+
+        A pair is urgent if a clause of one memory has rare words of a clause of the other and is its denial or has
+        other numbers, or if both are much more alike than the nearest memories are on average.
+        """
+        near = self._nearest(view, node, is_left_out)
+        ours, *theirs = (_clauses(tuple(statements_in(one))) for one in (node, *(old for old, _ in near)))
+        weights = _weights([ours, *theirs])
+        # Memories that are missing count as 0, so in a small memory more pairs are asked.
+        alike = max(_COSINE, sum(cosine for _, cosine in near) / _NEAREST + _CONTRAST)
+        asked = []
+        for (old, cosine), others in zip(near, theirs, strict=True):
+            pairs = list(product(others, ours))
+            weight, *places = _likeness((pair for pair in pairs if pair[0].differs(pair[1])), weights)
+            if cosine * weight >= _RARE or cosine >= alike:
+                at, place = places if weight else _likeness(pairs, weights)[1:]
+                asked.append((cosine * (1 + weight), TextPair(node, old, (at, place))))
+        asked.sort(key=lambda scored: -scored[0])
+        return [pair for _, pair in asked[: self._most]]
+
+    def with_known(self, pair: TextPair) -> TextPair:
+        """Return a pair with the latest claims of the slots of both memories that others make now."""
+        view = self._store.view(filters=Filter(scope=ScopeFilter(*pair.new.scope.owner, alone=True), kinds=FACTS))
+        own = claims_of(view, [node.id for node in pair.nodes])
+        parts = (one.found.statement for one in self._store.get_nodes(own))
+        tags = {slot_tag(one.subject, one.attribute) for one in parts if one is not None}
+        names = dict.fromkeys(chain.from_iterable(self._store.nodes_with([tag], view=view) for tag in sorted(tags)))
+        mates = self._store.get_nodes([name for name in names if name not in own][-_KNOWN:])
+        return pair._replace(known=[f"{moment_of(one).date().isoformat()}: {one.content}" for one in mates])
+
+    def _nearest(
         self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]
     ) -> list[tuple[MemoryNode, float]]:
         """Return the nearest memories of the same speaker with their cosines, without those that say the same."""
@@ -109,36 +133,6 @@ class CandidateFinder:
         alike = (one for one in self._read(list(cosines)) if is_compared(one) and one.found.statement is None)
         said = (one for one in alike if voice_of(one) == voice_of(node) and not are_one_text(one, node))
         return [(one, cosines[one.id]) for one in islice(said, _NEAREST)]
-
-    def pairs(self, node: MemoryNode, candidates: Sequence[tuple[MemoryNode, float]]) -> list[TextPair]:
-        """Return the pairs about which the model is asked, the most urgent first.
-
-        A pair is urgent if a clause of one memory has rare words of a clause of the other and is its denial or has
-        other numbers, or if both are much more alike than the candidates are on average.
-        """
-        ours, *theirs = (_clauses(tuple(statements_in(one))) for one in (node, *(old for old, _ in candidates)))
-        weights = _weights([ours, *theirs])
-        # Candidates that are missing count as 0, so in a small memory more pairs are asked.
-        near = max(_COSINE, sum(cosine for _, cosine in candidates) / _NEAREST + _CONTRAST)
-        asked = []
-        for (old, cosine), others in zip(candidates, theirs, strict=True):
-            pairs = list(product(others, ours))
-            differing = _likeness((pair for pair in pairs if pair[0].differs(pair[1])), weights)
-            if cosine * differing.weight >= _RARE or cosine >= near:
-                places = differing.places if differing.weight else _likeness(pairs, weights).places
-                asked.append((cosine * (1 + differing.weight), TextPair(node, old, places)))
-        asked.sort(key=lambda scored: -scored[0])
-        return [pair for _, pair in asked[: self._most]]
-
-    def with_known(self, pair: TextPair) -> TextPair:
-        """Return a pair with the latest claims of the slots of both memories that others make now."""
-        view = self._store.view(filters=Filter(scope=ScopeFilter(*pair.new.scope.owner, alone=True), kinds=FACTS))
-        own = claims_of(view, [node.id for node in pair.nodes])
-        parts = (one.found.statement for one in self._store.get_nodes(own))
-        tags = {slot_tag(one.subject, one.attribute) for one in parts if one is not None}
-        names = dict.fromkeys(chain.from_iterable(self._store.nodes_with([tag], view=view) for tag in sorted(tags)))
-        mates = self._store.get_nodes([name for name in names if name not in own][-_KNOWN:])
-        return pair._replace(known=[f"{moment_of(one).date().isoformat()}: {one.content}" for one in mates])
 
     def _read(self, names: Sequence[str]) -> Iterator[MemoryNode]:
         """Yield memories in order, read in rounds: those of other speakers, such as the assistant, may be near too."""
@@ -177,7 +171,7 @@ def _weights(texts: Sequence[Iterable[_Clause]]) -> dict[str, float]:
     return {word: math.log(1 + (1 + _NEAREST) / count) for word, count in counts.items()}
 
 
-def _likeness(pairs: Iterable[tuple[_Clause, _Clause]], weights: Mapping[str, float]) -> _Likeness:
+def _likeness(pairs: Iterable[tuple[_Clause, _Clause]], weights: Mapping[str, float]) -> tuple[float, int, int]:
+    """Return the highest weight of the words in common of two clauses, and the places of their sentences."""
     found = ((sum(weights[word] for word in old.words & new.words), old.place, new.place) for old, new in pairs)
-    weight, *places = max(found, key=lambda one: one[0], default=(0.0, 0, 0))
-    return _Likeness(weight, (places[0], places[1]))
+    return max(found, key=lambda one: one[0], default=(0.0, 0, 0))

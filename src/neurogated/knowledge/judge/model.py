@@ -132,7 +132,7 @@ class PairEnquiry:
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[TextPair]:
         """Return the pairs of a memory. A pair belongs to the memory that was queued later, so it is judged once."""
-        return self._finder.pairs(node, self._finder.candidates(view, node, is_later))
+        return self._finder.pairs(view, node, is_later)
 
     def ask(self, questions: Sequence[TextPair], seconds: float | None) -> Sequence[Relation | None]:
         """Return the relations of pairs; see `TextJudge.judge`."""

@@ -92,8 +92,8 @@ class ClaimEnquiry:
         self, answers: Answers[Reading, Sequence[Claim]], settled: Sequence[PendingTask], at: datetime
     ) -> GraphDelta:
         """Return the claims with the conflicts that they raise; the write lock is held."""
-        nodes = self._store.get_nodes([one.node.id for one, _ in answers])
-        read = {one.node.id: claims for one, claims in answers}
+        read = {one.node.id: claims for one, claims in answers if claims}
+        nodes = self._store.get_nodes(list(read))
         return self._checker.checked(GraphDelta(settled=tuple(settled), reason="read", at=at), nodes, read)
 
 
@@ -119,14 +119,13 @@ def _claim(entry: dict[str, Any], node: MemoryNode) -> Claim | None:
     return Claim(
         Slot(subject, attribute_named(" ".join(entry["attribute"].split())).key),
         value,
-        is_denied=state in {"denied", "ends"},
+        is_denied=state == "denied",
         change=_CHANGES.get(state),
         is_past=state == "past",
         valid_from=since and _midnight(since.first),
         valid_to=until and _midnight(until.last),
-        said=moment_of(node),
         confidence=_CONFIDENCE,
-        sentence=_sentence(quote, statements_in(node)),
+        sentence=next((n for n, one in enumerate(statements_in(node)) if fold(quote) in fold(one)), 0),
         quote=quote,
     )
 
@@ -158,13 +157,3 @@ def _days(given: str, text: str) -> Span | None:
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time.min, UTC)
-
-
-def _sentence(quote: str, sentences: Sequence[str]) -> int:
-    """Return the place of the sentence in which a quote begins."""
-    begin, end = fold(" ".join(sentences)).find(fold(quote)), -1
-    for place, sentence in enumerate(sentences):
-        end += len(fold(sentence)) + 1
-        if begin < end:
-            return place
-    return 0
