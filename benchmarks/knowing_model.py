@@ -54,8 +54,8 @@ def serving(known: Sequence[Known] = (), told: Sequence[Told] = ()) -> Iterator[
         head, *lines = request.splitlines()
         if head == "Pairs:":
             return {"pairs": [judged(json.loads(line)) for line in lines]}
-        if head == "Messages:":
-            return {"claims": [claim for line in lines for claim in read(json.loads(line))]}
+        if head.startswith("Attributes:"):
+            return {"claims": [claim for line in lines[1:] for claim in read(json.loads(line))]}
         if head.startswith("Text A:"):
             return {"causal": False, "strength": "weak", "reason": "No cause."}
         return {"entities": []}
