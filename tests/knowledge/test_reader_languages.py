@@ -133,6 +133,7 @@ def test_small_words_are_no_part_of_a_value(text: str, attribute: str, value: st
 @pytest.mark.parametrize(
     "text",
     [
+        "Me gusta cómo lo explicas.",
         "Mi primo quiere vivir en Miami.",
         "Mon cousin veut vivre à Miami.",
         "Wenn ich in Paris wohnen würde, wäre ich froh.",
@@ -162,6 +163,12 @@ def test_what_is_asked_supposed_wished_or_said_by_others_is_no_claim(text: str) 
         ("¿Dónde vivo ahora?", "home", False),
         ("¿Dónde vivía antes?", "home", True),
         ("¿Cómo se llama mi mujer?", "partner", False),
+        ("Als was arbeite ich?", "job", False),
+        ("Weißt du noch, wo ich früher gearbeitet habe?", "employer", True),
+        ("Avec qui suis-je marié ?", "partner", False),
+        ("Tu te souviens où j'habite ?", "home", False),
+        ("¿A qué soy alérgica?", "allergy", False),
+        ("¿Cuánto pago de alquiler?", "rent", False),
     ],
 )
 def test_a_question_names_its_slot(question: str, attribute: str, *, is_past: bool) -> None:

@@ -14,7 +14,8 @@ from neurogated.text.sentences import split_sentences
 
 _HAN = "\u3400-\u9fff"
 _TOKEN = re.compile(
-    rf"[a-z]+?(?=n't\b)|n't\b|(?<!\w)(?:(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)'|lieblings)(?=[^\W\d_])|\d+(?:,\d+)+(?:\.\d+)?"
+    rf"[a-z]+?(?=n't\b)|n't\b|(?<!\w)(?:(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)'|lieblings)(?=[^\W\d_])"
+    rf"|[^\W\d_]+(?=-(?:t-)?(?:je|ils?|elles?)\b)|-(?:t-)?(?:je|ils?|elles?)\b|\d+(?:,\d+)+(?:\.\d+)?"
     rf"|[^\W_{_HAN}]+(?:[.@:/_+&-]+[^\W_{_HAN}]+)*(?:\+\+|\#)?"
     rf"|'(?:m|re|ve|ll|d|s)\b|[{_HAN}]|[^\s\w]",
     re.IGNORECASE,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from neurogated.knowledge.read.wordings import Language
 from neurogated.text.language import FUNCTION_WORDS
@@ -54,28 +53,6 @@ class Clause:
     def quote(self) -> str:
         """The clause as it is written."""
         return self.text[self.tokens[0].begin : self.tokens[-1].end]
-
-    def as_statement(self, own: Language) -> Clause:
-        """Return a question in the order of a statement: "where do I live" as "I do live where"."""
-        tokens, labels, words = list(self.tokens), list(self.labels), own.words
-        inverted, pronouns = words["inverted"] or own.finite, words["me"] | words["third"]
-        if not own.has_spaces or tokens[0].word not in words["questions"] | inverted | words["prepositions"]:
-            return self
-        verb = next((n for n, token in enumerate(tokens) if token.word in inverted), len(tokens) - 1)
-        begin = verb - 1 if verb and tokens[verb - 1].word in pronouns else verb
-        ends = own.finite - {"'s"} if words["inverted"] else own.predicates | words["prepositions"] - words["inside"]
-        rest = range(verb + 1, len(tokens))
-        is_end = ((n > verb + 1 and tokens[n].word in ends) or (labels[n] and not words["inverted"]) for n in rest)
-        end = next(itertools.compress(rest, is_end), len(tokens))
-        if begin < verb:
-            end = verb + 1
-        elif tokens[verb + 1 : verb + 2] and tokens[verb + 1].word in pronouns:
-            end = verb + 2
-        subject, following = [*range(begin, verb), *range(verb + 1, end)], range(end, len(tokens))
-        is_early = ["{s}", "R", "V"] in own.orders
-        order = [*subject, verb, *(range(begin) if is_early else ()), *following, *(() if is_early else range(begin))]
-        asked = [ASKED if n < begin else labels[n] for n in order]
-        return replace(self, tokens=[tokens[n] for n in order], labels=asked)
 
 
 def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:

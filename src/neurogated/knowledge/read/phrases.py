@@ -50,7 +50,9 @@ def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> 
     begin = _begin(clause, span, attribute, own)
     first = tokens[begin]
     others = (
-        words["breaks"] | words["since"] if attribute.type not in _FREE and first.raw.islower() else frozenset[str]()
+        words["breaks"] | words["since"] | words["questions"]
+        if attribute.type not in _FREE and first.raw.islower()
+        else frozenset[str]()
     )
     if first.word in words["me"] | others | (words["third"] if begin == end - 1 else frozenset()):
         return None

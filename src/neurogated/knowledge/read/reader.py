@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from math import inf
 
 from neurogated.core.claims import USER, AskedSlots, Change, Claim, Slot
 from neurogated.core.text_caches import remembered
@@ -11,6 +12,7 @@ from neurogated.knowledge.read.clauses import ASKED, JOIN, TIME, Clause, clauses
 from neurogated.knowledge.read.matching import Match, matches
 from neurogated.knowledge.read.opening import open_match
 from neurogated.knowledge.read.phrases import fits, is_description, parts_of, text_of, trimmed
+from neurogated.knowledge.read.questions import as_statement
 from neurogated.knowledge.read.subjects import Subjects
 from neurogated.knowledge.read.table import Attribute, attribute_of, attributes
 from neurogated.knowledge.read.tongues import spoken
@@ -25,6 +27,8 @@ _REMEMBERED = 4_096
 _LONGEST = 20_000
 """Characters of a text that are read."""
 _UNSURE = 0.6
+_SKIPPED = 1.5
+"""How much a word of a wording that a question leaves out makes it fit less."""
 
 
 class OfflineClaimReader:
@@ -153,7 +157,7 @@ class _Reading:
     def _is_open(self, clause: Clause, match: Match, flags: set[str]) -> bool:
         """Return whether something is supposed or planned, or whether a change is denied."""
         wording = match.wording
-        is_verb = next(each for each in wording.elements if each.forms).is_verb
+        is_verb = any(each.is_verb for each in wording.elements[:2])
         is_planned = wording.change and is_verb and clause.tokens[match.used[0]].word in self._own.progressive
         is_unsure = "hedge" in flags and wording.attribute == "plan"
         return (
@@ -206,17 +210,22 @@ def _asked(question: str, speaker: str | None) -> AskedSlots | None:
         own = spoken(sentence.text)
         subjects.begin_sentence(own)
         for clause in clauses_of(sentence, own):
-            stated = clause.as_statement(own)
-            best = 0.0
-            for match in matches(stated, own, asks=True):
+            stated = as_statement(clause, own)
+            best = -inf
+            for match in sorted(matches(stated, own, asks=True), key=_fit, reverse=True):
                 attribute = attribute_of(match.wording.attribute, text_of(stated, match.key).lower())
-                if match.wording.words < best or not _is_asked(stated, match, attribute, own):
+                if _fit(match) < best or not _is_asked(stated, match, attribute, own):
                     continue
                 if subject := subjects.named(stated, match):
-                    best = match.wording.words
+                    best = _fit(match)
                     slots[Slot(subject, attribute.key)] = None
                     is_past |= bool({"past", "past_aux"} & set(stated.labels))
     return AskedSlots(tuple(slots), is_past) if slots else None
+
+
+def _fit(match: Match) -> float:
+    """Return how well a wording fits a question, which may leave words out."""
+    return match.wording.words - _SKIPPED * (match.wording.words - len(match.used))
 
 
 def _is_asked(clause: Clause, match: Match, attribute: Attribute, own: Language) -> bool:

@@ -33,6 +33,8 @@ __all__ = [
 SUBJECT, OWNER, VALUE, KEY, NUMBER, GAP = "{s}", "{s's}", "{v}", "{k}", "{n}", "…"
 _DETAIL = {OWNER: 0.1, NUMBER: 1}
 """How much a variable makes a wording more specific, in words."""
+_OF_NOUNS = ("mine", "theirs", "articles")
+"""Lists of words that stand before nouns."""
 _CHANGES = {"+": Change.BEGINS, "-": Change.ENDS}
 _PART = re.compile(r"\{[^}]*\}|\([^)]*\)|\[[^\]]*\]|\S+")
 _HAN_PART = re.compile(r"\{[^}]*\}|\[[^\]]*\]|…|[a-z0-9]+|\S")
@@ -104,7 +106,10 @@ class Language:
         )
         self.finite = frozenset(form for each in after_subject for form in each.forms) - self.progressive
         words = frozenset(form for each in self.wordings for element in each.elements for form in element.forms)
-        self.predicates = words - self.finite - {word for noun in self.nouns for word in noun.split()}
+        said = (each.elements for each in self.wordings if each.elements[0].kind == SUBJECT)
+        after = frozenset(form for elements in said for element in elements for form in element.forms)
+        named = {word for noun in self.nouns for word in noun.split()}.union(*(self.words[name] for name in _OF_NOUNS))
+        self.predicates = after - self.finite - named
         """Words of wordings that are neither verbs of a subject nor nouns."""
         functional = next((own for language, own in FUNCTION_WORDS.items() if language == code), frozenset[str]())
         self.known = words.union(*self.words.values(), self.cues, functional)
