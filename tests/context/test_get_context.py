@@ -106,9 +106,9 @@ def test_new_words_weigh_more_than_many_words(config: MemoryConfig) -> None:
         with NeuroGraphMemory(
             config.replace(storage="memory", metabolism={"context_novelty": gain, "context_repetition": 0.0})
         ) as memory:
-            memory.add([{"role": "user", "content": text} for text in told], session_id="one", timestamp=MAY)
+            memory.add([{"role": "assistant", "content": text} for text in told], session_id="one", timestamp=MAY)
             assert [one.content for one in memory.recall("bees of the barn")] == told
-            context = memory.get_context("bees of the barn", 60, min_score=0.0)
+            context = memory.get_context("bees of the barn", 69, min_score=0.0)
             assert [one.content for one in context] == [told[0], expected]
 
 

@@ -32,8 +32,8 @@ _PROBE = ["1,2;3."]
 _GAP = " … "
 
 
-_MANY_FACTS = 3
-"""With so many facts of a profile, a context shows it whole."""
+_MANY_FACTS = 2
+"""With so many facts of a profile, a context shows it whole, which takes few more tokens."""
 
 
 class Item(NamedTuple):

@@ -11,7 +11,7 @@ from neurogated.core.quoting import day_of
 from neurogated.text.keywords import split_keywords
 from neurogated.text.times import find_times
 
-_MORE_WORDS = 3
+_MORE_WORDS = 4
 """Words that carry meaning. With fewer of them, such as those of a greeting, a memory adds nothing to its facts."""
 
 
