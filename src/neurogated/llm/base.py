@@ -59,6 +59,26 @@ class BaseLLM(ABC):
         """Release connections, files and memory."""
 
 
+class ConfiguredLLM(BaseLLM):
+    """A model that the settings name: `llm_name`, `temperature`, `max_new_tokens` and `llm.timeout`."""
+
+    def __init__(self, config: MemoryConfig) -> None:
+        self._model = model_name(config)
+        self._temperature = config.temperature
+        self._max_new_tokens = config.max_new_tokens
+        self._timeout = config.llm.timeout
+
+    @property
+    def name(self) -> str:
+        """The model's name or folder."""
+        return self._model
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Model, temperature and maximum length of an answer."""
+        return {"model": self._model, "temperature": self._temperature, "max_new_tokens": self._max_new_tokens}
+
+
 def ask(llm: BaseLLM, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> tuple[str, Meta]:
     """Ask a model, and pass the schema if its `infer` has this parameter."""
     parameters = inspect.signature(llm.infer).parameters.values()

@@ -45,11 +45,6 @@ class LimitedLLM(BaseLLM):
         return self._llm.parameters
 
     @property
-    def calls(self) -> int:
-        """Calls so far."""
-        return self._calls
-
-    @property
     def tokens(self) -> int:
         """Tokens so far, prompts and answers together."""
         return self._prompt_tokens + self._completion_tokens

@@ -12,11 +12,11 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.extras import import_extra, no_loading_bar
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
-from neurogated.llm.base import LENGTH, BaseLLM, Meta, model_name
+from neurogated.llm.base import LENGTH, ConfiguredLLM, Meta
 from neurogated.llm.bounds import answer_tokens
 
 
-class LocalLLM(BaseLLM):
+class LocalLLM(ConfiguredLLM):
     """A causal language model by name or folder. It is loaded at the first question and answers one at a time.
 
     Torch chooses the device, so `CUDA_VISIBLE_DEVICES` decides. With the package `accelerate`, the model is spread over
@@ -29,22 +29,9 @@ class LocalLLM(BaseLLM):
         Args:
             config: `llm_name` is a folder or a name on the Hugging Face hub; `llm.timeout` limits the answer's time.
         """
-        self._name = model_name(config)
-        self._temperature = config.temperature
-        self._max_new_tokens = config.max_new_tokens
-        self._timeout = config.llm.timeout
+        super().__init__(config)
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
-
-    @property
-    def name(self) -> str:
-        """The model's name or folder."""
-        return self._name
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Model, temperature and maximum length of an answer."""
-        return {"model": self._name, "temperature": self._temperature, "max_new_tokens": self._max_new_tokens}
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
         """Return the model's answer. The schema only limits its length.
@@ -63,7 +50,7 @@ class LocalLLM(BaseLLM):
             answer = self._generate(tokenizer, model, encoded, room)[asked:]
         finish = self._finish_reason(model, answer, room)
         return tokenizer.decode(answer, skip_special_tokens=True), {
-            "model": self._name,
+            "model": self._model,
             "prompt_tokens": asked,
             "completion_tokens": len(answer),
             "finish_reason": finish,
@@ -82,12 +69,12 @@ class LocalLLM(BaseLLM):
         spread = {"device_map": "auto"} if on_gpu and importlib.util.find_spec("accelerate") else {}
         try:
             with no_loading_bar():
-                tokenizer = library.AutoTokenizer.from_pretrained(self._name)
-                model = library.AutoModelForCausalLM.from_pretrained(self._name, dtype="auto", **spread)
+                tokenizer = library.AutoTokenizer.from_pretrained(self._model)
+                model = library.AutoModelForCausalLM.from_pretrained(self._model, dtype="auto", **spread)
         except (OSError, ValueError, RuntimeError, ImportError, KeyError) as error:
             said = " ".join(str(error).split())
             raise LLMError(
-                f"language model {self._name!r} cannot be loaded in this process ({said}); check llm_name, or set "
+                f"language model {self._model!r} cannot be loaded in this process ({said}); check llm_name, or set "
                 "llm_base_url if a server has the model"
             ) from error
         return tokenizer, model if spread else model.to("cuda" if on_gpu else "cpu")
@@ -106,7 +93,7 @@ class LocalLLM(BaseLLM):
             )
         except jinja.TemplateError as error:
             raise LLMError(
-                f"the chat template of language model {self._name!r} refuses the messages ({error}); choose a model "
+                f"the chat template of language model {self._model!r} refuses the messages ({error}); choose a model "
                 "that takes the roles system, user and assistant"
             ) from error
 
@@ -116,7 +103,7 @@ class LocalLLM(BaseLLM):
         room = most if longest is None else min(most, longest - asked)
         if room < 1:
             raise LLMError(
-                f"the messages have {asked} tokens, but language model {self._name!r} takes {longest} together with "
+                f"the messages have {asked} tokens, but language model {self._model!r} takes {longest} together with "
                 "its answer; lower indexing.chunk_size or choose a model that takes more"
             )
         return room
@@ -130,7 +117,7 @@ class LocalLLM(BaseLLM):
             )
         except (RuntimeError, ValueError, IndexError) as error:
             raise LLMError(
-                f"language model {self._name!r} failed ({error}); it may need more memory than is available"
+                f"language model {self._model!r} failed ({error}); it may need more memory than is available"
             ) from error
         tokens: list[int] = made[0].tolist()
         return tokens
@@ -142,6 +129,6 @@ class LocalLLM(BaseLLM):
         if len(answer) >= room:
             return LENGTH
         raise LLMError(
-            f"language model {self._name!r} did not finish within {self._timeout:g} seconds; raise llm.timeout, or "
+            f"language model {self._model!r} did not finish within {self._timeout:g} seconds; raise llm.timeout, or "
             "lower max_new_tokens"
         )

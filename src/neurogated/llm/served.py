@@ -14,7 +14,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.deadline import answer_within
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
-from neurogated.llm.base import BaseLLM, Meta, counted, model_name
+from neurogated.llm.base import ConfiguredLLM, Meta, counted
 from neurogated.llm.bounds import answer_tokens
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Reply:
     completion_tokens: object
 
 
-class ServedLLM(BaseLLM):
+class ServedLLM(ConfiguredLLM):
     """Base of the models behind a client package with the structure of OpenAI's.
 
     The client retries with growing pauses and follows the server's `Retry-After`. If a server refuses an option, such
@@ -56,27 +56,14 @@ class ServedLLM(BaseLLM):
         """Describe the model.
 
         Args:
-            config: the model's name, `temperature`, `max_new_tokens` and `llm.timeout`.
+            config: the settings.
             package: the client package.
             failure: the base class of the package's errors.
         """
-        self._model = model_name(config)
+        super().__init__(config)
         self._package = package
         self._failure_root = failure
-        self._temperature = config.temperature
-        self._max_new_tokens = config.max_new_tokens
-        self._timeout = config.llm.timeout
         self._refused: set[str] = set()
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._model
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Model, temperature and maximum length of an answer."""
-        return {"model": self._model, "temperature": self._temperature, "max_new_tokens": self._max_new_tokens}
 
     def close(self) -> None:
         """Close the connections."""
