@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from benchmarks.synthetic import Synthetic
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
-from neurogated.compose import Parts
 from neurogated.core.clock import utc_now
 from neurogated.core.ports import GraphStorePort
+from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import KernelGenerator
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.storage.log.sqlite.schema import FORMAT_VERSION

@@ -20,12 +20,12 @@ from neurogated import (
     compute_mdhash_id,
     field,
 )
-from neurogated.compose import Parts
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import (
     InputError,
     StorageError,
 )
+from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.graph_store import GraphStore
 

@@ -10,12 +10,13 @@ from datetime import timedelta
 import pytest
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import Parts, build
+from neurogated.compose import build
 from neurogated.config.groups import IndexingSettings
 from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import LLMError, StorageError
 from neurogated.ingestion.document import Document, Passage
+from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock

@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
-from neurogated.compose import Parts
 from neurogated.config.groups import RuntimeSettings
 from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.parts import Parts
 
 # Long enough for the slowest machine. The test waits this long only if it fails.
 PATIENCE = 60.0

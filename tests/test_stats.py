@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import Parts
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.ports import Message
 from neurogated.embedding.cache import CachedEmbedder
@@ -18,6 +17,7 @@ from neurogated.llm.base import BaseLLM, Meta
 from neurogated.llm.cache import CachedLLM
 from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
+from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 
 

@@ -21,10 +21,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import Parts
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.importance import Remark, chat_features, text_features
+from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 
 TEXTS = Path(__file__).with_name("importance_texts.tsv")

@@ -3,7 +3,7 @@
 import logging
 from typing import TYPE_CHECKING, Any
 
-from neurogated.core.defaults import DefaultModels, set_default_models
+from neurogated.core.defaults import Models, set_default_models
 from neurogated.version import __version__
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def _default_models(config: Any) -> DefaultModels:  # noqa: ANN401 - a MemoryConfig or None
+def _default_models(config: Any) -> Models:  # noqa: ANN401 - a MemoryConfig or None
     from neurogated import compose
 
     return compose.default_models(config)

@@ -7,7 +7,6 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,14 +21,11 @@ from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear, SupportsCopies, SupportsIdentity
 from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.defaults import Models
 from neurogated.core.ports import (
-    CausalJudge,
     Embedder,
-    EntityFinder,
     GraphStorePort,
-    KernelSource,
     LanguageModel,
-    QuestionJudge,
 )
 from neurogated.core.projections import SharedCanvases, remove_file
 from neurogated.core.sentiment import SentimentScale
@@ -61,23 +57,6 @@ from neurogated.storage.registry import open_store
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 
-__all__ = [
-    "FACTS_FILE",
-    "OFFLINE_NOTICE",
-    "Models",
-    "Parts",
-    "build",
-    "build_cached_embedder",
-    "build_consolidator",
-    "build_language_model",
-    "build_text_embedder",
-    "build_vector_index",
-    "canvases_of",
-    "default_models",
-    "load_config",
-    "open_session",
-]
-
 FACTS_FILE = "facts.db"
 """The table of facts in the folder of a memory."""
 OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are judged offline"
@@ -91,21 +70,6 @@ _OPENAI_KEY = "OPENAI_API_KEY"
 _ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """The models that settings name, and the judges that use them."""
-
-    config: MemoryConfig
-    embedder: Embedder
-    kernel_source: KernelSource
-    question_judge: QuestionJudge
-    offline_question_judge: QuestionJudge
-    causal_judge: CausalJudge
-    entity_finder: EntityFinder
-    encoder: Encoder
-    language_model: LanguageModel | None = None
 
 
 def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:

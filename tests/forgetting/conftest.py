@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import Parts
 from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.testing import ManualClock
 

@@ -21,13 +21,13 @@ from neurogated import (
     NeuroGraphMemory,
     Passage,
 )
-from neurogated.compose import Parts
 from neurogated.config.groups import IndexingSettings
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import render
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import InputError, LLMError, StorageError, UnknownIdError
+from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.testing import ManualClock
 

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import Parts
 from neurogated.core.model import MemoryNode
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import InputError, UnknownIdError
+from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.testing import ManualClock
 

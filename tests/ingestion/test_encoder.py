@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import Parts
 from neurogated.core.places import named_place
 from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import LLMError
 from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
 from neurogated.ingestion.llm_analysers import LLMImportanceJudge
+from neurogated.parts import Parts
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 

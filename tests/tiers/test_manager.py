@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.compose import Parts
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.log.sqlite.connection import connect
 from neurogated.testing import ManualClock

@@ -7,53 +7,40 @@ a builder here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, KernelSource, QuestionJudge
+    from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, KernelSource, LanguageModel, QuestionJudge
 
 
-class DefaultModels(Protocol):
-    """The models that a configuration names."""
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The models that settings name, and the judges that use them."""
 
-    @property
-    def config(self) -> Any:  # noqa: ANN401 - a MemoryConfig, which core cannot import
-        """The configuration."""
-
-    @property
-    def embedder(self) -> Embedder:
-        """Computes the vectors of texts."""
-
-    @property
-    def kernel_source(self) -> KernelSource:
-        """Computes the kernel of a question."""
-
-    @property
-    def question_judge(self) -> QuestionJudge:
-        """Classifies a question; uses a language model if the configuration names one."""
-
-    @property
-    def offline_question_judge(self) -> QuestionJudge:
-        """Classifies a question without a language model."""
-
-    @property
-    def causal_judge(self) -> CausalJudge:
-        """Decides whether one text causes another."""
-
-    @property
-    def entity_finder(self) -> EntityFinder:
-        """Finds names in texts."""
+    config: Any
+    """The `MemoryConfig`, a class that core cannot import."""
+    embedder: Embedder
+    kernel_source: KernelSource
+    question_judge: QuestionJudge
+    """Uses a language model if the settings name one."""
+    offline_question_judge: QuestionJudge
+    causal_judge: CausalJudge
+    entity_finder: EntityFinder
+    encoder: Any
+    """The `Encoder` of importance and energy."""
+    language_model: LanguageModel | None = None
 
 
-_builders: list[Callable[[Any], DefaultModels]] = []
+_builders: list[Callable[[Any], Models]] = []
 
 
-def set_default_models(build: Callable[[Any], DefaultModels]) -> None:
+def set_default_models(build: Callable[[Any], Models]) -> None:
     """Register `build` as the function that `default_models` calls."""
     _builders[:] = [build]
 
 
-def default_models(config: Any = None) -> DefaultModels:  # noqa: ANN401 - see `DefaultModels.config`
+def default_models(config: Any = None) -> Models:  # noqa: ANN401 - see `Models.config`
     """Return the models that a `MemoryConfig` names; without one, the environment and the defaults apply.
 
     Raises:
