@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, MetabolismSettings, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from tests.knowledge.model_server import ModelServer, serving
 
 
@@ -28,8 +28,6 @@ def config(model: ModelServer, tmp_path: Path) -> MemoryConfig:
 @pytest.fixture
 def memory() -> Iterator[NeuroGraphMemory]:
     """Return a memory whose embedder knows no meanings, so that texts with a few words in common are near."""
-    config = MemoryConfig(
-        storage="memory", embedding_name="hash", metabolism=MetabolismSettings(conflict_similarity=0.1)
-    )
+    config = MemoryConfig(storage="memory", embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
         yield memory

@@ -49,7 +49,8 @@ def _fact_line(fact: Fact) -> str:
     held = [f"{word} {day:%Y-%m-%d}" for word, day in (("from", fact.valid_from), ("to", fact.valid_to)) if day]
     sources = [f"from {counted(len(fact.sources), 'memories')}"] if fact.sources else []
     about = ", ".join([*held, *sources])
-    return f"{fact.id}\n    {fact.statement}" + (f"  ({about})" if about else "")
+    told = f"{fact.subject} {fact.attribute}: {'not ' * fact.is_denied}{fact.value}"
+    return f"{fact.id}\n    {told}" + (f"  ({about})" if about else "")
 
 
 def _fact_json(fact: Fact) -> dict[str, Any]:

@@ -108,20 +108,13 @@ class MetabolismSettings:
     )
 
     # Conflicts
-    check_conflicts: bool = setting(True, "compare new memories with stored ones, and record contradictions")
-    conflict_similarity: float = setting(
-        0.5,
-        "cosine of two texts from which their sentences are compared; 0.5 suits all-MiniLM-L6-v2",
-        low=-1.0,
-        high=1.0,
-    )
+    check_conflicts: bool = setting(True, "read facts from new memories, and record contradictions")
     conflict_facts: int = setting(
         16,
-        "facts about the same subject with which a new fact is compared, like attributes and late facts first",
+        "facts of the same attribute with which a new fact is compared: those that hold, and as many others",
         low=0,
     )
-
-    conflict_most: int = setting(16, "most earlier memories with which a new one is found in conflict", low=1)
+    conflict_most: int = setting(16, "most conflicts of a new memory", low=1)
 
     # A language model reads what the table of attributes does not know.
     read_claims: str = setting(
