@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from neurogated.context.retelling import in_first_person, in_one_person, without_frame
+from neurogated.context.retelling import in_one_person, is_about_speaker, without_frame
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.equal_text import depends_on_day, equal_key
@@ -19,8 +18,6 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
-from neurogated.text.keywords import fold, split_keywords
-from neurogated.text.language import NEGATIONS
 from neurogated.text.sentences import split_sentences
 from neurogated.text.times import find_times
 
@@ -34,8 +31,6 @@ _ECHO_SIMILARITY = 0.4
 
 _ASSISTANT = "assistant"
 """The role whose messages are compared with memories; memories of this role are not."""
-_DENIALS = frozenset(chain.from_iterable(NEGATIONS.values())) | {"nein", "non", "不", "不是"}
-"""Words of sentences that only deny."""
 
 
 class Said(Protocol):
@@ -50,44 +45,33 @@ class Said(Protocol):
         """The role of its speaker."""
 
 
-class _Sentence(NamedTuple):
-    text: str
-    words: frozenset[str]
-
-
-class _Told(NamedTuple):
-    memory: MemoryNode
-    text: str
-    words: frozenset[str]
-
-
 def shares_of(message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, float]:
     """Return the share of a message that each memory says, by id; empty if the message says anything else.
 
-    Each sentence must equal a sentence of a memory, or the whole memory, both in the first person.
+    Each sentence must equal a sentence of a memory, when both speak of the same person.
     """
-    told = [_Told(memory, *one) for memory in memories for one in _sentences(memory.content)]
     found = Counter[str]()
-    for one in _sentences(message.content):
-        near = (each for each in told if _are_near(one.words, each.words))
-        source = next((each.memory.id for each in near if _is_same(message, one.text, each)), None)
+    for sentence in _sentences(message.content):
+        source = next((one.id for one in memories if _says(one, sentence, message)), None)
         if source is None:
             return {}
         found[source] += 1
     return {name: count / found.total() for name, count in found.items()}
 
 
-def _are_near(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Return whether two sentences share enough words to be read, which takes longer."""
-    return 2 * len(ours & theirs) >= min(len(ours), len(theirs))
-
-
-def _is_same(message: MemoryNode, text: str, of: _Told) -> bool:
-    if _are_two_persons(message, of.memory) and in_first_person(without_frame(text)) and in_first_person(of.text):
-        return False
-    said, told = map(equal_key, in_one_person(text, of.text))
-    is_one_day = _moment(message).date() == _moment(of.memory).date()
-    return said == told and (is_one_day or not depends_on_day(find_times(of.text)))
+def _says(memory: MemoryNode, sentence: str, message: MemoryNode) -> bool:
+    """Return whether a memory has a sentence of a message."""
+    plain = without_frame(sentence)
+    are_two = None not in {memory.speaker, message.speaker} and memory.speaker != message.speaker
+    wanted = {equal_key(in_one_person(one)) for one in (sentence, plain)}
+    for told in _sentences(memory.content):
+        if equal_key(in_one_person(told)) not in wanted or (
+            are_two and is_about_speaker(plain) and is_about_speaker(told)
+        ):
+            continue
+        if _moment(message).date() == _moment(memory).date() or not depends_on_day(find_times(told)):
+            return True
+    return False
 
 
 class EchoLinks:
@@ -176,20 +160,8 @@ def _apart(view: GraphView, node_id: str) -> list[str]:
     return [view.ids[row] for row in arcs.target[arcs.weight == 0].tolist()]
 
 
-def _sentences(text: str) -> list[_Sentence]:
-    """Return the sentences with words that carry meaning, or that deny, as in "No."; else the text is one sentence."""
-    parts = [_Sentence(part.strip(), _words_of(part)) for part in split_sentences(text)]
-    return [part for part in parts if part.words] or [_Sentence(text.strip(), frozenset(text.split()))]
-
-
-def _words_of(sentence: str) -> frozenset[str]:
-    words = frozenset(split_keywords(without_frame(sentence)))
-    return words or (_DENIALS & set(fold(sentence).replace("’", "'").strip(" .!,").replace(",", " ").split()))
-
-
-def _are_two_persons(one: MemoryNode, other: MemoryNode) -> bool:
-    """Return whether two messages have speakers with different names."""
-    return None not in {one.speaker, other.speaker} and one.speaker != other.speaker
+def _sentences(text: str) -> list[str]:
+    return [one for one in split_sentences(text) if any(map(str.isalnum, one))] or [text]
 
 
 def _moment(node: MemoryNode) -> datetime:

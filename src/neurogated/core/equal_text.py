@@ -1,31 +1,213 @@
-"""When two texts are the same text."""
+"""When two texts are the same text, in other courtesies, marks, contractions and orders of words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 
-from neurogated.text.language import FUNCTION_WORDS
+from neurogated.core.text_caches import remembered
+from neurogated.text.normalise import Token, plain_sentences, plain_text, tokens_of
+from neurogated.text.words import words_of
+
+__all__ = ["are_equal", "depends_on_day", "equal_key"]
 
 _GAP = re.compile(r"(?<=\S)[^\S\n]+")
 _LINE_END = re.compile(r"[^\S\n]+$", re.MULTILINE)
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_KEPT = 4_096
+"""Texts whose keys are kept."""
+_DAY = 2
+"""Digits of a day."""
 _YEAR = re.compile(r"\d{4}")
-_SMALL = frozenset().union(*FUNCTION_WORDS.values())
+_CODE = re.compile(r"[{}<>=\\|`;]|^[ \t]+\S|[ \t]{2,}", re.MULTILINE)
+"""Marks and indentation of texts in which every character counts."""
+_LONGEST_LINE = 2_000
+"""Characters of a line that `plain_sentences` reads."""
+_SIGNS = (
+    (re.compile(r"(?<![\w)])-(?=\d)|(?<=\w)-(?!\w)"), " minus "),
+    (re.compile(r"(?<=\w)\+(?!\w)"), " plus "),
+    (re.compile(r"(?<=\d) ?[\"\u2033]"), " inch"),
+    (re.compile(r"(?<=\d) ?['\u2032](?!\w)"), " foot"),
+)
+"""Marks that say something."""
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th|[.])\Z", re.IGNORECASE)
+_MEASURE = re.compile(r"(\d[\d.,]*)([a-z]{1,2})\Z", re.IGNORECASE)
+_HOUR = re.compile(r"(\d{1,2}):00\Z")
+_ASKS_YOU = re.compile(
+    r"(?:(?:can|could|would|will) you|kannst du|könntest du|puedes|peux tu|tu peux)\b", re.IGNORECASE
+)
+_FREE = frozenset({"ich", "wir"})
+_FIXED = frozenset({"nur", "auch", "sogar"})
+"""German places words freely around these subjects, except for words that depend on their place."""
+_COPULAS = frozenset(
+    {"is", "are", "was", "were", "ist", "sind", "war", "waren", "es", "son", "era", "eran", "est", "sont"}
+)
+_OWNERS = words_of(
+    """my our your his her its their mein meine unser unsere dein deine sein seine ihr ihre mi mis tu tus su sus
+    nuestro nuestra mon ma mes notre ton ta votre"""
+)
+_LIVING = {"living": "live", "working": "work", "studying": "study"}
+_POLITE = re.compile(r"\b(?:please|kindly|bitte|por favor|s'il (?:te|vous) pla[iî]t)\b,?", re.IGNORECASE)
+_DAY_OF = re.compile(r"(?<=\d)\. (?=(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)[a-z]*\b)", re.IGNORECASE)
+"""What stands between day and month in German; it ends no sentence."""
 
 
+def _same(text: str) -> dict[str, str]:
+    groups = (line.split() for line in text.strip().splitlines())
+    return {word: first for first, *others in groups for word in others}
+
+
+_SAME = _same("""
+every each
+1 one eins
+2 two zwei dos deux
+3 three drei tres trois
+4 four vier cuatro quatre
+5 five fünf cinco cinq
+6 six sechs seis
+7 seven sieben siete sept
+8 eight acht ocho huit
+9 nine neun nueve neuf
+10 ten zehn diez dix
+11 eleven elf once onze
+12 twelve zwölf doce douze
+euro euros eur €
+dollar dollars usd $
+pound pounds gbp £
+percent % prozent
+kg kilogram kilograms kilo kilos kilogramm
+km kilometre kilometres kilometer kilometers
+color colour
+favorite favourite
+neighbor neighbour
+wlan wifi
+""")
+_MONTHS = words_of(
+    """january february march april may june july august september october november december jan feb mar apr jun jul aug
+    sep sept oct nov dec"""
+)
+
+
+def are_equal(texts: Sequence[str]) -> bool:
+    """Return whether texts are equal: they have one key, and no word within their sentences differs in its capitals."""
+    return len(set(map(equal_key, texts))) == 1 and all(
+        names.get(word, name) == name
+        for one, other in combinations(dict.fromkeys(texts), 2)
+        for names in (_cases(one),)
+        for word, name in _cases(other).items()
+    )
+
+
+@remembered(_KEPT)
+def _cases(text: str) -> dict[str, str]:
+    """Return the words within the sentences of a text as written, by small letters; none of a text in capitals."""
+    if text.isupper():
+        return {}
+    words = [token.raw for one in plain_sentences(text) for token in tokens_of(one.text)[1:]]
+    return {word.lower(): word for word in words if word.isalpha() and word[1:] in (word[1:].lower(), word[1:].upper())}
+
+
+@remembered(_KEPT)
 def equal_key(text: str) -> str:
     """Return a text that is equal for equal texts: those that differ only where this cannot change the meaning.
 
-    These are the form of Unicode, blanks around a text and at the ends of its lines, the width of gaps within a line,
-    and the case of the first letter, if the first word is a function word such as "the". Line breaks and the
-    indentation of lines count.
+    These are courtesies and lead-ins, case, marks and hyphens, contractions, numbers in words, and the order around a
+    copula with an owner ("my boss is Ana") or of a part that may stand in front ("on Mondays I swim"). In texts with
+    marks of code or with indentation only blanks at the ends of lines and the width of gaps differ.
     """
     text = _GAP.sub(" ", _LINE_END.sub("", unicodedata.normalize("NFC", text).strip()))
-    first = _FIRST_WORD.match(text)
-    is_small = first is not None and first[0].lower() in _SMALL and not first[0][1:].isupper()
-    return text[:1].lower() + text[1:] if is_small else text
+    if _CODE.search(text) or len(max(text.splitlines(), key=len, default="")) > _LONGEST_LINE:
+        return text
+    read = _DAY_OF.sub(" ", text)
+    for sign, word in _SIGNS:
+        read = sign.sub(word, read)
+    keys = [
+        _sentence_key(one.text, is_question=one.is_question)
+        for one in plain_sentences(read)
+        if plain_text(f"{one.text}, x") != "x"  # it is more than a courtesy
+    ]
+    return "\n".join(filter(None, keys)) or text
+
+
+def _sentence_key(text: str, *, is_question: bool) -> str:
+    text = _POLITE.sub("", text).lstrip("¿¡ ")
+    asked = _ASKS_YOU.match(text)
+    if asked is not None:
+        text, is_question = text[asked.end() :], False
+    words = list(_amounts(_dates(list(_words(tokens_of(text))))))
+    return "".join(_ordered(words)) + "?" * is_question
+
+
+def _words(tokens: Sequence[Token]) -> Iterator[str]:
+    before = ""
+    for token in tokens:
+        word = _word(token)
+        if word == "got" and before == "have":
+            continue
+        if measure := _MEASURE.match(word):
+            yield from (measure[1], _SAME.get(measure[2].lower(), measure[2].lower()))
+        elif word:
+            yield word
+        before = word or before
+
+
+def _word(token: Token) -> str:
+    """Return a word in one form; names with digits keep their case, and marks are no words."""
+    if token.word == "'s":
+        return "is"
+    if token.word in _SAME:
+        return _SAME[token.word]
+    if (hour := _HOUR.match(token.word)) or (hour := _ORDINAL.match(token.word)):
+        return hour[1]
+    is_name = any(map(str.isdigit, token.raw))
+    word = re.sub(r"(?<=\w)-(?=\w)", "", token.raw if is_name else token.word)
+    word = re.sub(r"(?<=\d),(?=\d{3})", "", word) if any(map(str.isalnum, word)) else ""
+    return _SAME.get(word, word)
+
+
+def _dates(words: list[str]) -> list[str]:
+    """Return the words with dates as day and month: "june 14" and "14 of june" as "14 june"."""
+    for place, word in enumerate(words):
+        if word not in _MONTHS:
+            continue
+        if place + 1 < len(words) and words[place + 1].isdecimal() and len(words[place + 1]) <= _DAY:
+            words[place : place + 2] = [words[place + 1], word]
+        elif place > 1 and words[place - 1] == "of" and words[place - 2].isdecimal():
+            before = words[: place - 2]
+            before = before[:-1] if before[-1:] == ["the"] else before
+            return _dates([*before, words[place - 2], *words[place:]])
+    return words
+
+
+_COINS = frozenset({"euro", "dollar", "pound"})
+
+
+def _amounts(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words with currencies behind their amounts."""
+    left = list(words)
+    for place in range(len(left) - 1):
+        if left[place] in _COINS and left[place + 1][:1].isdigit():
+            left[place : place + 2] = [left[place + 1], left[place]]
+    yield from left
+
+
+def _ordered(words: list[str]) -> Sequence[str]:
+    """Return the words in the order that all sentences with the same meaning share."""
+    if len(words) > 1:
+        for place in range(1, len(words)):
+            if words[place] in _LIVING and words[place - 1] in {"am", "are", "is"}:
+                words[place - 1 : place + 1] = [_LIVING[words[place]]]
+                break
+    copulas = [place for place, word in enumerate(words) if word in _COPULAS and 0 < place < len(words) - 1]
+    if len(copulas) == 1:
+        sides = words[: copulas[0]], words[copulas[0] + 1 :]
+        if not _OWNERS.isdisjoint((sides[0][0], sides[1][0])):
+            first, second = sorted(sides)
+            return [*first, words[copulas[0]], *second]
+    if not _FREE.isdisjoint(words) and _FIXED.isdisjoint(words):
+        return sorted(words)
+    return min((words[place:] + words[:place] for place in range(len(words))), default=words)
 
 
 def depends_on_day(times: Iterable[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import given_times
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.equal_text import depends_on_day, equal_key
+from neurogated.core.equal_text import are_equal, depends_on_day
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import fronts, has_groups
@@ -122,7 +122,7 @@ class Duplicates:
             if heads[0] == heads[1] or groups.are_separate(*heads):
                 continue
             nodes = self._nodes({*ends, *heads}, known)
-            if len(nodes) == len({*ends, *heads}) and len(set(map(_key, nodes.values()))) == 1:
+            if len(nodes) == len({*ends, *heads}) and _say_the_same(list(nodes.values())):
                 front, behind = sorted(heads, key=lambda head: _age(nodes[head]))
                 groups.merge(front, behind, _SURE)
 
@@ -150,10 +150,13 @@ def _frame(node: MemoryNode) -> object:
     return owner, kind, voice, node.title and fold(node.title), unnamed, given_times(node)[0], node.valid_to
 
 
-def _key(node: MemoryNode) -> object:
-    """Return all that must be equal for two memories to say the same."""
-    day = node.timestamp and node.timestamp.date() if depends_on_day(node.found.times) else None
-    return _frame(node), equal_key(node.content), day
+def _say_the_same(nodes: Sequence[MemoryNode]) -> bool:
+    return len({(_frame(node), _day(node)) for node in nodes}) == 1 and are_equal([node.content for node in nodes])
+
+
+def _day(node: MemoryNode) -> date | None:
+    """Return the day on which a memory was said, if it would say something else on another day."""
+    return node.timestamp.date() if node.timestamp and depends_on_day(node.found.times) else None
 
 
 def _theme(node: MemoryNode) -> object:
