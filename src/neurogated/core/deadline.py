@@ -10,17 +10,19 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def answer_within(seconds: float, call: Callable[[], T], name: str) -> T:
+def answer_within(seconds: float | None, call: Callable[[], T], name: str) -> T:
     """Return the result of a call, or raise its error. The call has a thread of its own, which nothing stops.
 
     Args:
-        seconds: how long to wait.
+        seconds: how long to wait; None: as long as the call takes, in this thread.
         call: a call that may take long, such as one of a server.
         name: the name of the thread.
 
     Raises:
         TimeoutError: the call takes longer. It goes on, and its result is lost.
     """
+    if seconds is None:
+        return call()
     answer: Future[T] = Future()
 
     def run() -> None:

@@ -59,36 +59,14 @@ class Enquiry(Protocol[Q, A]):
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[Q]:
         """Return the questions about a memory; `is_later` tells of another whether it waits behind this one."""
 
-    def ask(self, questions: Sequence[Q], seconds: float | None) -> Sequence[A | None]:
-        """Return the answers, None for each that the model left out. No lock is held.
+    def ask(self, questions: Sequence[Q]) -> Sequence[A | None]:
+        """Return the answers to questions about memories of one owner, None for each that the model left out.
 
-        Args:
-            questions: questions about memories of one owner.
-            seconds: how long to wait; None: as long as the model takes.
-
-        Raises:
-            LLMError: the model failed, or took longer.
+        No lock is held. Raises LLMError.
         """
 
     def delta(self, answers: Answers[Q, A], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
         """Return the changes that follow from answers, under the write lock; `settled` wait no longer."""
-
-
-def asked_within(seconds: float | None, ask: Callable[[], A]) -> A:
-    """Return the answer of a model.
-
-    Raises:
-        LLMError: the model failed, or took more than `seconds`.
-    """
-    if seconds is None:
-        return ask()
-    try:
-        return answer_within(seconds, ask, "model")
-    except TimeoutError:
-        raise LLMError(
-            f"the model did not answer within {seconds:g} seconds; raise metabolism.conflict_deadline or choose a "
-            "faster model"
-        ) from None
 
 
 class _Step(NamedTuple, Generic[Q, A]):
@@ -244,7 +222,9 @@ class Backlog(Generic[Q, A]):
         given: Sequence[A | None] = [None] * len(batch)
         reason = "it left them out"
         try:
-            given = self._enquiry.ask(batch, seconds)
+            given = answer_within(seconds, lambda: self._enquiry.ask(batch), "model")
+        except TimeoutError:
+            reason = f"no answer within {seconds} seconds of metabolism.conflict_deadline; choose a faster model"
         except LLMError as error:
             reason = str(error)
         if missing := [self._task(one) for one, answer in zip(batch, given, strict=True) if answer is None]:

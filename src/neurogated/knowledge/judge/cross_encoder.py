@@ -38,8 +38,8 @@ class CrossEncoderJudge:
         self._model = model
         self._threshold = threshold
 
-    def judge(self, pairs: Sequence[TextPair], seconds: float | None = None) -> list[Relation | None]:  # noqa: ARG002
-        """Return the relation of each pair; see `TextJudge`. The model runs here, so it has no deadline.
+    def judge(self, pairs: Sequence[TextPair]) -> list[Relation | None]:
+        """Return the relation of each pair; see `TextJudge`.
 
         Raises:
             LLMError: the model cannot be loaded, or has no classes for contradiction and entailment.

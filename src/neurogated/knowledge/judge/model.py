@@ -16,7 +16,7 @@ from neurogated.core.judgements import Relation, RelationKind, Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel
 from neurogated.core.view import GraphView
-from neurogated.knowledge.backlog import Answers, asked_within
+from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import WAITING, ConflictChecker, Found
 from neurogated.knowledge.judge.candidates import CandidateFinder, TextPair
 from neurogated.knowledge.origin import statements_in
@@ -25,8 +25,8 @@ from neurogated.text.strings import one_line
 
 __all__ = ["ModelJudge", "PairEnquiry", "TextJudge"]
 
-# Most characters of a memory that the model reads.
-_CHARACTERS = 600
+# Most characters of a memory that the model reads, and of those before the sentence that matters.
+_CHARACTERS, _BEFORE = 600, 150
 
 # Least confidence of the model from which a conflict is recorded.
 _CONFIDENCE = 0.5
@@ -46,16 +46,8 @@ _KINDS: dict[str, tuple[RelationKind, Verdict | None]] = {
 class TextJudge(Protocol):
     """Decides how two texts of one speaker relate."""
 
-    def judge(self, pairs: Sequence[TextPair], seconds: float | None = None) -> list[Relation | None]:
-        """Return the relation of each pair, None for a pair without an answer.
-
-        Args:
-            pairs: the pairs.
-            seconds: how long to wait; None: as long as it takes.
-
-        Raises:
-            LLMError: the model failed, or took longer.
-        """
+    def judge(self, pairs: Sequence[TextPair]) -> list[Relation | None]:
+        """Return the relation of each pair, None for a pair without an answer. Raises LLMError."""
 
 
 class ModelJudge:
@@ -66,14 +58,11 @@ class ModelJudge:
         self._prompts = prompts
         self._config = config
 
-    def judge(self, pairs: Sequence[TextPair], seconds: float | None = None) -> list[Relation | None]:
-        """Return the relation of each pair; see `TextJudge`. The cache keeps a late answer."""
+    def judge(self, pairs: Sequence[TextPair]) -> list[Relation | None]:
+        """Return the relation of each pair; see `TextJudge`."""
         lines = [json.dumps(self._shown(number, pair), ensure_ascii=False) for number, pair in enumerate(pairs, 1)]
-        messages, schema = (
-            self._prompts.render("contradiction", pairs="\n".join(lines)),
-            self._prompts.schema("contradiction"),
-        )
-        answer = asked_within(seconds, lambda: self._model.infer_json(messages, schema))
+        messages = self._prompts.render("contradiction", pairs="\n".join(lines))
+        answer = self._model.infer_json(messages, self._prompts.schema("contradiction"))
         # A number that occurs twice is no clear answer.
         times = Counter(entry["pair"] for entry in answer["pairs"])
         found = {entry["pair"]: entry for entry in answer["pairs"] if times[entry["pair"]] == 1}
@@ -98,22 +87,15 @@ def in_order(pair: TextPair) -> tuple[tuple[MemoryNode, int], tuple[MemoryNode, 
 
 def _quoted(node: MemoryNode, place: int) -> dict[str, str]:
     day = node.valid_from or node.timestamp
-    text = _around(statements_in(node), place, _CHARACTERS)
+    text = _around(statements_in(node), place)
     return {**({} if day is None else {"day": day.date().isoformat()}), "text": text}
 
 
-def _around(sentences: Sequence[str], place: int, most: int) -> str:
-    """Return a sentence with as many of its neighbours as fit, the nearest first."""
-    if not sentences:
-        return ""
-    place = min(place, len(sentences) - 1)
-    chosen = {place: sentences[place][:most]}
-    left = most - len(chosen[place])
-    for other in sorted(range(len(sentences)), key=lambda one: (abs(one - place), one)):
-        if other not in chosen and len(sentences[other]) < left:
-            chosen[other] = sentences[other]
-            left -= len(sentences[other]) + 1
-    return " ".join(chosen[one] for one in sorted(chosen))
+def _around(sentences: Sequence[str], place: int) -> str:
+    """Return the sentences of a text, or of a long one a piece that begins shortly before a sentence."""
+    before = len(" ".join(sentences[:place]))
+    begin = max(0, before - _BEFORE) if sum(map(len, sentences)) > _CHARACTERS else 0
+    return " ".join(sentences)[begin : begin + _CHARACTERS]
 
 
 class PairEnquiry:
@@ -134,9 +116,9 @@ class PairEnquiry:
         """Return the pairs of a memory. A pair belongs to the memory that was queued later, so it is judged once."""
         return self._finder.pairs(view, node, is_later)
 
-    def ask(self, questions: Sequence[TextPair], seconds: float | None) -> Sequence[Relation | None]:
+    def ask(self, questions: Sequence[TextPair]) -> Sequence[Relation | None]:
         """Return the relations of pairs; see `TextJudge.judge`."""
-        return self._judge.judge(list(map(self._finder.with_known, questions)), seconds)
+        return self._judge.judge(list(map(self._finder.with_known, questions)))
 
     def delta(self, answers: Answers[TextPair, Relation], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
         """Return the conflicts among the answers; the write lock is held."""

@@ -16,7 +16,7 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel
 from neurogated.core.view import GraphView
-from neurogated.knowledge.backlog import Answers, asked_within
+from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker
 from neurogated.knowledge.origin import is_compared, statements_in
 from neurogated.knowledge.read.table import attribute_named, attributes
@@ -74,12 +74,11 @@ class ClaimEnquiry:
         is_read = is_compared(node) and node.found.statement is None and any(statements_in(node))
         return [Reading(node)] if is_read else []
 
-    def ask(self, questions: Sequence[Reading], seconds: float | None) -> Sequence[Sequence[Claim] | None]:
+    def ask(self, questions: Sequence[Reading]) -> Sequence[Sequence[Claim]]:
         """Return the claims of each memory. A claim whose quote or value is not in its text is dropped."""
         lines = (json.dumps(_shown(number, one.node), ensure_ascii=False) for number, one in enumerate(questions, 1))
         messages = self._prompts.render("claims", attributes=", ".join(attributes()), messages="\n".join(lines))
-        schema = self._prompts.schema("claims")
-        answer = asked_within(seconds, lambda: self._model.infer_json(messages, schema))
+        answer = self._model.infer_json(messages, self._prompts.schema("claims"))
         told = defaultdict[int, list[dict[str, Any]]](list)
         for entry in answer["claims"]:
             told[entry["message"]].append(entry)
