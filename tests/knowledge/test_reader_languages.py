@@ -123,6 +123,9 @@ def test_the_form_of_a_verb_names_its_subject() -> None:
         ("Ça fait cinq ans que je vis à Bruxelles.", "home", "Bruxelles", False),
         ("No me gusta el queso.", "like", "queso", True),
         ("Vivo en un pueblo cerca de Segovia.", "home", "Segovia", False),
+        ("mein Termin beim Augenarzt ist am 2. Juni", "appointment", "2. Juni", False),
+        ("J'ai arrêté de fumer il y a un mois.", "habit", "fumer", True),
+        ("Dejé de fumar, por si acaso.", "habit", "fumar", True),
     ],
 )
 def test_small_words_are_no_part_of_a_value(text: str, attribute: str, value: str, *, is_denied: bool) -> None:

@@ -221,7 +221,11 @@ _CHECKS: dict[str, Callable[[Clause, Span, Language], bool]] = {
         clause.tokens[span[0]].word not in own.words["common"]
         and (is_place(text_of(clause, span)) or (clause.has_case and _is_proper(clause, span, own)))
     ),
-    "firm": lambda clause, span, own: _is_proper(clause, span, own) and not is_place(text_of(clause, span)),
+    "firm": lambda clause, span, own: (
+        clause.tokens[span[0]].word not in own.words["common"]
+        and _is_proper(clause, span, own)
+        and not is_place(text_of(clause, span))
+    ),
     "lower": lambda clause, span, _: not clause.has_case or not clause.tokens[span[0]].raw[:1].isupper(),
     "number": _has_number,
     "bare": _is_bare,
