@@ -150,7 +150,10 @@ def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) 
         while start < len(tokens) and labels[start] and tokens[start].word not in language.finite:
             start += 1
         is_relative = token.raw == "," and after < len(tokens) and tokens[after].word in relatives
-        if token.raw in _HARD or (not is_relative and _starts(tokens[start : start + _LOOKED_AT], language)):
+        is_only_time = token.raw in _SOFT and all(labels[begin:i])
+        if token.raw in _HARD or (
+            not is_relative and not is_only_time and _starts(tokens[start : start + _LOOKED_AT], language)
+        ):
             yield i, after
             begin = after
 

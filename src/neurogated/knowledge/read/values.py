@@ -138,7 +138,12 @@ def _compare_places(one: str, other: str) -> ValueRelation | None:
 
 def _compare_dates(one: str, other: str) -> ValueRelation | None:
     first, second = date_of(one), date_of(other)
-    return _compare_spans(first, second) if first and second else None
+    if not (first and second) or (first.first.year == 1) == (second.first.year == 1):
+        return _compare_spans(first, second) if first and second else None
+    days = [(span.first.month, span.first.day, span.last.day) for span in (first, second)]
+    if days[0] != days[1]:
+        return "different"
+    return "wider" if first.first.year == 1 else "narrower"
 
 
 def _compare_numbers(one: str, other: str) -> ValueRelation | None:
@@ -167,7 +172,7 @@ def _compare_ids(one: str, other: str) -> ValueRelation:
 def _compare_words(one: str, other: str) -> ValueRelation:
     words, others = set(split_keywords(one)), set(split_keywords(other))
     if words == others or not (words and others):
-        return "same" if words else "different"
+        return "same" if words and others else "different"
     return "narrower" if words > others else "wider" if words < others else "different"
 
 

@@ -203,14 +203,13 @@ class Language:
             elif part.startswith("[") and not self.has_spaces:
                 yield from (Element("", frozenset((sign,)), is_value=True) for sign in part[1:-1])
             else:
-                words = part.strip("()[]").split("/")
-                inflects = before == SUBJECT or part.startswith("[")
-                self.lemmas.update(words if before == SUBJECT else ())
+                words = part.strip("()[]=").split("/")
+                is_verb = before == SUBJECT and not part.startswith("=")
+                inflects = is_verb or part.startswith("[")
+                self.lemmas.update(words if is_verb else ())
                 forms = [self._forms(word) if inflects or word in self._always else {word} for word in words]
                 forms += [] if before == SUBJECT else [set(words)]
-                yield Element(
-                    "", frozenset().union(*forms), part.startswith("("), part.startswith("["), before == SUBJECT
-                )
+                yield Element("", frozenset().union(*forms), part.startswith("("), part.startswith("["), is_verb)
             before = SUBJECT if part.startswith("{v") and not before else part if not part.startswith("(") else before
 
     @property
