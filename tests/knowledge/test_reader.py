@@ -80,7 +80,7 @@ def test_a_text_says_what_its_sentences_say(statements: list[tuple[str, str, str
 
 
 WORDS = st.sampled_from(
-    [*["I", "my", "am", "is", "in", "the", "not", "'s", ",", ";", "live", "work", "3", "May", "?", "我", "在", "的"]]
+    ["I", "my", "am", "is", "the", "not", "'s", ",", "live", "in", "3", "May", "?", "我", "在", "的"]
 )
 
 
