@@ -232,7 +232,7 @@ def _is_asked(clause: Clause, match: Match, attribute: Attribute, own: Language)
     """Return whether the words of a question for the value may ask for one of the attribute."""
     begin, end = match.value
     kind = match.wording.value_kind
-    has_subject = match.subject[0] < match.used[0] or not all(clause.labels[slice(*match.subject)])
+    has_subject = match.subject[0] <= match.used[0] or not all(clause.labels[slice(*match.subject)])
     if not has_subject or (ASKED in clause.labels and not all(clause.labels[begin:end])):
         return False
     if begin < end and (kind in own.kinds or "|" in kind):
