@@ -17,7 +17,10 @@ from neurogated.core.scope import Scope
 from neurogated.knowledge.judge.slots import slot_key
 from neurogated.knowledge.origin import said_in
 from neurogated.text.keywords import fold
+from neurogated.text.language import NEGATIONS
 from neurogated.utils.hash_utils import compute_mdhash_id
+
+_DENYING = frozenset().union(*NEGATIONS.values())
 
 
 class Mate(NamedTuple):
@@ -93,11 +96,11 @@ def claim_of(node: MemoryNode) -> Claim:
     if parts is None:
         raise ValueError(f"node {node.id!r} is neither a claim nor a fact with known parts")
     values = node.metadata if parts.is_read else {}
-    change = values.get("change")
+    change, (attribute, value, is_denied) = values.get("change"), _affirmed(parts)
     return Claim(
-        Slot(parts.subject, parts.attribute),
-        parts.value,
-        is_denied=parts.is_denied,
+        Slot(parts.subject, attribute),
+        value,
+        is_denied=is_denied,
         change=Change(change) if change else None,
         is_past=bool(values.get("is_past")),
         valid_from=given.valid_from,
@@ -107,6 +110,16 @@ def claim_of(node: MemoryNode) -> Claim:
         sentence=int(values.get("sentence", 0)),
         quote=node.content if parts.is_read else "",
     )
+
+
+def _affirmed(parts: Statement) -> tuple[str, str, bool]:
+    """Return attribute and value of a fact without a word that denies, as in "is not" or "not single", and whether."""
+    kept = [word for word in parts.attribute.split() if word.casefold() not in _DENYING]
+    first, _, rest = parts.value.partition(" ")
+    is_value = first.casefold() in _DENYING and bool(rest)
+    if parts.is_read or not (is_value or 0 < len(kept) < len(parts.attribute.split())):
+        return parts.attribute, parts.value, parts.is_denied
+    return " ".join(kept) or parts.attribute, rest if is_value else parts.value, not parts.is_denied
 
 
 def time_of(node: MemoryNode) -> datetime:

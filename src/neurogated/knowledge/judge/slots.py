@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from neurogated.core.claims import Change, Claim, Slot
@@ -13,6 +14,7 @@ from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
 _SURE, _LIKELY = 0.95, 0.85
+_INDEFINITE = re.compile(r"(?:an?|some|une?|des|ein(?:e[nmrs]?)?|un[ao]s?) ", re.IGNORECASE)
 _GUESS = 0.7
 """Confidence below which a claim contradicts nothing."""
 INDEPENDENT = Relation(RelationKind.INDEPENDENT, _LIKELY, "They are about different things.")
@@ -56,7 +58,7 @@ class SlotJudge:
         attribute = _attribute(earlier, later)
         fit = compare_values(attribute, earlier.value, later.value)
         if earlier.is_denied != later.is_denied:
-            return self._denied(earlier, later, fit)
+            return self._denied(attribute, earlier, later, fit)
         if fit == "same":
             return self._same(earlier, later)
         if earlier.is_denied or earlier.is_past or later.is_past:
@@ -68,17 +70,19 @@ class SlotJudge:
         if attribute.is_single and _are_apart(earlier, later):
             reason = f"{_said(earlier)} held before {later.value}."
             return Relation(RelationKind.SUPERSESSION, _SURE, reason, "superseded")
-        if fit != "different":
+        if fit != "different" or _is_description(earlier) != _is_description(later):
             return Relation(RelationKind.REFINEMENT, _LIKELY, "Both values fit together, and one says more.")
         if not attribute.is_single:
             return _independent(f"“{attribute.key}” can have several values.")
         return _conflict(earlier, later, f"“{attribute.key}” has one value at a time.")
 
-    def _denied(self, earlier: Claim, later: Claim, fit: ValueRelation) -> Relation:
+    def _denied(self, attribute: Attribute, earlier: Claim, later: Claim, fit: ValueRelation) -> Relation:
         """Compare a denial with a value. To deny a value denies the narrower ones too, and not the wider ones."""
         excludes = fit in {"same", "wider" if earlier.is_denied else "narrower"}
         if not excludes or earlier.is_past or (later.is_past and later.change is None):
-            return _independent("The one value does not exclude that the other is denied.")
+            reason = "The one value does not exclude that the other is denied."
+            says_more = attribute.is_single and fit == "different" and earlier.is_denied and not later.is_past
+            return Relation(RelationKind.REFINEMENT, _LIKELY, reason) if says_more else _independent(reason)
         return _conflict(earlier, later, f"One denies that {_said(earlier)}.")
 
     def _same(self, earlier: Claim, later: Claim) -> Relation:
@@ -112,6 +116,11 @@ def _conflict(earlier: Claim, later: Claim, reason: str) -> Relation:
 def _are_apart(one: Claim, other: Claim) -> bool:
     """Return whether the earlier of two claims ended before the other began, as both say."""
     return one.valid_to is not None and other.valid_from is not None and one.valid_to <= other.valid_from
+
+
+def _is_description(claim: Claim) -> bool:
+    """Return whether a stated value says what kind of thing it is, such as "a bank", and not which one."""
+    return _INDEFINITE.match(claim.value) is not None
 
 
 def _independent(reason: str) -> Relation:
