@@ -235,3 +235,13 @@ def test_stated_facts_and_claims_meet(memory: NeuroGraphMemory) -> None:
     held = {one.value: (one.valid_to, one.sources) for one in known(memory)}
     assert held["Leeds"] == (None, ())
     assert {side for one in memory.conflicts.list(None, user_id="ana") for side in one.sides} > {stated, later}
+
+
+def test_a_value_ends_at_the_latest_when_its_end_was_said(memory: NeuroGraphMemory) -> None:
+    said(memory, "I live in Ghent.", 10)
+    said(memory, "I drive a Civic.", 10)
+    said(memory, "I moved to Antwerp two weeks ago.", 12)
+    said(memory, "I sold the Civic yesterday.", 12)
+    held = {(one.value, one.is_denied): (one.valid_from, one.valid_to) for one in known(memory)}
+    assert held[("Ghent", False)][1] == START + 12 * DAY
+    assert held[("Civic", True)] == (START + 11 * DAY, None)

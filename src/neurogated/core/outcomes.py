@@ -46,6 +46,8 @@ class SideTimes(NamedTuple):
     valid_to: datetime | None
     moment: datetime
     """When it began to hold, was said, or was stored; see `conflicts.moment_of`."""
+    said: datetime
+    """When it was said, or else stored."""
     is_fact: bool
     """Whether it is a fact with a subject, an attribute and a value."""
 
@@ -76,7 +78,8 @@ class Outcome(Generic[_Key]):
 def times_of(memory: _Lasting) -> SideTimes:
     """Return the given times of a memory or its record, which has no outcome."""
     moment = memory.valid_from or memory.timestamp or memory.created_at
-    return SideTimes(memory.valid_from, memory.valid_to, moment, memory.found.statement is not None)
+    said = memory.timestamp or memory.created_at
+    return SideTimes(memory.valid_from, memory.valid_to, moment, said, memory.found.statement is not None)
 
 
 def outcome_of(conflict: Conflict, keys: Mapping[str, _Key], at: datetime) -> Outcome[_Key] | None:
@@ -101,8 +104,8 @@ class Outcomes(Generic[_Key]):
         """Return the valid time of a memory; None if there is no such memory.
 
         A wrong memory holds at no time, and ends no other; the facts on both sides of it replace each other. A
-        superseded memory holds until the other begins; if the other does not begin later, until the conflict was
-        found. One that replaced another holds from its own moment on.
+        superseded memory holds until the other begins; if that is no later, until the other was said, or else until the
+        conflict was found. One that replaced another holds from its own moment on.
         """
         own = self.times(key)
         if own is None:
@@ -142,7 +145,7 @@ class Outcomes(Generic[_Key]):
                 if own.is_fact and other.moment >= own.moment:
                     yield from self._ends(name, seen | {key})
             elif one.loser == key and not one.is_wrong and not is_later and not seen:
-                yield max(one.found_at, own.moment)
+                yield other.said if other.said > own.moment else max(one.found_at, own.moment)
             elif one.loser == key and is_later and (seen or not one.is_wrong):
                 yield other.moment
 

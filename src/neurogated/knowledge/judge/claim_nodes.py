@@ -50,14 +50,20 @@ def claims_in(reader: ClaimReader, node: MemoryNode, read: Sequence[Claim] = ())
         replace(
             one,
             said=said,
-            # A value that ends is denied from then on.
             is_denied=one.is_denied or one.change is Change.ENDS,
             valid_from=one.valid_from or times[0],
             valid_to=one.valid_to or times[1],
         )
-        for one in read or reader.read(said_in(node), said, node.speaker)
+        for one in map(_from_its_end, read or reader.read(said_in(node), said, node.speaker))
         if one.value.strip() and one.slot.subject.strip()
     ]
+
+
+def _from_its_end(claim: Claim) -> Claim:
+    """Return a claim; of a value that ends, it is the denial from then on."""
+    if claim.change is not Change.ENDS or claim.valid_to is None:
+        return claim
+    return replace(claim, valid_from=claim.valid_to, valid_to=None)
 
 
 def claim_node(claim: Claim, source: MemoryNode) -> MemoryNode:
