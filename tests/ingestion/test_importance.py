@@ -178,3 +178,10 @@ def test_a_memory_about_the_present_task_starts_with_more_energy(tmp_path: Path)
         gains = [node.base_energy - node.importance for node in map(memory.get, ids)]
     assert gains[0] > 0.1 > gains[1]
     assert gains[2:] == [0.0, 0.0, 0.0]
+
+
+def test_a_job_offer_never_sleeps_and_small_talk_may() -> None:
+    limit = MemoryConfig().metabolism.dormant_importance
+    for earlier in (0, 100_000):
+        assert judged("I got a job offer from a hospital in Basel.", "user", None, earlier) > limit
+        assert judged("lol", "user", None, earlier) < limit

@@ -45,7 +45,7 @@ def _expected(memory: dict[str, Any]) -> tuple[str, str, float]:
     """Return tier but for the canvas, layer and energy, by their definitions."""
     idle = min(memory["days"], memory["used"]) if memory["uses"] else memory["days"]
     energy = memory["base_energy"] * 0.5 ** (memory["days"] / (3650 if memory["kind"] == "fact" else 180))
-    dormant = energy < 0.1 and memory["importance"] < 0.65 and idle >= 14
+    dormant = energy < 0.1 and memory["importance"] < 0.55 and idle >= 14
     tier = "dormant" if dormant else "crystal" if memory["kind"] == "fact" else "web"
     if memory["days"] < 1:
         return tier, "emerging", energy

@@ -53,7 +53,7 @@ class MetabolismSettings:
 
     # Tiers
     dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0)
-    dormant_importance: float = setting(0.65, "a dormant memory has less importance than this", low=0.0, high=1.0)
+    dormant_importance: float = setting(0.55, "a dormant memory has less importance than this", low=0.0, high=1.0)
     dormant_idle_days: float = setting(
         14.0, "a dormant memory had no access for this many days", low=0.0, high=_LONGEST
     )
