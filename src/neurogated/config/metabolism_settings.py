@@ -22,13 +22,10 @@ class MetabolismSettings:
         "model, else the regression; off: all memories alike",
         choices=("offline", "model", "off"),
     )
-    judged_together: int = setting(16, "texts whose importance the language model judges in one call", low=1, high=64)
 
     temporal_neighbors: int = setting(
         0, "active memories of its user to which a new memory gets a temporal edge, those with most energy first", low=0
     )
-    temporal_weight: float = setting(0.2, "weight of a temporal edge", low=0.0, high=1.0)
-    active_memories: int = setting(64, "memories of a user, accessed last, that count as active", low=1)
 
     find_duplicates: bool = setting(
         True, "link memories of one owner with equal texts, and recall only the first of them"

@@ -17,6 +17,10 @@ from neurogated.core.view import GraphView
 
 TEMPORAL = "temporal"
 """The relation of an edge between memories that were active at the same time."""
+_WEIGHT = 0.2
+"""Of such an edge: little, since being told at one time says little."""
+_ACTIVE = 64
+"""Memories of a user, accessed last, that count as active: a session or two."""
 
 
 def temporal_edges(
@@ -28,7 +32,7 @@ def temporal_edges(
 ) -> list[MemoryEdge]:
     """Return ASSOC edges from each new node to the `temporal_neighbors` active nodes of its user with most energy.
 
-    The active nodes are the `active_memories` of the user that were accessed last, without those that are `gone`.
+    The active nodes are the 64 of the user that were accessed last, without those that are `gone`.
     """
     if not settings.temporal_neighbors:
         return []
@@ -40,7 +44,7 @@ def temporal_edges(
             view = store.view(filters=Filter(scope=ScopeFilter(user, alone=True), except_kinds=NO_MEMORIES))
             active[user] = _active(view, settings)
         edges += [
-            MemoryEdge(node.id, other, EdgeType.ASSOC, settings.temporal_weight, created_at=at, relation=TEMPORAL)
+            MemoryEdge(node.id, other, EdgeType.ASSOC, _WEIGHT, created_at=at, relation=TEMPORAL)
             for other in active[user]
             if other != node.id and other not in gone
         ]
@@ -49,6 +53,6 @@ def temporal_edges(
 
 def _active(view: GraphView, settings: MetabolismSettings) -> list[str]:
     rows = view.admitted_nodes()
-    last = rows[np.argsort(-view.last_accessed.take(rows), kind="stable")][: settings.active_memories]
+    last = rows[np.argsort(-view.last_accessed.take(rows), kind="stable")][:_ACTIVE]
     best = last[np.argsort(-view.base_energy.take(last), kind="stable")][: settings.temporal_neighbors]
     return [view.ids[row] for row in best.tolist()]

@@ -13,6 +13,8 @@ from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 
 _NONE = "none"
+_TOGETHER = 16
+"""Texts in a call: answers on more get out of step with the texts."""
 
 _log = logging.getLogger(__name__)
 
@@ -65,8 +67,7 @@ class LLMImportanceJudge:
 
     def judge(self, remarks: Sequence[Remark]) -> list[float]:
         """Return the importance of each text; where the model fails, that of the offline judge."""
-        size = self._config.metabolism.judged_together
-        groups = [remarks[begin : begin + size] for begin in range(0, len(remarks), size)]
+        groups = [remarks[begin : begin + _TOGETHER] for begin in range(0, len(remarks), _TOGETHER)]
         return [value for group in groups for value in self._judged(group)]
 
     def _judged(self, remarks: Sequence[Remark]) -> list[float]:
