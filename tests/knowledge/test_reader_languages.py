@@ -85,6 +85,7 @@ def test_courtesies_change_nothing(text: str, wrapped: str) -> None:
     [
         ("Seit Juni wohne ich in Antwerpen.", "Antwerpen"),
         ("Ich ziehe nach Gent um.", "Gent"),
+        ("Ich wohne im Schwarzwald.", "Schwarzwald"),
         ("Ich bin müde, weil ich in Gent wohne.", "Gent"),
         ("Nous nous sommes installés à Nantes.", "Nantes"),
         ("Ahora vivimos en Bilbao.", "Bilbao"),

@@ -104,19 +104,20 @@ def plain_sentences(text: str) -> Iterator[Sentence]:
                 yield Sentence(number, plain, "?" in line or "？" in line, not (line.islower() or line.isupper()))
 
 
-def tokens_of(text: str) -> list[Token]:
-    """Return the words and marks of a sentence; contractions are words of their own."""
+def tokens_of(text: str, language: str = "en") -> list[Token]:
+    """Return the words and marks of a sentence in a language; its contractions are words of their own."""
+    contractions = _contractions(language)
     tokens: list[Token] = []
     for found in _TOKEN.finditer(text.replace("’", "'")):
         word = found[0].lower()
         if word == "n't" and tokens:
             tokens[-1] = tokens[-1]._replace(word=_CUT.get(tokens[-1].word, tokens[-1].word))
-        parts = _contractions().get(word, word).split()
+        parts = contractions.get(word, word).split()
         tokens.extend(Token(part, found[0], found.start(), found.end()) for part in parts)
     return tokens
 
 
 @functools.cache
-def _contractions() -> dict[str, str]:
-    pairs = (pair.split("=") for pairs in _data()["contractions"].values() for pair in pairs.split("|"))
+def _contractions(language: str) -> dict[str, str]:
+    pairs = (pair.split("=") for pair in _data()["contractions"].get(language, "").split("|") if pair)
     return {short.strip(): full.strip() for short, full in pairs}

@@ -58,7 +58,7 @@ class Clause:
 def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:
     """Yield the clauses of a sentence."""
     text = _QUOTED.sub(lambda found: " " * len(found[0]) if len(found[0].split()) > 2 else found[0], sentence.text)  # noqa: PLR2004
-    tokens = tokens_of(text)
+    tokens = tokens_of(text, language.code)
     labels = _labels(text, tokens, language)
     begin, is_supposed, words = 0, False, language.words
     for end, following in [*_joints(tokens, labels, language), (len(tokens), len(tokens))]:

@@ -87,7 +87,7 @@ class Language:
         self.kinds = {name: _phrases(words) for name, words in data["kinds"].items()}
         self.asks = {word: _phrases(types) for word, types in data["asks"].items()}
         """The types of value that a question word asks for."""
-        self.cues = _cue_index(data["cues"])
+        self.cues = _cue_index(data["cues"], code)
         verbs = (line.split() for line in data.get("forms", {}).get("verbs", "").split(";"))
         self._verbs = {line[0]: line[1:] for line in verbs if line}
         self.persons = {noun: key for key, nouns in data["persons"].items() for noun in _phrases(nouns)}
@@ -245,12 +245,12 @@ def _choices(line: str) -> Iterator[str]:
         yield "".join(itertools.chain.from_iterable(itertools.zip_longest(parts[::2], chosen, fillvalue="")))
 
 
-def _cue_index(cues: dict[str, str]) -> dict[str, list[tuple[tuple[str, ...], str]]]:
+def _cue_index(cues: dict[str, str], code: str) -> dict[str, list[tuple[tuple[str, ...], str]]]:
     """Return the cues by their first word: the words and the label of each, the longest first."""
     index: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for label, phrases in cues.items():
         for phrase in _phrases(phrases):
-            words = tuple(token.word for token in tokens_of(phrase))
+            words = tuple(token.word for token in tokens_of(phrase, code))
             index.setdefault(words[0], []).append((words, label))
     for found in index.values():
         found.sort(key=lambda each: -len(each[0]))
