@@ -72,6 +72,7 @@ NONE = [
     ("I live in Leeds.", "If I moved, I would live in York."),
     ("It's great to hear that.", "It's sad to hear that."),
     ("I live in London.", "I live in Hackney, London."),
+    ("I'm ready to give all my love to a child.", "I'm thrilled about dancing with my students."),
     ("I like tea.", "I like coffee."),
     ("My rent is 800 euros.", "My rent is 800 euros now."),
 ]

@@ -37,6 +37,7 @@ class Mates:
         self._slots: dict[tuple[object, Slot], list[str]] = {}
         self._written = defaultdict[tuple[object, Slot], dict[str, None]](dict)
         self._known: dict[str, Mate] = {}
+        self._views: dict[str | None, GraphView] = {}
         self._values = defaultdict[tuple[object, str], dict[str, None]](dict)
 
     def enter(self, node: MemoryNode) -> None:
@@ -92,7 +93,10 @@ class Mates:
         return self._slots[key]
 
     def _owned(self, node: MemoryNode) -> GraphView:
-        return self._store.view(filters=Filter(scope=ScopeFilter(node.scope.user_id, alone=True)))
+        user = node.scope.user_id
+        if user not in self._views:
+            self._views[user] = self._store.view(filters=Filter(scope=ScopeFilter(user, alone=True)))
+        return self._views[user]
 
     def _rows_with(self, tags: Sequence[str], view: GraphView) -> Rows:
         """Return the rows of the claims and stated facts with one of some tags, ascending."""

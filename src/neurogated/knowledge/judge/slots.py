@@ -15,6 +15,8 @@ from neurogated.text.words import split_words
 
 _SURE, _LIKELY = 0.95, 0.85
 _INDEFINITE = re.compile(r"(?:an?|some|une?|des|ein(?:e[nmrs]?)?|un[ao]s?) ", re.IGNORECASE)
+_FREE, _MOST_WORDS = frozenset({"noun", "text"}), 4
+"""Types of values in words, and the most words of one that excludes others: longer ones are phrases."""
 _GUESS = 0.7
 """Confidence below which a claim contradicts nothing."""
 INDEPENDENT = Relation(RelationKind.INDEPENDENT, _LIKELY, "They are about different things.")
@@ -72,6 +74,8 @@ class SlotJudge:
             return Relation(RelationKind.SUPERSESSION, _SURE, reason, "superseded")
         if fit != "different" or _is_description(earlier) != _is_description(later):
             return Relation(RelationKind.REFINEMENT, _LIKELY, "Both values fit together, and one says more.")
+        if attribute.type in _FREE and max(map(_words_of, (earlier, later))) > _MOST_WORDS:
+            return _independent("A phrase describes something, and excludes no other.")
         if not attribute.is_single:
             return _independent(f"“{attribute.key}” can have several values.")
         return _conflict(earlier, later, f"“{attribute.key}” has one value at a time.")
@@ -116,6 +120,11 @@ def _conflict(earlier: Claim, later: Claim, reason: str) -> Relation:
 def _are_apart(one: Claim, other: Claim) -> bool:
     """Return whether the earlier of two claims ended before the other began, as both say."""
     return one.valid_to is not None and other.valid_from is not None and one.valid_to <= other.valid_from
+
+
+def _words_of(claim: Claim) -> int:
+    """Return the number of words of a value that was read; a stated one is meant as it stands."""
+    return len(claim.value.split()) if claim.quote else 0
 
 
 def _is_description(claim: Claim) -> bool:
