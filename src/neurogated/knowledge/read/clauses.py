@@ -26,6 +26,7 @@ _HARD, _SOFT = frozenset(";:—–()|"), frozenset(",，、-")
 _QUOTED = re.compile('["“„«「『][^"“”„«»「」『』]*["”“»」』]')
 _MOST_OPENING = 6
 """Words of a clause among which a verb of saying stands."""
+_DAY_DIGITS = 2
 _LOOKED_AT = 4
 """Words after a joint among which a verb shows that a clause begins."""
 
@@ -118,6 +119,7 @@ def _labels(text: str, tokens: Sequence[Token], language: Language) -> list[str]
                 first -= 1
             while last + 1 < len(tokens) and tokens[last + 1].word in words["time_after"]:
                 last += 1
+            last = _date_end(tokens, last)
             labels[first : last + 1] = [TIME] * (last + 1 - first)
     _label_times_of_life(tokens, labels, language)
     return labels
@@ -131,6 +133,17 @@ def _label_times_of_life(tokens: Sequence[Token], labels: list[str], language: L
             while last + 1 < len(tokens) and tokens[last].word in language.words["mine"] | language.words["articles"]:
                 last += 1
             labels[n : last + 1] = [TIME] * len(labels[n : last + 1])
+
+
+def _date_end(tokens: Sequence[Token], last: int) -> int:
+    """Return the last word of a date: the day and the year after a month belong to it."""
+    following = [token.word for token in tokens[last + 1 : last + 4]]
+    if tokens[last].word.isalpha() and following and following[0].isdecimal() and len(following[0]) <= _DAY_DIGITS:
+        last, following = last + 1, following[1:]
+    is_year = (
+        following[:1] == [","] and len(following) > 1 and following[1].isdecimal() and len(following[1]) > _DAY_DIGITS
+    )
+    return last + 2 * is_year
 
 
 def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) -> Iterator[tuple[int, int]]:

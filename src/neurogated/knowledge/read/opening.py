@@ -19,7 +19,7 @@ def open_match(clause: Clause, own: Language) -> Match | None:
         return None
     begin = next((n for n, label in enumerate(labels) if not label), len(tokens))
     verb = begin
-    while verb < len(tokens) and (tokens[verb].raw[:1].isupper() or tokens[verb].raw[0].isdecimal()):
+    while verb < len(tokens) and _is_name(tokens[verb].raw):
         verb += 1
     if verb == begin or tokens[begin].word in own.words["me"] or verb - begin > _MOST_SUBJECT or verb == len(tokens):
         return None
@@ -34,6 +34,11 @@ def open_match(clause: Clause, own: Language) -> Match | None:
     if end == verb or end == len(tokens):
         return None
     return Match(_VERB, subject, False, (end, len(tokens)), (verb, end), tuple(range(verb, end)))
+
+
+def _is_name(raw: str) -> bool:
+    """Return whether a word is a name or an identifier, such as `order:55`."""
+    return raw[:1].isupper() or raw[0].isdecimal() or ":" in raw
 
 
 def _is_predicate(clause: Clause, n: int, verb: int, own: Language) -> bool:
