@@ -63,7 +63,8 @@ class SlotJudge:
             return self._denied(attribute, earlier, later, fit)
         if fit == "same":
             return self._same(earlier, later)
-        if earlier.is_denied or earlier.is_past or later.is_past:
+        is_of_the_past = (earlier.is_past or later.is_past) and not _are_apart(earlier, later)
+        if earlier.is_denied or is_of_the_past:
             return _independent("Each says something about another value or time.")
         return self._different(attribute, earlier, later, fit)
 

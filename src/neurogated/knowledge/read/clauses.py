@@ -153,7 +153,7 @@ def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) 
     for i, token in enumerate(tokens):
         if i < begin:
             continue
-        is_mark, is_join = token.raw in _HARD | _SOFT, labels[i] == JOIN
+        is_mark, is_join = token.raw in _HARD | _SOFT and labels[i] != TIME, labels[i] == JOIN
         if not (is_mark or is_join):
             continue
         after = i + 1

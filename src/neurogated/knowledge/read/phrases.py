@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from neurogated.knowledge.read.clauses import JOIN, TIME, Clause
 from neurogated.knowledge.read.matching import Match
 from neurogated.knowledge.read.places import is_place
-from neurogated.knowledge.read.table import Attribute
+from neurogated.knowledge.read.table import Attribute, attributes
 from neurogated.knowledge.read.wordings import Language
 
 __all__ = ["fits", "is_description", "parts_of", "text_of", "trimmed"]
@@ -167,8 +167,8 @@ def fits(clause: Clause, span: Span, kind: str, attribute: Attribute, own: Langu
     is_unnamed = all(token.word in unnamed for token in ends) or (own.has_spaces and tokens[0].word in unnamed)
     if is_unnamed and attribute.type not in _FREE:
         return False
-    kind = kind or _KINDS_OF_TYPES.get(attribute.type, "")
-    if attribute.type == "number" and not _has_number(clause, span, own):
+    kind = kind or (_KINDS_OF_TYPES.get(attribute.type, "") if attribute.key in attributes() else "")
+    if attribute.type == "number" and attribute.key in attributes() and not _has_number(clause, span, own):
         return False
     if kind in own.kinds or "|" in kind:
         listed = own.kinds.get(kind) or frozenset(kind.split("|"))
