@@ -26,7 +26,7 @@ TARGET = Path(__file__).parent.parent / "src" / "neurogated" / "knowledge" / "re
 LEAST, METROPOLIS, NEAR_KM, WELL_KNOWN = 15_000, 500_000, 16, 200_000
 LATIN, HAN = re.compile(r"[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'’ -]{3,24}"), re.compile("[\u3400-\u9fff]{2,8}")
 REGIONS = {("GB", "ENG"): "England", ("GB", "SCT"): "Scotland", ("GB", "WLS"): "Wales"}
-ALSO = {"US": ["USA", "America", "美国"], "GB": ["UK", "Britain", "Great Britain"], "NL": ["Holland"]}
+ALSO = {"US": ["USA", "US", "America", "美国"], "GB": ["UK", "Britain", "Great Britain"], "NL": ["Holland"]}
 LANGUAGES = ("en", "zh", "zh_Hant", "de", "fr", "es")
 
 

@@ -18,7 +18,7 @@ def attribute_of_words(words: str) -> Attribute | None:
         tokens = tokens_of(text)
         clause = Clause(0, text, tokens, [""] * len(tokens), is_claimed=True)
         for match in matches(clause, own):
-            is_whole = match.value == (len(tokens) - 1, len(tokens)) and match.subject[0] == 0
+            is_whole = match.value == (len(tokens) - 1, len(tokens)) and match.subject == (0, 1 + match.is_owner)
             if is_whole and "|" not in match.wording.value_kind and match.wording.attribute != "open":
                 return attribute_of(match.wording.attribute, "")
     return None

@@ -80,4 +80,4 @@ def lies_in(one: str, other: str) -> bool:
     if any(part.casefold() == other.casefold() for part in around):
         return True
     seconds = _named(_PARTS.split(other)[0])
-    return any(place.is_in(second) for place in _named(first) for second in seconds)
+    return any(place.is_in(second) for part in (first, *around) for place in _named(part) for second in seconds)

@@ -49,13 +49,18 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000}
-_LEAST, _MOST = re.compile("more than|over|at least|超过|以上"), re.compile("less than|under|at most|up to|不到|以下")
+_LEAST, _MOST = (
+    re.compile("more than|over|above|at least|超过|以上"),
+    re.compile("less than|under|below|at most|up to|不到|以下"),
+)
 _ROUGHLY, _TOLERANCE = re.compile("about|around|roughly|nearly|almost|some|大约|大概|左右|~"), 0.1
 _ROUNDING = 0.01
 _TITLE = re.compile(
     r"\b(?:mr|mrs|ms|miss|dr|prof|professor|sir|herr|frau|señora?|don|doña|mme|madame|monsieur|doctora?)\b\.?",
     re.IGNORECASE,
 )
+_INDEFINITE, _SPECIFIC = re.compile("an? ", re.IGNORECASE), re.compile(r"[A-Z\d@]")
+"""A description of a kind, which says less than a name or a number: "a bank"."""
 _SIGNS = re.compile(r"[\W_]+")
 
 
@@ -124,7 +129,11 @@ def compare_values(attribute: Attribute, one: str, other: str) -> ValueRelation:
     """Return how the first value relates to the second: "narrower" if it says more, as Ghent does than Belgium."""
     if one.casefold() == other.casefold():
         return "same"
-    compared = _COMPARED.get(attribute.type, _compare_words)(one, other)
+    if _INDEFINITE.match(one) is not None or _INDEFINITE.match(other) is not None:
+        kind, named = (one, other) if _INDEFINITE.match(one) else (other, one)
+        if _SPECIFIC.search(named) and not _INDEFINITE.match(named):
+            return "wider" if kind == one else "narrower"
+    compared = _COMPARED.get(attribute.type, _compare_places)(one, other)
     return compared or _compare_words(one, other)
 
 
