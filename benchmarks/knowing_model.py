@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,8 +33,10 @@ class Told(NamedTuple):
 
 
 @contextmanager
-def serving(known: Sequence[Known] = (), told: Sequence[Told] = ()) -> Iterator[dict[str, Any]]:
-    """Run the server, and yield the settings of a memory that asks it."""
+def serving(
+    known: Sequence[Known] = (), told: Sequence[Told] = (), asked: Counter[str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Run the server, and yield the settings of a memory that asks it; `asked` counts the pairs and their calls."""
     pairs = [(_plain(one.earlier), _plain(one.later), one.relation) for one in known]
     facts = {_plain(one.text): one.facts for one in told}
 
@@ -53,6 +56,8 @@ def serving(known: Sequence[Known] = (), told: Sequence[Told] = ()) -> Iterator[
     def answer(request: str) -> dict[str, Any]:
         head, *lines = request.splitlines()
         if head == "Pairs:":
+            if asked is not None:
+                asked.update({"pairs": len(lines), "calls": 1})
             return {"pairs": [judged(json.loads(line)) for line in lines]}
         if head.startswith("Attributes:"):
             return {"claims": [claim for line in lines[1:] for claim in read(json.loads(line))]}

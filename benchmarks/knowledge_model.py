@@ -81,7 +81,7 @@ def beam(data: Path) -> None:
             statements.append((first, second))
             sides = [(a, b) for a in first for b in second if a != b]
             known += [Known(texts[min(ab)], texts[max(ab)], _KINDS[asked["category"]]) for ab in sides]
-        with serving(known) as server, opened(server) as memory:
+        with serving(known, asked=count) as server, opened(server) as memory:
             fill(memory, [{**chat, "messages": [one for one in chat["messages"] if one["role"] == "user"]}])
             memory.learning.resume(progress=False)
             found = list(messages_in_conflict(memory, user_of(chat)))
@@ -93,6 +93,17 @@ def beam(data: Path) -> None:
         )
     either, both = (share(count[one], count["questions"]) for one in ("either", "both"))
     print(f"BEAM, messages of users: either statement found {either}, both in one conflict {both}")
+    print(f"  asked about {count['pairs']} pairs in {count['calls']} calls")
+
+
+def locomo(data: Path) -> None:
+    """Count the pairs of LoCoMo, which holds few contradictions, about which the model is asked."""
+    count = Counter[str]()
+    for conversation in json.loads((data / "locomo_conv0-4.json").read_text(encoding="utf-8")):
+        with serving(asked=count) as server, opened(server) as memory:
+            fill(memory, [conversation])
+            memory.learning.resume(progress=False)
+    print(f"LoCoMo 0-4: asked about {count['pairs']} pairs in {count['calls']} calls")
 
 
 def main() -> None:
@@ -103,6 +114,7 @@ def main() -> None:
     pairs(arguments.half)
     facts(arguments.half)
     beam(arguments.data)
+    locomo(arguments.data)
 
 
 if __name__ == "__main__":
