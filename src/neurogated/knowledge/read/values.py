@@ -129,6 +129,8 @@ def compare_values(attribute: Attribute, one: str, other: str) -> ValueRelation:
     """Return how the first value relates to the second: "narrower" if it says more, as Ghent does than Belgium."""
     if one.casefold() == other.casefold():
         return "same"
+    if one.startswith("not ") != other.startswith("not ") and one.removeprefix("not ") != other.removeprefix("not "):
+        return "wider" if one.startswith("not ") else "narrower"
     if _INDEFINITE.match(one) is not None or _INDEFINITE.match(other) is not None:
         kind, named = (one, other) if _INDEFINITE.match(one) else (other, one)
         if _SPECIFIC.search(named) and not _INDEFINITE.match(named):
