@@ -29,6 +29,10 @@ _PAST = re.compile(
     r"|fruher\w*|damals|ehemals|zuvor|vorher|ursprunglich|autrefois|avant|auparavant|ancien\w*|antes|anterior\w*"
     r"|antiguamente|originalmente)\b|以前|从前|過去|过去|曾经|之前|原来|当时"
 )
+_LONGEST = 12
+"""Words of a question for the value of a slot."""
+_MOST_SLOTS = 2
+"""Slots that a question means by one word: an employer and a workplace."""
 _MOST_VALUES = 3
 """Values of an asked slot that come first. Of one with more values, such as the hobbies, a recall finds the best."""
 
@@ -68,7 +72,7 @@ def in_present_order(
     found = []
     for recall in recalls:
         question = _asked(recall.query)
-        span, slots = span_of(question, present, years=True), reader and reader.asked(question)
+        span, slots = span_of(question, present, years=True), _slots_of(question, reader)
         told, memories = told_by(store, views.every_time, recall, at), list(recall.memories)
         if held is None and not (slots and slots.is_past) and not _PAST.search(fold(recall.query)):
             for conflict in told.conflicts:
@@ -91,6 +95,14 @@ def in_present_order(
             )
         )
     return found
+
+
+def _slots_of(question: str, reader: QuestionReader | None) -> AskedSlots | None:
+    """Return the slots that a question asks for; None for a long question, which asks for more, and for many slots."""
+    if reader is None or len(question.split()) > _LONGEST:
+        return None
+    asked = reader.asked(question)
+    return asked if asked is not None and len(asked.slots) <= _MOST_SLOTS else None
 
 
 def _asked(query: str) -> str:
