@@ -81,20 +81,21 @@ def maintain(flags: Flags, now: datetime | None) -> None:
 
 @command("consolidate")
 @all_namespaces
-@click.option("--max_clusters", type=int, metavar="N", help="make at most N facts (default: no limit)")
+@click.option("--max_clusters", type=int, metavar="N", help="make at most N memories (default: no limit)")
 @now
 def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) -> None:
     facts = []
     with flags.open() as memory:
-        least = memory.config.metabolism.consolidation_uses
+        settings = memory.config.metabolism
         for name, graph in flags.graphs_of(memory):
             made = graph.learning.consolidate(now, user_id=ANY_USER, max_clusters=max_clusters)
             nodes = graph.store.get_nodes(made, missing_ok=True)
             facts += [{"id": node.id, "content": node.content, "namespace": name} for node in nodes]
-    lines = [f"facts made: {len(facts)}", *(f"\n{fact['id']}\n{fact['content']}" for fact in facts)]
+    lines = [f"made: {len(facts)}", *(f"\n{fact['id']}\n{fact['content']}" for fact in facts)]
     if not facts:
         lines.append(
-            f"a fact needs linked memories that were each used {least} times or more, and that have no fact yet"
+            f"a profile needs {settings.consolidation_least} facts of one subject, and a cluster linked memories that "
+            f"were each used {settings.consolidation_uses} times or more; what is made already stays"
         )
     flags.emit({"facts": facts}, "\n".join(lines))
 

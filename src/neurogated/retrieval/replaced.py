@@ -16,6 +16,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import slot_tag
+from neurogated.core.same_as import fronts
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
 from neurogated.retrieval.told import Told, holds_at, told_by
@@ -79,7 +80,8 @@ def in_present_order(
                 if _is_over(conflict, told, span):
                     _replace_loser(store, views.searched, memories, told, conflict)
         if slots:
-            _put(store, memories, 0, _answers(store, views, slots, span, at))
+            values = _values(store, views.owned(), slots, span, at)
+            _put(store, memories, 0, _answers(views, values, memories))
         ordered = replace(recall, memories=tuple(memories[:most]))
         if ordered.ids != recall.ids:
             told = told_by(store, views.every_time, ordered, at)
@@ -122,6 +124,16 @@ def _admitted(view: GraphView, names: Sequence[str]) -> list[str]:
     return [view.ids[row] for row in rows[view.admitted(rows) & view.alive.take(rows)].tolist()]
 
 
+def _shown(view: GraphView, names: Sequence[str], memories: Sequence[RecalledMemory]) -> list[str]:
+    """Return the latest of some memories that is recalled, or else the latest of all, or what stands for it."""
+    found, recalled = _admitted(view, names), {one.id for one in memories}
+    there = [name for name in found if name in recalled]
+    if there or not found:
+        return there[-1:]
+    (front,) = fronts(view, view.rows(found[-1:])).tolist()
+    return _admitted(view, [view.ids[front]]) or found[-1:]
+
+
 # Conflicts
 
 
@@ -143,7 +155,7 @@ def _replace_loser(
     for place, memory in enumerate(memories):
         if memory.id in lost and (loser == memory.id or _says_only(memory, told)):
             if not any(one.id in won for one in memories[:place]):
-                _put(store, memories, place, _admitted(view, won)[-1:])
+                _put(store, memories, place, _shown(view, won, memories))
             return
 
 
@@ -178,12 +190,10 @@ def _at_score(node: MemoryNode, found: RecalledMemory | None, ahead: RecalledMem
 # Questions about slots
 
 
-def _answers(store: GraphStorePort, views: Views, asked: AskedSlots, span: Span | None, at: datetime) -> list[str]:
-    """Return the admitted memories that answer a question, best first; nothing if there are many."""
-    view = views.owned()
-    nodes = _values(store, view, asked, span, at)
-    sources = sources_of(view, [node.id for node in nodes if node.kind == CLAIM])
-    found = [name for node in nodes for name in _admitted(views.searched, sources.get(node.id, [node.id]))[-1:]]
+def _answers(views: Views, values: Sequence[MemoryNode], memories: Sequence[RecalledMemory]) -> list[str]:
+    """Return the admitted memories of facts and claims, in order; nothing if there are many."""
+    sources = sources_of(views.owned(), [node.id for node in values if node.kind == CLAIM])
+    found = [name for node in values for name in _shown(views.searched, sources.get(node.id, [node.id]), memories)]
     names = list(dict.fromkeys(found))
     return names if len(names) <= _MOST_VALUES else []
 
