@@ -295,8 +295,6 @@ def measure_document() -> None:
         "I don't eat {thing} with {n} spices.",
         "In {n} I worked at the {thing} shop in {place}.",
         "My friend number {n} lives in {place}.",
-        "I own {n} books about {thing}.",
-        "My rent was {n} euros in {place}.",
         "I have never been to the {thing} museum {n}.",
     )
     said = [
