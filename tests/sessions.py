@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from neurogated import EdgeType, MemoryNode, NeuroGraphMemory
+from neurogated.core.filters import NO_MEMORIES
+from neurogated.core.ports import GraphStorePort
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TALK = ("My cat Mio is ill.", "Oh no!", "The vet gave Mio a blue pill.", "Oh no!", "Because of it, Mio sleeps.")
@@ -16,9 +18,14 @@ def message_of(content: str, **more: object) -> dict[str, object]:
     return {"role": "user", "content": content, **more}
 
 
+def memories_of(store: GraphStorePort) -> list[MemoryNode]:
+    """Return the nodes that are memories."""
+    return [node for node in store.all_nodes() if node.kind not in NO_MEMORIES]
+
+
 def turns_of(memory: NeuroGraphMemory, session: str = "s") -> list[MemoryNode]:
     """Return the turns of a session by position."""
-    turns = [node for node in memory.store.all_nodes() if node.scope.session_id == session]
+    turns = [node for node in memories_of(memory.store) if node.scope.session_id == session]
     assert all(node.position is not None for node in turns)
     turns.sort(key=lambda node: node.position or 0)
     assert len({node.position for node in turns}) == len(turns)

@@ -10,7 +10,7 @@ import pytest
 
 from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope
 from neurogated.errors import InputError
-from tests.sessions import LONG, NOON, following_of, message_of, order_of, turns_of
+from tests.sessions import LONG, NOON, following_of, memories_of, message_of, order_of, turns_of
 
 OTHER = "A heron stood by the mill. The mill was closed on Sunday."
 
@@ -68,7 +68,7 @@ def test_texts_of_any_length_replace_one_another(small: NeuroGraphMemory, *, tog
             else:
                 small.add(first, id="note")
                 small.add(second, id="note")
-            chunks = {node.id: node.content for node in small.store.all_nodes()}
+            chunks = {node.id: node.content for node in memories_of(small.store)}
             assert " ".join(chunks.values()) == second
             assert set(chunks) == {"note", *(f"note#{place}" for place in range(1, len(chunks)))}
             assert len(following_of(small)) == len(chunks) - 1
@@ -153,7 +153,7 @@ def test_a_reader_never_sees_half_of_two_texts(config: MemoryConfig) -> None:
         while not writing.done():
             view = memory.store.view()
             past = memory.store.as_of(view.sequence)
-            seen.add(" ".join(node.content for node in past.all_nodes()))
+            seen.add(" ".join(node.content for node in memories_of(past)))
         writing.result()
     assert seen <= set(texts)
 

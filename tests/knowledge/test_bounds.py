@@ -11,7 +11,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.claims import Claim
 from neurogated.core.judgements import Relation
 from neurogated.knowledge.judge.slots import SlotJudge
-from neurogated.text.sentences import split_sentences
+from neurogated.text.normalise import Sentence, plain_sentences
 
 FEW, MANY = 6, 60
 
@@ -118,11 +118,11 @@ def test_a_sentence_is_in_conflict_with_the_latest_only() -> None:
 def test_a_message_of_many_pieces_is_read_once_for_their_importance(monkeypatch: pytest.MonkeyPatch) -> None:
     read = list[int]()
 
-    def counted(text: str) -> list[str]:
+    def counted(text: str) -> Iterator[Sentence]:
         read.append(len(text))
-        return split_sentences(text)
+        return plain_sentences(text)
 
-    monkeypatch.setattr("neurogated.ingestion.importance.split_sentences", counted)
+    monkeypatch.setattr("neurogated.ingestion.importance.plain_sentences", counted)
     text = homes(MANY * 10)
     with opened() as memory:
         pieces = memory.add({"role": "user", "content": text}, user_id="ana", session_id="s")

@@ -17,6 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MOST_STEPS = 10_000
 _MOST_SECONDS = 1e11
+_LAST_YEAR = 9999
 """Seconds since 1970 are below: the year is 5138. Milliseconds are above it since 1973."""
 
 
@@ -56,6 +57,8 @@ def checked_moment(name: str, value: object) -> datetime | None:
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if not abs(value) < _MOST_SECONDS:
             raise InputError(f"{name} is {value!r}, too much for seconds since 1970; divide milliseconds by 1000")
+        if 0 < value <= _LAST_YEAR:
+            raise InputError(f"{name} is {value!r}, which may be a year; give a datetime, or a text such as 2027-01-31")
         moment = _EPOCH + timedelta(seconds=value)
     if not isinstance(moment, datetime):
         raise InputError(
