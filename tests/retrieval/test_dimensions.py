@@ -106,9 +106,9 @@ def test_neighbours_that_light_up_enter_the_canvas(clock: ManualClock) -> None:
 def test_a_recall_spreads_first_from_the_canvas_of_its_session() -> None:
     on, now = HASH.replace(retrieval=RetrievalSettings(canvas_weight=0.2)), utc_now()
     with NeuroGraphMemory(on) as memory:
-        (pump,) = memory.add("The pump stands by the river.", user_id="ann")
-        (gate,) = memory.add("It was painted green.", user_id="ann")
-        (near,) = memory.add("Nobody has the key.", user_id="ann")
+        (pump,) = memory.add("The pump stands by the river.", user_id="ann", importance=0.2)
+        (gate,) = memory.add("It was painted green.", user_id="ann", importance=0.8)
+        (near,) = memory.add("Nobody has the key.", user_id="ann", importance=0.2)
         (other,) = memory.add("The pump of Ben is blue.", user_id="ben")
         memory.store.apply(GraphDelta(edges=(MemoryEdge(gate, near, EdgeType.ASSOC, 1.0),)))
         memory.recall("painted green", user_id="ann", session_id="monday", top_n=1)
