@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from neurogated.core.claims import USER, Change, Claim, Slot
 from neurogated.knowledge.read import OfflineClaimReader, attribute_named
 
-READER = OfflineClaimReader()
+
+class SaidReader(OfflineClaimReader):
+    """Reads what texts say, and not what they take for granted."""
+
+    def read(self, text: str, said: datetime | None = None, speaker: str | None = None) -> tuple[Claim, ...]:
+        """Return the claims."""
+        return tuple(claim for claim in super().read(text, said, speaker) if not claim.is_implied)
+
+
+READER = SaidReader()
 SAID = datetime(2026, 11, 24, 12, tzinfo=UTC)
 STATEMENTS = {
     "en": [

@@ -55,6 +55,8 @@ class Claim:
     """When it was said."""
     confidence: float = 1.0
     """How sure the reading is, 0–1."""
+    is_implied: bool = False
+    """Whether the text takes it for granted, as “my brother” does; it counts only against a claim that denies it."""
     sentence: int = 0
     """The place of its sentence in the text, from 0."""
     quote: str = ""

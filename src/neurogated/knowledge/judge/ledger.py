@@ -22,6 +22,7 @@ from neurogated.knowledge.judge.claim_nodes import (
     said_at,
 )
 from neurogated.knowledge.judge.mates import Mates
+from neurogated.knowledge.judge.placing import placed
 from neurogated.knowledge.judge.slots import meets, slot_key
 from neurogated.knowledge.origin import is_compared, said_in
 from neurogated.knowledge.read.table import attribute_named
@@ -62,8 +63,13 @@ class ClaimLedger:
         """Return the claims of a memory, which is read once."""
         if source.id not in self._claims:
             is_read = is_compared(source) and source.found.statement is None
-            self._claims[source.id] = claims_in(self._reader, source, self._read.get(source.id, ())) if is_read else []
+            claims = claims_in(self._reader, source, self._read.get(source.id, ())) if is_read else []
+            self._claims[source.id] = list(filter(None, (self._placed(claim, source) for claim in claims)))
         return self._claims[source.id]
+
+    def _placed(self, claim: Claim, source: MemoryNode) -> Claim | None:
+        node = claim_node(claim, source)
+        return placed(claim, lambda slots: self._mates.among(node, slots, self.gone))
 
     def update(self, fresh: Sequence[MemoryNode]) -> list[MemoryNode]:
         """Remove the claims that no memory makes any more; return those that another memory still makes."""

@@ -58,6 +58,14 @@ class Mates:
         found = [self._mate(one) for one in nodes if one.scope.owner == owner]
         return sorted((one for one in found if slot_key(one.claim.slot) == slot), key=_time)
 
+    def among(self, node: MemoryNode, slots: Sequence[Slot], gone: Collection[str]) -> list[Mate]:
+        """Return the claims next to a node in time in some slots of its subject, in any order."""
+        owner = node.scope.owner
+        names = dict.fromkeys(name for slot in slots for name in self._near(self._of_slot(node, slot), time_of(node)))
+        names |= dict.fromkeys(name for slot in slots for name in self._written[owner, slot_key(slot)])
+        nodes = self._settlement.nodes([name for name in names if name != node.id and name not in gone])
+        return [self._mate(one) for one in nodes if one.scope.owner == owner]
+
     def _mate(self, node: MemoryNode) -> Mate:
         """Return a node with its claim, which is made once for each version."""
         known = self._known.get(node.id)

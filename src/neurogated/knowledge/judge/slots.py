@@ -9,7 +9,7 @@ from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.text_caches import remembered
 from neurogated.knowledge.read.table import Attribute, attribute_named
-from neurogated.knowledge.read.values import ValueRelation, compare_values
+from neurogated.knowledge.read.values import ValueRelation, compare_values, is_every
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
@@ -41,7 +41,7 @@ def meets(one: Claim, other: Claim) -> bool:
     attribute, is_plain = _attribute(one, other), not any(each.is_denied or each.is_past for each in (one, other))
     if is_plain:
         return attribute.is_single
-    return compare_values(attribute, one.value, other.value) != "different"
+    return _is_every(attribute, one, other) or compare_values(attribute, one.value, other.value) != "different"
 
 
 class SlotJudge:
@@ -83,7 +83,7 @@ class SlotJudge:
 
     def _denied(self, attribute: Attribute, earlier: Claim, later: Claim, fit: ValueRelation) -> Relation:
         """Compare a denial with a value. To deny a value denies the narrower ones too, and not the wider ones."""
-        excludes = fit in {"same", "wider" if earlier.is_denied else "narrower"}
+        excludes = fit in {"same", "wider" if earlier.is_denied else "narrower"} or _is_every(attribute, earlier, later)
         if not excludes or earlier.is_past or (later.is_past and later.change is None):
             reason = "The one value does not exclude that the other is denied."
             says_more = attribute.is_single and fit == "different" and earlier.is_denied and not later.is_past
@@ -102,6 +102,11 @@ def _attribute(one: Claim, other: Claim) -> Attribute:
     """Return the attribute of two claims of one slot. One wording may tell that it has one value at a time."""
     first, second = (attribute_named(claim.slot.attribute) for claim in (one, other))
     return second if second.is_single else first
+
+
+def _is_every(attribute: Attribute, one: Claim, other: Claim) -> bool:
+    """Return whether one of two claims speaks of every value, and denies what the other says."""
+    return one.is_denied != other.is_denied and any(is_every(attribute, each.value) for each in (one, other))
 
 
 def _conflict(earlier: Claim, later: Claim, reason: str) -> Relation:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from neurogated.core.claims import ClaimJudge, ClaimReader
+from neurogated.core.claims import ClaimJudge, ClaimReader, Slot
 from neurogated.core.clock import checked_moment
 from neurogated.core.equal_text import equal_key
 from neurogated.core.found import Found, Statement
@@ -15,6 +15,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import DEFAULT_KIND, FACT
 from neurogated.errors import InputError
 from neurogated.knowledge.judge.claim_nodes import Mate, claim_node, claims_in
+from neurogated.knowledge.judge.placing import placed
 from neurogated.knowledge.judge.rivals import rivals_of
 from neurogated.knowledge.judge.slots import INDEPENDENT, slot_key
 from neurogated.text.strings import checked_text
@@ -44,7 +45,8 @@ def compare_contents(
         InputError: a fact lacks a part, or a time cannot be read.
     """
     one, other = _node("first", first, now), _node("second", second, now + timedelta(microseconds=1))
-    ours, theirs = (_claims(reader, node) for node in (one, other))
+    ours = _claims(reader, one, ())
+    theirs = _claims(reader, other, ours)
     for mate in theirs:
         mates = sorted((each for each in ours if _slot(each) == _slot(mate)), key=lambda each: each.at)
         for _, _, relation in rivals_of(judge, mate, mates, lambda _: False):
@@ -63,10 +65,17 @@ def _slot(mate: Mate) -> object:
     return slot_key(mate.claim.slot)
 
 
-def _claims(reader: ClaimReader, node: MemoryNode) -> list[Mate]:
+def _claims(reader: ClaimReader, node: MemoryNode, known: Sequence[Mate]) -> list[Mate]:
+    """Return the claims of a text or fact, said after those that are known."""
     if node.found.statement is not None:
         return [Mate.of(node)]
-    return [Mate.of(claim_node(claim, node)) for claim in claims_in(reader, node)]
+
+    def among(slots: Sequence[Slot]) -> list[Mate]:
+        keys = set(map(slot_key, slots))
+        return [one for one in known if _slot(one) in keys]
+
+    claims = filter(None, (placed(claim, among) for claim in claims_in(reader, node)))
+    return [Mate.of(claim_node(claim, node)) for claim in claims]
 
 
 def _node(name: str, content: Content, at: datetime) -> MemoryNode:

@@ -162,6 +162,9 @@ def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) 
         start = after
         while start < len(tokens) and labels[start] and tokens[start].word not in language.finite:
             start += 1
+        is_pair = is_join and tokens[after : after + 1] and tokens[after].word in language.words["me"]
+        if is_pair and not any(each.word in language.finite for each in tokens[begin:i]):
+            continue
         is_relative = token.raw == "," and after < len(tokens) and tokens[after].word in relatives
         is_only_time = token.raw in _SOFT and all(labels[begin:i])
         if token.raw in _HARD or (

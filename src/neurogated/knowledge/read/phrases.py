@@ -101,7 +101,7 @@ def _dated(clause: Clause, begin: int, end: int, own: Language) -> Span | None:
 
     def is_time(n: int) -> bool:
         word = clause.tokens[n].word
-        return clause.labels[n] == TIME or word[0].isdecimal() or word in own.words["numbers"]
+        return clause.labels[n] == TIME or word[0].isdecimal() or word in own.words["numbers"] | own.words["clock"]
 
     begin = next((n for n in range(begin, end) if is_time(n)), end)
     while begin < end - 1 and clause.tokens[begin].word in own.words["prepositions"] | (

@@ -13,7 +13,7 @@ from neurogated.knowledge.read.matching import Match, matches
 from neurogated.knowledge.read.opening import open_match
 from neurogated.knowledge.read.phrases import fits, is_description, parts_of, text_of, trimmed
 from neurogated.knowledge.read.questions import as_statement
-from neurogated.knowledge.read.subjects import Subjects
+from neurogated.knowledge.read.subjects import Subjects, owned
 from neurogated.knowledge.read.table import Attribute, attribute_of, attributes
 from neurogated.knowledge.read.tongues import spoken
 from neurogated.knowledge.read.values import date_of
@@ -86,6 +86,11 @@ class _Reading:
                 taken |= places | set(match.used)
                 done.add(attribute.key)
                 yield from filter(None, claims)
+        for key, noun in owned(clause, self._own):
+            if key in done:
+                continue
+            slot = Slot(self._subjects.speaker, key)
+            yield Claim(slot, noun, said=self._said, is_implied=True, sentence=clause.number, quote=clause.quote)
         for slot, name in self._subjects.introduced():
             yield Claim(slot, name, said=self._said, sentence=clause.number, quote=clause.quote)
 

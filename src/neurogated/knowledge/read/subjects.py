@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from neurogated.core.claims import Slot
 from neurogated.knowledge.read.clauses import Clause
@@ -10,10 +10,11 @@ from neurogated.knowledge.read.matching import Match
 from neurogated.knowledge.read.wordings import SUBJECT, Language, language
 from neurogated.text.normalise import Token
 
-__all__ = ["Subjects"]
+__all__ = ["Subjects", "owned"]
 
 _MOST_WORDS, _MOST_BARE = 6, 2
 """Words of a subject, and of one without article and capitals."""
+_MOST_NOUN = 3
 
 
 class Subjects:
@@ -134,3 +135,29 @@ class Subjects:
         """Return the words that no subject has; a noun with an article may have prepositions: "the flight to Oslo"."""
         words = self._own.words
         return words["small"] - words["prepositions"] if is_noun else words["small"]
+
+
+def owned(clause: Clause, own: Language) -> Iterator[tuple[str, str]]:
+    """Yield what the speaker calls hers, as "my older brother" and "our garden" do: its attribute and its noun."""
+    words = [token.word for token in clause.tokens]
+    for n, word in enumerate(words, 1):
+        if word not in own.words["mine"]:
+            continue
+        begin = n
+        while not own.has_spaces and begin < len(words) and words[begin] in own.words["me"] | own.words["possessive"]:
+            begin += 1
+        runs = (own.joint.join(words[begin:end]) for end in range(begin + _MOST_NOUN, begin, -1))
+        noun = next((run for run in runs if run in own.nouns), None)
+        if noun in own.persons:
+            yield own.persons[noun], noun
+        elif noun is None and (bare := _bare(clause, begin, own)):
+            yield "possession", bare
+
+
+def _bare(clause: Clause, n: int, own: Language) -> str:
+    """Return the word at a place, which may be no noun of the table; a Chinese one has two signs after 的 or 家."""
+    tokens = clause.tokens
+    if own.has_spaces:
+        return tokens[n].raw if n < len(tokens) and not clause.labels[n] else ""
+    is_led = n > 0 and tokens[n - 1].word in own.words["possessive"]
+    return "".join(token.word for token in tokens[n : n + 2]) if is_led else ""

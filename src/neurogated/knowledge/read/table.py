@@ -7,7 +7,20 @@ import tomllib
 from importlib import resources
 from typing import Any, NamedTuple
 
-__all__ = ["Attribute", "attribute_named", "attribute_of", "attributes", "open_attribute", "packaged_table"]
+__all__ = [
+    "ENDED",
+    "Attribute",
+    "attribute_named",
+    "attribute_of",
+    "attributes",
+    "ending",
+    "open_attribute",
+    "packaged_table",
+]
+
+
+ENDED = "ended"
+"""The attribute of a value that ends, in wordings that do not tell which attribute has it."""
 
 
 class Attribute(NamedTuple):
@@ -35,6 +48,12 @@ def attributes() -> dict[str, Attribute]:
         for kind, keys in packaged_table("attributes")[name].items()
         for key in keys.split()
     }
+
+
+@functools.cache
+def ending() -> tuple[str, ...]:
+    """Return the attributes whose values end where only the value is named: "quit the flute"."""
+    return tuple(packaged_table("attributes")["ended"]["keys"].split())
 
 
 @functools.lru_cache(4_096)

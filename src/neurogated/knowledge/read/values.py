@@ -124,6 +124,16 @@ def _value(word: str) -> float | None:
     return total + digit
 
 
+@functools.cache
+def _every() -> dict[str, frozenset[str]]:
+    return {key: frozenset(words.split("|")) for key, words in packaged_table("attributes")["every"].items()}
+
+
+def is_every(attribute: Attribute, value: str) -> bool:
+    """Return whether a value stands for all of an attribute, as "anything" does, and "siblings" for those one has."""
+    return any(value.casefold() in _every().get(key, ()) for key in ("all", attribute.key))
+
+
 @remembered(4_096)
 def compare_values(attribute: Attribute, one: str, other: str) -> ValueRelation:
     """Return how the first value relates to the second: "narrower" if it says more, as Ghent does than Belgium."""
