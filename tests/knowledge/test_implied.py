@@ -54,3 +54,23 @@ def test_what_is_taken_for_granted_contradicts_its_denial(memory: NeuroGraphMemo
 def test_what_is_taken_for_granted_is_no_fact(memory: NeuroGraphMemory) -> None:
     assert told(memory, "Our balcony faces south.", "I sold my bike.", "My bike was a good one.") == []
     assert "balcony" not in [fact.value for fact in memory.facts.list(user_id="ana")]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("I work at Nokia.", "I now also work at Fazer."),
+        ("I work at Nokia.", "I work at Fazer as well."),
+        ("Ich arbeite bei Bosch.", "Ich arbeite auch bei Aldi."),
+        ("I'm from Swabia.", "I'm from Ulm."),
+    ],
+)
+def test_an_addition_and_an_unknown_place_contradict_nothing(
+    memory: NeuroGraphMemory, earlier: str, later: str
+) -> None:
+    assert told(memory, earlier, later) == []
+    assert not memory.conflicts.compare(earlier, later).is_conflict
+
+
+def test_a_person_has_no_price(memory: NeuroGraphMemory) -> None:
+    assert told(memory, "I'm worried about the $200 deposit.", "I'm waiting for my visa until June 10.") == []

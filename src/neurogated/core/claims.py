@@ -23,6 +23,8 @@ class Change(Enum):
     """The value is new: “now”, “moved to”, “since June”."""
     ENDS = "ends"
     """The value holds no longer: “no longer”, “quit”, “sold”."""
+    ADDS = "adds"
+    """The value holds beside others: “I also work at”."""
 
 
 class Slot(NamedTuple):

@@ -8,6 +8,7 @@ from datetime import datetime
 from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.text_caches import remembered
+from neurogated.knowledge.read.places import is_place
 from neurogated.knowledge.read.table import Attribute, attribute_named
 from neurogated.knowledge.read.values import ValueRelation, compare_values, is_every
 from neurogated.text.keywords import fold
@@ -77,6 +78,9 @@ class SlotJudge:
             return Relation(RelationKind.REFINEMENT, _LIKELY, "Both values fit together, and one says more.")
         if attribute.type in _FREE and max(map(_words_of, (earlier, later))) > _MOST_WORDS:
             return _independent("A phrase describes something, and excludes no other.")
+        is_unclear = attribute.type == "place" and is_place(earlier.value) != is_place(later.value)
+        if is_unclear and later.change is None and earlier.quote and later.quote:
+            return _independent("One place is not known, and may lie in the other.")
         if not attribute.is_single:
             return _independent(f"“{attribute.key}” can have several values.")
         return _conflict(earlier, later, f"“{attribute.key}” has one value at a time.")
@@ -99,9 +103,10 @@ class SlotJudge:
 
 
 def _attribute(one: Claim, other: Claim) -> Attribute:
-    """Return the attribute of two claims of one slot. One wording may tell that it has one value at a time."""
+    """Return the attribute of two claims of one slot. One wording may tell that it has one value at a time, or more."""
     first, second = (attribute_named(claim.slot.attribute) for claim in (one, other))
-    return second if second.is_single else first
+    attribute = second if second.is_single else first
+    return attribute._replace(is_single=attribute.is_single and Change.ADDS not in (one.change, other.change))
 
 
 def _is_every(attribute: Attribute, one: Claim, other: Claim) -> bool:

@@ -80,7 +80,7 @@ def _begin(clause: Clause, span: Span, attribute: Attribute, own: Language) -> i
     led = words["articles"] | (words["mine"] if attribute.type not in _FREE else frozenset())
     led |= words["prepositions"] if attribute.type in _DATED else frozenset()
     led -= words["numbers"] if attribute.type in _TIMED else frozenset()
-    skipped = {"plain", "now", "hedge", "not", "ends", *(() if attribute.type in _TIMED else (TIME,))}
+    skipped = {"plain", "adds", "now", "hedge", "not", "ends", *(() if attribute.type in _TIMED else (TIME,))}
 
     def is_skipped(n: int) -> bool:
         if not tokens[n].word[0].isalnum():
@@ -152,7 +152,7 @@ def parts_of(clause: Clause, span: Span, attribute: Attribute, own: Language) ->
     led = own.words["articles"] | own.words["lists"] | own.words["mine"]
     for n in range(begin, end + 1):
         if n == end or clause.tokens[n].word in own.words["lists"] | {",", "，", "、"}:
-            while begin < n and (clause.tokens[begin].word in led or clause.labels[begin] == "plain"):
+            while begin < n and (clause.tokens[begin].word in led or clause.labels[begin] in {"plain", "adds"}):
                 begin += 1
             if begin < n:
                 yield begin, n

@@ -110,6 +110,8 @@ class _Reading:
             attribute.key in ("name", "location", "date", "meeting_time") and is_own != (subject == speaker)
         ):
             return None
+        if subject == speaker and attribute.key in ("price", "version", "port"):
+            return None
         named = attributes().get(self._own.nouns.get(subject.lower(), ""))
         if named and (named == attribute or (attribute.key == "date" and named.type in ("date", "time"))):
             return Slot(speaker, named.key)
@@ -142,6 +144,8 @@ class _Reading:
             change, since, until = Change.ENDS, None, since
         if change is None and not is_denied and not is_past and (flags & {"now", "begins"} or since):
             change = Change.BEGINS
+        if wording.change is None and "adds" in flags and not is_denied:
+            change = Change.ADDS
         if on and (is_past or change):
             since = on if change is not Change.ENDS else None
             until = on if change is Change.ENDS else Span(on.last + timedelta(1), on.last) if is_past else None
