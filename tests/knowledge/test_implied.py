@@ -24,6 +24,9 @@ def told(memory: NeuroGraphMemory, *texts: str) -> list[str]:
     [
         ("My son plays the violin.", "My son gave up the violin."),
         ("I'm dating a guy named Paul.", "Paul and I split up."),
+        ("I drive a blue Mazda.", "I sold my car."),
+        ("I work at Nokia.", "I quit my job."),
+        ("I work as a florist.", "I quit my job."),
         ("I'm looking for a room.", "I found a room!"),
         ("Ich bin mit Lena zusammen.", "Lena und ich haben uns getrennt."),
         ("Estoy buscando trabajo.", "He encontrado trabajo."),

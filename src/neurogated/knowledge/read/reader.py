@@ -110,7 +110,7 @@ class _Reading:
             attribute.key in ("name", "location", "date", "meeting_time") and is_own != (subject == speaker)
         ):
             return None
-        if subject == speaker and attribute.key in ("price", "version", "port"):
+        if subject == speaker and attribute.key in ("price", "version", "port", "status"):
             return None
         named = attributes().get(self._own.nouns.get(subject.lower(), ""))
         if named and (named == attribute or (attribute.key == "date" and named.type in ("date", "time"))):

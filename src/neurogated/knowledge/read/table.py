@@ -13,6 +13,7 @@ __all__ = [
     "attribute_named",
     "attribute_of",
     "attributes",
+    "ended_by",
     "ending",
     "open_attribute",
     "packaged_table",
@@ -54,6 +55,12 @@ def attributes() -> dict[str, Attribute]:
 def ending() -> tuple[str, ...]:
     """Return the attributes whose values end where only the value is named: "quit the flute"."""
     return tuple(packaged_table("attributes")["ended"]["keys"].split())
+
+
+def ended_by(noun: str) -> tuple[str, ...]:
+    """Return the attributes whose values end where a noun names what ends, such as "my job"."""
+    key = attribute_named(noun.casefold()).key
+    return tuple(packaged_table("attributes")["ended"]["with"].get(key, key).split())
 
 
 @functools.lru_cache(4_096)
