@@ -77,3 +77,15 @@ def test_an_addition_and_an_unknown_place_contradict_nothing(
 
 def test_a_person_has_no_price(memory: NeuroGraphMemory) -> None:
     assert told(memory, "I'm worried about the $200 deposit.", "I'm waiting for my visa until June 10.") == []
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("My bus leaves at seven.", "My bus leaves at half past nine."),
+        ("Unser Bus fährt um sieben Uhr ab.", "Unser Bus geht erst um halb zehn."),
+        ("El tren sale a las seis de la mañana.", "El tren sale a las nueve."),
+    ],
+)
+def test_one_event_has_one_time(memory: NeuroGraphMemory, earlier: str, later: str) -> None:
+    assert told(memory, earlier, later) == ["open"]
