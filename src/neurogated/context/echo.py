@@ -21,8 +21,6 @@ from neurogated.core.view import GraphView
 from neurogated.text.sentences import split_sentences
 from neurogated.text.times import find_times
 
-__all__ = ["EchoLinks", "Said", "separated", "shares_of"]
-
 # Nearest memories with which a message of the assistant is compared.
 _ECHO_CANDIDATES = 8
 

@@ -9,8 +9,6 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 
-__all__ = ["USED", "joined", "links"]
-
 USED = "used"
 """The relation of the edges from an event to the memories that it used."""
 

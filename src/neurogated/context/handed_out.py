@@ -9,8 +9,6 @@ from datetime import datetime, timedelta
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 
-__all__ = ["HandedOut"]
-
 # Users whose memories a process remembers.
 _MOST_USERS = 1000
 

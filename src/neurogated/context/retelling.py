@@ -6,8 +6,6 @@ import re
 
 from neurogated.text.words import words_of
 
-__all__ = ["in_one_person", "is_about_speaker", "without_frame"]
-
 _QUOTES = ' \n\t"“”„«»「」『』'
 _SAID = """said|say|mentioned|told me|noted|wrote|shared|remember|recall|gesagt|erzählt|erwähnt|geschrieben
 |dijiste|contaste|mencionaste|dit|raconté|mentionné|écrit""".replace("\n", "")

@@ -10,8 +10,6 @@ from typing import NamedTuple, Protocol
 
 from neurogated.core.judgements import Relation
 
-__all__ = ["USER", "AskedSlots", "Change", "Claim", "ClaimJudge", "ClaimReader", "QuestionReader", "Slot"]
-
 USER = "user"
 """The subject of a claim that the user makes about herself."""
 

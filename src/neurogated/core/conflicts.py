@@ -21,27 +21,6 @@ from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_text
 
-__all__ = [
-    "CONFLICT",
-    "MODEL",
-    "Conflict",
-    "Instruction",
-    "Status",
-    "Validity",
-    "as_given",
-    "conflicts_about",
-    "conflicts_in",
-    "defects_of",
-    "edges_of",
-    "given_times",
-    "is_conflict_id",
-    "moment_of",
-    "orphaned_conflicts",
-    "undisputed",
-    "valid_conflicts",
-    "with_outcome",
-]
-
 CONFLICT = "conflict"
 """The kind of the nodes that record conflicts. No recall returns them, and no count includes them."""
 

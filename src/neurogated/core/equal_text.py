@@ -11,8 +11,6 @@ from neurogated.core.text_caches import remembered
 from neurogated.text.normalise import Token, plain_sentences, plain_text, tokens_of
 from neurogated.text.words import words_of
 
-__all__ = ["are_equal", "depends_on_day", "equal_key"]
-
 _GAP = re.compile(r"(?<=\S)[^\S\n]+")
 _LINE_END = re.compile(r"[^\S\n]+$", re.MULTILINE)
 _KEPT = 4_096

@@ -11,8 +11,6 @@ from neurogated.core.clock import checked_moment
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_name, checked_names
 
-__all__ = ["NOTHING_FOUND", "Found", "Statement"]
-
 _LISTS = ("entities", "times", "names")
 _SIGNED = ("sentiment", "outcome")
 """Numbers from -1 to 1, where 0 says something else than None."""

@@ -10,8 +10,6 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from neurogated.core.conflicts import Conflict, Validity
 from neurogated.core.found import Found
 
-__all__ = ["Outcome", "Outcomes", "SideTimes", "outcome_of", "times_of"]
-
 _Key = TypeVar("_Key")
 
 

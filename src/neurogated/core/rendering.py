@@ -14,28 +14,6 @@ from neurogated.core.turns import turn_tags
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.words import split_words
 
-__all__ = [
-    "TIME",
-    "Described",
-    "Text",
-    "document_tag",
-    "keyword_text",
-    "names_in",
-    "opening_tag",
-    "own_tag",
-    "place_tag",
-    "places_among",
-    "render",
-    "slot_tag",
-    "speaker_tag",
-    "subject_names",
-    "subject_tag",
-    "subjects",
-    "subjects_among",
-    "tags",
-    "trait_tag",
-]
-
 TIME = "time"
 """The trait of a memory whose content mentions a time."""
 _SUBJECT = "subject "

@@ -21,8 +21,6 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.ingestion.groups import Groups
 from neurogated.text.keywords import fold
 
-__all__ = ["DuplicateLinks", "Duplicates"]
-
 _LEAST = 0.7
 """Cosine of equal texts at least; the vectors may differ, since the case of a letter may."""
 _SURE = 1.0

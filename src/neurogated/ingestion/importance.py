@@ -22,8 +22,6 @@ from neurogated.text.keywords import split_keywords
 from neurogated.text.normalise import plain_sentences, tokens_of
 from neurogated.text.times import find_times
 
-__all__ = ["ImportanceJudge", "OfflineImportanceJudge", "Remark", "chat_features", "text_features"]
-
 _COEFFICIENTS = "importance.json"
 _ASSISTANT = "assistant"
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)

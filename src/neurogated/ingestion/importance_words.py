@@ -7,9 +7,6 @@ import re
 from neurogated.text.keywords import split_keywords
 from neurogated.text.words import words_of
 
-__all__ = ["COMMON", "FIRST_PERSON", "RULE", "SECOND_PERSON"]
-
-
 FIRST_PERSON = words_of(
     """i me my mine myself we us our ours im ive ich mich mir mein meine meinen meinem meiner wir uns unser unsere
     unseren je j moi mon ma mes nous notre nos yo mi mis conmigo soy

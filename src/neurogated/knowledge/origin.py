@@ -9,8 +9,6 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, EVENT, FACT
 from neurogated.text.sentences import split_sentences
 
-__all__ = ["Owner", "are_one_text", "is_compared", "owner_of", "said_in", "statements_in", "voice_of"]
-
 Owner = tuple[object, ...]
 """The owner of a memory, and more."""
 

@@ -16,8 +16,6 @@ from neurogated.core.trace import PathStep
 from neurogated.core.view import Arcs, GraphView, Rows
 from neurogated.errors import ConfigError
 
-__all__ = ["Activation", "SpreadingActivation"]
-
 Values = NDArray[np.float64]
 Gate = Callable[[Rows], NDArray[np.floating]]
 """Returns for rows of nodes (n,), which ascend, the gate of each node (n,): 0 is closed, 1 is open."""

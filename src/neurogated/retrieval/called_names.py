@@ -12,8 +12,6 @@ from neurogated.core.turns import call_tag, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.text.keywords import split_keywords
 
-__all__ = ["SpeakersByName"]
-
 _ROLES = ("user", "assistant")
 # A name that occurs in one address only may be the name of another person.
 _LEAST_CALLS = 2

@@ -10,8 +10,6 @@ from neurogated.core.judgements import QuestionJudgement
 from neurogated.core.ports import QuestionJudge
 from neurogated.errors import LLMError
 
-__all__ = ["CascadedJudge"]
-
 
 class CascadedJudge:
     """Returns the offline judgement if it is sure, else the judgement of the model, which has a deadline."""

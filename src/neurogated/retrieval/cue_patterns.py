@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from neurogated.text.calendar_words import MONTHS, WEEKDAYS, any_of
 from neurogated.text.language import Language
 
-__all__ = ["ASKING", "CHINESE", "HEADS", "LATIN", "PARTS"]
-
 # Parts of patterns. A pattern inserts a part by its name after an @.
 PARTS = {
     "AUX": r"(?:do|does|did|will|would|can|could|may|might|must|should|shall|has|have|had|is|are|was|were|am)(?:n't)?",

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import GraphView, Rows
 
-__all__ = ["shares_of_sources"]
-
 
 def shares_of_sources(view: GraphView, rows: Rows, admits: Callable[[Rows], NDArray[np.bool_]]) -> NDArray[np.float64]:
     """Return (n,) the share of each node's sources that the recall admits; 0 for nodes that were not derived."""

@@ -25,8 +25,6 @@ from neurogated.retrieval.ranking import best_places
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.time_spans import span_of
 
-__all__ = ["DIMENSION_WEIGHTS", "Dimension", "Dimensions"]
-
 Values = NDArray[np.float64]
 
 DIMENSION_WEIGHTS = ("canvas_weight", "time_span_weight", "place_weight", "sentiment_weight", "cause_weight")

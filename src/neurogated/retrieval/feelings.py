@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from neurogated.text.keywords import fold
 from neurogated.text.language import NEGATIONS, Language, language_of
 
-__all__ = ["feeling_of"]
-
 # Unhappy and happy words of each language, folded. Words of taste ("enjoy") and of expectation ("excited") are missing:
 # the memories that answer such a question need not be happy.
 _WORDS: Mapping[Language, tuple[str, str]] = {

@@ -18,8 +18,6 @@ from neurogated.core.view import GraphView
 from neurogated.retrieval.activation import SpreadingActivation
 from neurogated.retrieval.dormancy import NOTHING, Scored
 
-__all__ = ["FirstPhase", "OnCanvas", "first_phase"]
-
 OnCanvas = Callable[[str | None, str | None, int], Mapping[str, float]]
 """Returns the scores of the memories on the canvas of a user and a session at a time, microseconds since 1970 UTC."""
 

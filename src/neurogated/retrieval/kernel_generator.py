@@ -19,8 +19,6 @@ from neurogated.core.rendering import TIME
 from neurogated.errors import ConfigError, InputError, LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 
-__all__ = ["KernelGenerator", "LLMQuestionJudge", "UniformKernelSource"]
-
 _log = logging.getLogger(__name__)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["asks_for_answer", "asks_for_overview"]
-
 # The second person in a past tense, in English, German, French, Spanish and Chinese, folded.
 _ANSWER = re.compile(
     r"\b(?:did|had) you\b|\byou(?:'ve| have| had)? (?:said|told|gave|given|wrote|written|showed|shown|made|\w{3,}ed)\b"

@@ -14,8 +14,6 @@ from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.first_phase import FirstPhase
 from neurogated.text.strings import checked_text
 
-__all__ = ["Asked", "checked_queries", "checked_score"]
-
 
 class Asked(NamedTuple):
     """A question with its vector, its kernel and its nearest neighbours."""

@@ -18,8 +18,6 @@ from neurogated.core.judgements import QuestionKind
 from neurogated.retrieval.cue_patterns import ASKING, CHINESE, HEADS, LATIN, PARTS
 from neurogated.text.language import Language, language_of
 
-__all__ = ["Cue", "QuestionReading", "read_question"]
-
 _KINDS = tuple(QuestionKind)
 # Cues are at the beginning or the end of a question. A long text between them would only cost time.
 _LONGEST_END = 300

@@ -14,8 +14,6 @@ from neurogated.core.ports import Embedder
 from neurogated.errors import InputError
 from neurogated.retrieval.question_cues import Cue, read_question
 
-__all__ = ["FITTED", "FittedKinds", "OfflineQuestionJudge", "fitted_kinds"]
-
 # A text that is no question is judged as one for a fact, with a low strength.
 _STATEMENT_STRENGTH = 0.1
 

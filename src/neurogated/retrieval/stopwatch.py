@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["Stopwatch"]
-
 
 class Stopwatch:
     """The seconds of consecutive stages."""

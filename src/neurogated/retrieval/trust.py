@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 
-__all__ = ["lifted_scores", "trust_in_graph"]
-
 Values = NDArray[np.float64]
 
 

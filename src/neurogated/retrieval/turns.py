@@ -20,8 +20,6 @@ from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
-__all__ = ["TURN_WEIGHTS", "Neighbours", "TurnParts", "Turns", "is_first_person", "neighbours"]
-
 # Size of the sample of turns to which a turn is compared to find how generic it is.
 _GENERIC_SAMPLE = 32
 

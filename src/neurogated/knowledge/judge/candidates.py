@@ -29,8 +29,6 @@ from neurogated.knowledge.read.tongues import spoken
 from neurogated.text.keywords import split_keywords
 from neurogated.text.normalise import plain_sentences
 
-__all__ = ["CandidateFinder", "TextPair"]
-
 # Earlier memories of the speaker, the nearest ones, that are compared with a new memory.
 _NEAREST = 24
 

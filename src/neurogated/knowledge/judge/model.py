@@ -23,8 +23,6 @@ from neurogated.knowledge.origin import statements_in
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import one_line
 
-__all__ = ["ModelJudge", "PairEnquiry", "TextJudge"]
-
 # Most characters of a memory that the model reads, and of those before the sentence that matters.
 _CHARACTERS, _BEFORE = 600, 150
 

@@ -11,8 +11,6 @@ from neurogated.knowledge.judge.slots import meets, slot_key
 from neurogated.knowledge.read.table import ENDED, attribute_named, ended_by, ending, open_attribute
 from neurogated.knowledge.read.values import compare_values
 
-__all__ = ["placed"]
-
 
 def placed(claim: Claim, among: Callable[[Sequence[Slot]], Iterable[Mate]]) -> Claim | None:
     """Return a claim in its slot; None if it says nothing by itself.

@@ -12,8 +12,6 @@ from neurogated.text.language import Language as LatinLanguage
 from neurogated.text.normalise import Sentence, Token, tokens_of
 from neurogated.text.times import locate_times
 
-__all__ = ["ASKED", "JOIN", "TIME", "Clause", "clauses_of"]
-
 TIME = "time"
 """The label of the words of a time, with its preposition."""
 JOIN = "join"

@@ -9,8 +9,6 @@ from neurogated.knowledge.read.clauses import ASKED, TIME, Clause
 from neurogated.knowledge.read.wordings import GAP, KEY, NUMBER, OWNER, SUBJECT, VALUE, Element, Language, Wording
 from neurogated.text.normalise import Token
 
-__all__ = ["Match", "matches", "owner_end"]
-
 _MOST_BEFORE, _MOST_BETWEEN, _MOST_OWNER, _MOST_KEY = 14, 8, 5, 3
 """Words before the first word of a wording, between two of its words, of an owner, and of a key."""
 _TIGHT = frozenset({VALUE, KEY, NUMBER})

@@ -8,8 +8,6 @@ from neurogated.knowledge.read.table import Attribute, attribute_of
 from neurogated.knowledge.read.wordings import language
 from neurogated.text.normalise import tokens_of
 
-__all__ = ["attribute_of_words"]
-
 
 def attribute_of_words(words: str) -> Attribute | None:
     """Return the attribute that words such as "lives in" or "email is" name; None if no wording has them."""

@@ -6,8 +6,6 @@ from neurogated.knowledge.read.clauses import Clause
 from neurogated.knowledge.read.matching import Match
 from neurogated.knowledge.read.wordings import SUBJECT, Element, Language, Wording
 
-__all__ = ["open_match"]
-
 _MOST_SUBJECT, _MOST_VERB = 6, 4
 _VERB = Wording("open", (Element(SUBJECT),))
 

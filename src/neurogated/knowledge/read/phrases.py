@@ -10,8 +10,6 @@ from neurogated.knowledge.read.places import is_place
 from neurogated.knowledge.read.table import Attribute, attributes
 from neurogated.knowledge.read.wordings import Language
 
-__all__ = ["fits", "is_description", "parts_of", "text_of", "trimmed"]
-
 _TIMED = frozenset({"date", "time", "number"})
 """Types of values that hold times."""
 _DATED = frozenset({"date", "time"})

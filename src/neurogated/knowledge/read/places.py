@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from neurogated.core.text_caches import remembered
 
-__all__ = ["is_place", "lies_in"]
-
 _PARTS = re.compile(r"\s*[,，(/]\s*|\s+(?:in|near)\s+")
 _LEAST_RADIUS, _RADIUS_OF_A_MILLION, _MOST_SHARE = 4, 16, 0.4
 """Kilometres; and the share of people that a part of a city has at most."""

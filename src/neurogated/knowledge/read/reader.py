@@ -21,8 +21,6 @@ from neurogated.knowledge.read.wordings import Language, language
 from neurogated.text.normalise import plain_sentences
 from neurogated.text.time_spans import Span
 
-__all__ = ["OfflineClaimReader"]
-
 _REMEMBERED = 4_096
 _LONGEST = 20_000
 """Characters of a text that are read."""

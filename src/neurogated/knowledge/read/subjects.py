@@ -10,8 +10,6 @@ from neurogated.knowledge.read.matching import Match
 from neurogated.knowledge.read.wordings import SUBJECT, Language, language
 from neurogated.text.normalise import Token
 
-__all__ = ["Subjects", "owned"]
-
 _MOST_WORDS, _MOST_BARE = 6, 2
 """Words of a subject, and of one without article and capitals."""
 _MOST_NOUN = 3

@@ -7,19 +7,6 @@ import tomllib
 from importlib import resources
 from typing import Any, NamedTuple
 
-__all__ = [
-    "ENDED",
-    "Attribute",
-    "attribute_named",
-    "attribute_of",
-    "attributes",
-    "ended_by",
-    "ending",
-    "open_attribute",
-    "packaged_table",
-]
-
-
 ENDED = "ended"
 """The attribute of a value that ends, in wordings that do not tell which attribute has it."""
 

@@ -15,8 +15,6 @@ from neurogated.text.calendar_words import MONTHS
 from neurogated.text.keywords import split_keywords
 from neurogated.text.time_spans import Span, span_of
 
-__all__ = ["ValueRelation", "compare_values", "date_of", "number_of"]
-
 ValueRelation = Literal["same", "narrower", "wider", "different"]
 _MONTH = (
     {

@@ -16,20 +16,6 @@ from neurogated.knowledge.read.table import attributes, packaged_table
 from neurogated.text.language import FUNCTION_WORDS
 from neurogated.text.normalise import tokens_of
 
-__all__ = [
-    "GAP",
-    "KEY",
-    "NUMBER",
-    "OWNER",
-    "SUBJECT",
-    "VALUE",
-    "Element",
-    "Language",
-    "Wording",
-    "language",
-    "languages",
-]
-
 SUBJECT, OWNER, VALUE, KEY, NUMBER, GAP = "{s}", "{s's}", "{v}", "{k}", "{n}", "…"
 _DETAIL = {OWNER: 0.1, NUMBER: 1}
 """How much a variable makes a wording more specific, in words."""
