@@ -61,29 +61,31 @@ def test_a_contradiction_without_a_common_word_is_an_open_conflict(judged: Neuro
     assert (conflict.sides, conflict.rule, conflict.status) == (sides, "model", "open")
 
 
+def _relabelled(folder: Path, target: Path, *labels: str) -> Path:
+    """Copy a model and give its classes other names."""
+    for file in folder.iterdir():
+        (target / file.name).write_bytes(file.read_bytes())
+    config = json.loads((target / "config.json").read_text("utf-8"))
+    config["id2label"] = {str(place): label for place, label in enumerate(labels)}
+    (target / "config.json").write_text(json.dumps(config), "utf-8")
+    return target
+
+
 def test_the_names_of_the_classes_decide_and_not_their_order(folders: dict[str, Path], tmp_path: Path) -> None:
-    for file in folders["graph"].iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    config = json.loads((tmp_path / "config.json").read_text("utf-8"))
-    config["id2label"] = {"0": "NEUTRAL", "1": "Entailment", "2": "CONTRADICTION"}
-    (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
-    earlier, later, _ = PAIRS[1]
-    with _opened(tmp_path) as memory:
-        said(memory, earlier)
-        said(memory, later, 3)
-        assert found(memory) == []
+    folder = _relabelled(folders["graph"], tmp_path, "NEUTRAL", "Entailment", "CONTRADICTION")
+    with _opened(folder) as memory:
+        for pair, (earlier, later, _) in enumerate(PAIRS):
+            said(memory, earlier, user=f"{pair}")
+            said(memory, later, 3, user=f"{pair}")
+        contested = {label for pair, (_, _, label) in enumerate(PAIRS) if found(memory, f"{pair}")}
+    assert contested == {2}
 
 
 def test_a_model_with_other_classes_settles_nothing_and_the_log_says_why(
     folders: dict[str, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for file in folders["graph"].iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    config = json.loads((tmp_path / "config.json").read_text("utf-8"))
-    config["id2label"] = {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}
-    (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
     earlier, later, _ = PAIRS[1]
-    with _opened(tmp_path) as memory:
+    with _opened(_relabelled(folders["graph"], tmp_path, "LABEL_0", "LABEL_1", "LABEL_2")) as memory:
         said(memory, earlier)
         said(memory, later, 3)
         assert (found(memory), waiting(memory)) == ([], 1)
