@@ -1,0 +1,1 @@
+"""Foreign interfaces to a memory, one module each. Importing this package loads no framework."""
