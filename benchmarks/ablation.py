@@ -31,7 +31,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "uniform_kernel": {"retrieval.switches.uniform_kernel": True},
     "classic": {"ACTIVATION": "classic"},
     "one_hop": {"MAX_HOPS": 1},
-    "no_gate": {"retrieval.gate_exponent": 0, "retrieval.selectivity": 0},
+    "no_gate": {"retrieval.gate_exponent": 0},
     "no_damping": {"retrieval.switches.damp_hubs": False},
     "move_again": {"retrieval.switches.move_once": False},
     "back_again": {"retrieval.switches.never_back": False},

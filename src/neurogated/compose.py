@@ -65,6 +65,7 @@ _EMBEDDING_CACHE = "embedding_cache.db"
 _OFF = "off"
 # By then, the relevance on an unused canvas has faded to 2^-24.
 _CANVAS_HALF_LIVES = 24
+_CANVAS_SECONDS = 0.25  # that a call waits for the server of the canvas
 _LLM_CACHE = "llm_cache.db"
 _OPENAI_KEY = "OPENAI_API_KEY"
 _ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
@@ -180,7 +181,7 @@ def canvases_of(url: str, store: GraphStorePort, settings: MetabolismSettings) -
     if not isinstance(store, SupportsIdentity):
         raise ConfigError(f"a {type(store).__name__} has no identity; leave metabolism.canvas_url out")
     lifetime = _CANVAS_HALF_LIVES * timedelta(minutes=settings.canvas_half_life_minutes).total_seconds()
-    return open_canvases(url, store.identity[0], settings.canvas_seconds, lifetime)
+    return open_canvases(url, store.identity[0], _CANVAS_SECONDS, lifetime)
 
 
 def build_cached_embedder(config: MemoryConfig) -> Embedder:

@@ -73,10 +73,10 @@ def test_seq_edges_join_neighbours_if_one_of_the_two_is_new(length: int, data: s
     ids = [f"n{number}" for number in range(length)]
     new = data.draw(st.sets(st.sampled_from([*ids, "elsewhere"])))
 
-    edges = list(sequence_edges(ids, new, weight=0.25, at=AT))
+    edges = list(sequence_edges(ids, new, at=AT))
 
     assert edges == [
-        MemoryEdge(ids[place - 1], ids[place], EdgeType.SEQ, 0.25, created_at=AT)
+        MemoryEdge(ids[place - 1], ids[place], EdgeType.SEQ, 1.0, created_at=AT)
         for place in range(1, length)
         if {ids[place - 1], ids[place]} & new
     ]

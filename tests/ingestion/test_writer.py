@@ -173,7 +173,7 @@ def test_seq_edges_join_the_nodes_of_a_document_and_never_two_documents(bench: B
 
     expected = {pair for ids in (first, second, third) for pair in pairwise(ids)}
     assert bench.pairs(EdgeType.SEQ) == expected
-    assert {edge.weight for edge in bench.edges(EdgeType.SEQ)} == {bench.config.indexing.seq_weight}
+    assert {edge.weight for edge in bench.edges(EdgeType.SEQ)} == {1.0}
 
 
 @given(documents=documents, neighbors=st.integers(0, 4), batch=st.integers(1, 8))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.config.groups import LearningSettings, RuntimeSettings
-from neurogated.plasticity.plasticity_engine import PlasticityEngine
+from neurogated.plasticity.plasticity_engine import ASSOC_WEIGHT, PlasticityEngine
 from neurogated.testing import ManualClock
 
 NAMES = "abcdef"
@@ -63,13 +63,13 @@ def test_reinforcement_equals_its_formula(edges: dict[EdgeKey, float], used: lis
 
 def test_confirmed_pairs_without_a_plastic_edge_are_associated_once(clock: ManualClock) -> None:
     store = _store({_key("a", "b"): 0.5, _key("b", "c", EdgeType.SIM): 0.5}, clock)
-    engine = PlasticityEngine(store, MemoryConfig(learning=LearningSettings(assoc_weight=0.2)), clock)
+    engine = PlasticityEngine(store, MemoryConfig(), clock)
     assert engine.reinforce_path(["a", "b", "c"], associate=True) == 3
     new = {key: weight for key, weight in _weights(store).items() if key.type is EdgeType.ASSOC}
-    assert new == {_key("a", "c", EdgeType.ASSOC): 0.2, _key("b", "c", EdgeType.ASSOC): 0.2}
+    assert new == {_key("a", "c", EdgeType.ASSOC): ASSOC_WEIGHT, _key("b", "c", EdgeType.ASSOC): ASSOC_WEIGHT}
     engine.reinforce_path(["c", "b", "a"], associate=True)
     grown = {key: weight for key, weight in _weights(store).items() if key.type is EdgeType.ASSOC}
-    assert grown == pytest.approx(dict.fromkeys(new, 0.3))
+    assert grown == pytest.approx(dict.fromkeys(new, ASSOC_WEIGHT + 0.1))
 
 
 @given(st.lists(st.lists(st.sampled_from(NAMES), min_size=2, unique=True), max_size=40))

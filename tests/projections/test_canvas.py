@@ -147,7 +147,7 @@ def test_arguments_are_checked(memory: NeuroGraphMemory, arguments: dict[str, An
 @pytest.fixture
 def shared(tmp_path: Path, redis_server: "Redis") -> MemoryConfig:
     redis_server.start()
-    metabolism = {"canvas_url": redis_server.url, "server_retry_seconds": 0.0, "canvas_seconds": 0.3}
+    metabolism = {"canvas_url": redis_server.url, "server_retry_seconds": 0.0}
     return MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash", metabolism=metabolism)  # type: ignore[arg-type]
 
 

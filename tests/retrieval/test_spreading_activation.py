@@ -23,6 +23,7 @@ from neurogated import (
 from neurogated.config.groups import RuntimeSettings
 from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
 from neurogated.core.view import Rows
+from neurogated.retrieval.activation import SELECTIVITY
 
 TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
 
@@ -103,8 +104,8 @@ def _sent(walks: list[Walk], config: MemoryConfig, gate: dict[str, float], came:
             else 1.0
         )
         share = claim / total if total and key != came else 0.0
-        if kind.name in config.retrieval.selective_edge_types.split(","):
-            share *= gate[target] ** config.retrieval.selectivity
+        if kind is EdgeType.ASSOC:
+            share *= gate[target] ** SELECTIVITY
         sent.append(share * weight * modulation * config.ENERGY_DECAY_RATE)
     return sent
 
@@ -185,8 +186,6 @@ switches = st.fixed_dictionaries(
         "retrieval.switches.move_once": st.booleans(),
         "retrieval.switches.never_back": st.booleans(),
         "retrieval.gate_exponent": st.sampled_from([0.0, 1.0, 2.0]),
-        "retrieval.selective_edge_types": type_names,
-        "retrieval.selectivity": st.sampled_from([0.0, 1.0]),
         "retrieval.closed_edge_types": type_names,
     },
 )

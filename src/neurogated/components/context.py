@@ -22,7 +22,7 @@ from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import Message, read_contents
 from neurogated.ingestion.document import Details
-from neurogated.plasticity.plasticity_engine import Outcome, strength_of
+from neurogated.plasticity.plasticity_engine import ASSOC_WEIGHT, Outcome, strength_of
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
@@ -124,5 +124,5 @@ class AgentContext:
         changes = GraphDelta()
         if outcome:
             changes = self._session.plasticity.learned(view, present, outcome, associate=True, rated=True).delta
-        edges = links(event, store.get_nodes(present), self._session.config.learning.assoc_weight)
+        edges = links(event, store.get_nodes(present), ASSOC_WEIGHT)
         return joined(delta, changes, edges)

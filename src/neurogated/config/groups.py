@@ -26,7 +26,6 @@ class IndexingSettings:
         20, "a MENTION edge leads to a subject if at most this many texts name it; 0: none", low=0
     )
     cause_window: int = setting(3, "following chunks with which a chunk is judged for causes; 0: none", low=0)
-    seq_weight: float = setting(1.0, "weight of a new SEQ edge", low=0.0, high=1.0)
     find_titles: bool = setting(
         True, "find the title of a text without one: a header, a heading, or the subject of its first sentence"
     )
@@ -54,12 +53,6 @@ class LearningSettings:
     """How use changes the graph."""
 
     idle_days: float = setting(1.0, "days without use after which an edge begins to fade", low=0.0, high=36_500.0)
-    assoc_weight: float = setting(
-        0.5,
-        "weight of the ASSOC edge that feedback adds between nodes without a plastic edge; 0: none",
-        low=0.0,
-        high=1.0,
-    )
     max_out_weight: float = setting(
         8.0, "maximum sum of the plastic weights that leave a node; learning scales a larger sum down", low=0.0
     )
@@ -147,12 +140,6 @@ class VectorSettings:
     )
     probes: int = setting(
         256, "lists of the approximate index that a search reads; more lists: better recall, slower search", low=1
-    )
-    lists: float = setting(
-        8.0, "lists of the approximate index, as a multiple of the square root of the number of vectors", low=1.0
-    )
-    max_unlisted: int = setting(
-        2000, "newest vectors that may be missing from the approximate index; a search compares all of them", low=0
     )
 
     def __post_init__(self) -> None:

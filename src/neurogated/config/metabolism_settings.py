@@ -41,19 +41,10 @@ class MetabolismSettings:
     use_gain: float = setting(
         0.1, "share of the energy that a memory lacks and gains when a recall returns it", low=0.0, high=1.0
     )
-    success_gain: float = setting(
-        0.2, "share of the energy and importance that a memory lacks and gains by success", low=0.0, high=1.0
-    )
-    fail_loss: float = setting(
-        0.1, "share of its energy and importance that a memory loses by failure", low=0.0, high=1.0
-    )
 
     # Tiers
     dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0)
     dormant_importance: float = setting(0.55, "a dormant memory has less importance than this", low=0.0, high=1.0)
-    dormant_idle_days: float = setting(
-        14.0, "a dormant memory had no access for this many days", low=0.0, high=_LONGEST
-    )
     dormant_cost: float = setting(
         0.1, "share of its score that a dormant memory without energy loses in a recall", low=0.0, high=1.0
     )
@@ -73,7 +64,6 @@ class MetabolismSettings:
     canvas_url: str | None = setting(
         None, "Redis server whose canvases processes share, as redis://HOST or unix://PATH; none: in the process"
     )
-    canvas_seconds: float = setting(0.25, "seconds that a call waits for the server of the canvas", low=0.01, high=60.0)
 
     # Servers of projections
     server_seconds: float = setting(5.0, "seconds that a call waits for the database of the facts", low=0.1, high=600.0)
@@ -89,14 +79,7 @@ class MetabolismSettings:
         high=31_536_000.0,
     )
     consolidation_uses: int = setting(3, "a memory enters a cluster after this many uses", low=0)
-    consolidation_edges: str = setting(
-        "ASSOC=2.0, CAUSE=1.0, SEQ=0.5, SIM=0.5, TERM=0.5, MENTION=0.5",
-        "weights of the edge types that link the memories of a cluster; types left out link none",
-    )
     consolidation_least: int = setting(3, "least memories of a cluster, and least facts of a profile", low=2)
-    consolidation_most: int = setting(
-        8, "most memories of a cluster, or consolidation_least if that is more; larger ones are divided", low=2
-    )
     consolidation_calls: int = setting(
         32,
         "most calls of the language model for the texts of one consolidation, as many for claims, and as many for "

@@ -56,8 +56,6 @@ _MANIFEST = {
     "retrieval.recency_half_life_days": 7.0,
     "metabolism.half_life_days": 7.0,
     "metabolism.half_lives": "fact=3650",
-    "metabolism.success_gain": 0.2,
-    "metabolism.fail_loss": 0.1,
     "metabolism.dormant_energy": 0.1,
 }
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(

@@ -140,10 +140,6 @@ class RetrievalSettings:
     gate_exponent: float = setting(
         0.5, "exponent of the similarity in the gate of a hop; 0: no gate", low=0.0, high=100.0
     )
-    selective_edge_types: str = setting(
-        "ASSOC", "edge types with flow only to nodes that are similar to the question, separated by commas"
-    )
-    selectivity: float = setting(6.0, "exponent of the similarity in the gate of those edge types", low=0.0, high=100.0)
 
     # Kernels: a weight 0–2 for each edge type. After a slash follows the weight against the stored direction.
     # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place, @sentiment and @canvas are 1.
@@ -170,7 +166,6 @@ class RetrievalSettings:
         "SIM=0.4, MENTION=2.0, TERM=1.0, SEQ=0.4, CAUSE=0.2, ASSOC=1.0", "kernel of questions for similar memories"
     )
 
-    ranking_depth: int = setting(20, "minimum number of passages in a ranking that a benchmark run writes", low=1)
     switches: RetrievalSwitches = group(RetrievalSwitches, "parts that an ablation turns off", listed=False)
 
     def __post_init__(self) -> None:

@@ -10,11 +10,23 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.communities import Communities, CommunityFinder, Links, links_of
 from neurogated.core.derivation import derived_rows, source_rows
 from neurogated.core.echoes import are_echoes
-from neurogated.core.kernel import Kernel
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import GraphView, Rows
 
 KNOWN_SHARE = 0.5
 """A cluster becomes no further fact if this share of its memories has one."""
+
+_LINKS = {
+    EdgeType.ASSOC: 2.0,
+    EdgeType.CAUSE: 1.0,
+    EdgeType.SEQ: 0.5,
+    EdgeType.SIM: 0.5,
+    EdgeType.TERM: 0.5,
+    EdgeType.MENTION: 0.5,
+}
+"""Weights of the edge types that link the memories of a cluster."""
+_MOST = 8
+"""Most memories of a cluster, or `consolidation_least` if that is more; larger ones are divided."""
 
 # Least mean weight of the links of a cluster; more gives smaller clusters.
 _RESOLUTION = 0.1
@@ -38,7 +50,6 @@ class ClusterFinder:
     def __init__(self, finder: CommunityFinder, settings: MetabolismSettings) -> None:
         self._finder = finder
         self._settings = settings
-        self._weights = Kernel.parse(settings.consolidation_edges, "").weights
         # The communities of the last call, and the ids of its view.
         self._last: tuple[Communities, object] | None = None
 
@@ -55,7 +66,7 @@ class ClusterFinder:
         return sorted(clusters, key=lambda rows: (-float(uses[rows].mean()), view.ids[int(rows[0])]))
 
     def _links(self, view: GraphView) -> Links:
-        links = links_of(view, self._weights)
+        links = links_of(view, _LINKS)
         uses, least = view.uses.all()[: view.node_count].astype(np.float64), self._settings.consolidation_uses
         made = [view.kinds.index(kind) for kind in _MADE if kind in view.kinds]
         fit = (uses >= least) & view.alive.all()[: view.node_count] & ~np.isin(view.kind.all()[: view.node_count], made)
@@ -69,7 +80,7 @@ class ClusterFinder:
     def _of_right_size(self, found: Communities) -> Iterator[Rows]:
         """Yield clusters of the right size from communities; a higher resolution divides the large ones."""
         least = self._settings.consolidation_least
-        most = max(least, self._settings.consolidation_most)
+        most = max(least, _MOST)
         parts, resolution = found.members(), _RESOLUTION
         while parts:
             yield from (rows for rows in parts if least <= rows.size <= most)

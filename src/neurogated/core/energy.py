@@ -19,6 +19,7 @@ from neurogated.core.view import GraphView, Rows
 Moment = int | NDArray[np.int64]
 """One time for all nodes, or one for each (n,), in microseconds since 1970 UTC."""
 _Values = NDArray[np.float64]
+_IDLE_DAYS = 14.0  # a dormant memory had no access for so long
 
 
 class EnergySettings(Protocol):
@@ -39,10 +40,6 @@ class EnergySettings(Protocol):
     @property
     def dormant_importance(self) -> float:
         """A dormant memory has less importance."""
-
-    @property
-    def dormant_idle_days(self) -> float:
-        """A dormant memory had no access for so long."""
 
 
 class EnergyLaw:
@@ -92,7 +89,7 @@ class EnergyLaw:
         found: NDArray[np.bool_] = view.importance.take(rows) < self._settings.dormant_importance
         # Most recalls end here, or after the next column: few memories are unimportant, and fewer are idle.
         if found.any():
-            found &= now - view.last_accessed.take(rows) >= self._settings.dormant_idle_days * MICROS_A_DAY
+            found &= now - view.last_accessed.take(rows) >= _IDLE_DAYS * MICROS_A_DAY
         if (places := found.nonzero()[0]).size:
             then = now if isinstance(now, int) else now[places]
             found[places] = self.energy(view, rows[places], then) < self._settings.dormant_energy

@@ -25,6 +25,8 @@ from neurogated.progress import show_progress
 
 _log = logging.getLogger(__name__)
 
+_LEAST_DEPTH = 20  # passages in a ranking
+
 
 class _Result(NamedTuple):
     question: Question
@@ -106,7 +108,7 @@ def rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
     Several chunks of one passage count once, at the best of their ranks. So it asks for more nodes until there are
     enough passages, or no more nodes.
     """
-    depth = max(memory.config.retrieval.ranking_depth, memory.config.TOP_N_RETRIEVAL)
+    depth = max(_LEAST_DEPTH, memory.config.TOP_N_RETRIEVAL)
     wanted = depth
     while True:
         recall = memory.recall(query, top_n=wanted)

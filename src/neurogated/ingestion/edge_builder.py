@@ -35,9 +35,7 @@ def nearest_in(store: GraphStorePort, *, without: AbstractSet[str] = frozenset()
     return nearest_of
 
 
-def sequence_edges(
-    node_ids: Sequence[str], new_ids: Iterable[str], *, weight: float, at: datetime
-) -> Iterator[MemoryEdge]:
+def sequence_edges(node_ids: Sequence[str], new_ids: Iterable[str], *, at: datetime) -> Iterator[MemoryEdge]:
     """Yield a SEQ edge from each node of a document to the next, if one of the two is new.
 
     Edges between two old nodes stay unchanged, because use may have changed their weights.
@@ -45,7 +43,7 @@ def sequence_edges(
     new = frozenset(new_ids)
     for source, target in pairwise(node_ids):
         if source in new or target in new:
-            yield MemoryEdge(source, target, EdgeType.SEQ, weight, created_at=at)
+            yield MemoryEdge(source, target, EdgeType.SEQ, created_at=at)
 
 
 def similarity_edges(

@@ -88,7 +88,7 @@ class Linker:
         nodes, gone = self._store.get_nodes(given), self._with_derived(given)
         changes = text_edges(self._store, self._config, (), at, gone)
         same = self._duplicates.among((), (), gone, at)
-        joined = rejoined(self._store, nodes, weight=self._config.indexing.seq_weight, at=at)
+        joined = rejoined(self._store, nodes, at=at)
         return GraphDelta(
             removed_edges=(*changes.removed, *_remaining(same, gone)),
             removed_nodes=tuple(gone),

@@ -185,10 +185,10 @@ def turn_ids(store: GraphStorePort, user_id: str | None, session_id: str) -> lis
     return [view.ids[row] for row in rows.tolist()]
 
 
-def rejoined(store: GraphStorePort, gone: Sequence[MemoryNode], *, weight: float, at: datetime) -> Iterator[MemoryEdge]:
+def rejoined(store: GraphStorePort, gone: Sequence[MemoryNode], *, at: datetime) -> Iterator[MemoryEdge]:
     """Yield the SEQ edges between turns that become successive when the nodes `gone` are removed."""
     for source, target in followers_without(store, gone):
-        yield MemoryEdge(source, target, EdgeType.SEQ, weight, created_at=at)
+        yield MemoryEdge(source, target, EdgeType.SEQ, created_at=at)
 
 
 def followers_without(store: GraphStorePort, gone: Sequence[MemoryNode]) -> Iterator[tuple[str, str]]:

@@ -337,10 +337,10 @@ class Writer:
         sequences = {
             edge.key: edge
             for chained in batch.chains
-            for edge in sequence_edges(chained, new_ids, weight=self._config.indexing.seq_weight, at=at)
+            for edge in sequence_edges(chained, new_ids, at=at)
             if there.keys() >= {edge.source_id, edge.target_id}
         }
-        sequences |= {key: MemoryEdge(*key, self._config.indexing.seq_weight, created_at=at) for key in batch.joined}
+        sequences |= {key: MemoryEdge(*key, created_at=at) for key in batch.joined}
         encoder = self._analysis.encoder
         new = [node for node in ready if node.id in new_ids]
         unjudged = {draft.id: draft.message or draft.content for draft in batch.to_write if draft.is_unjudged}

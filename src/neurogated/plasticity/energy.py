@@ -17,6 +17,10 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView, Rows
 
+# Shares of decision D1 of the specification: success gains a share of what is missing, failure loses one of the whole.
+_SUCCESS_GAIN = 0.2
+_FAIL_LOSS = 0.1
+
 TimedAccess = tuple[Access, datetime]
 """The accesses of a recall, and its time."""
 
@@ -93,8 +97,8 @@ class EnergyController:
 
     def _after(self, values: NDArray[np.float64], outcome: float) -> NDArray[np.float64]:
         if outcome > 0:
-            return values + (1 - values) * self._settings.success_gain * outcome
-        return values * (1 + self._settings.fail_loss * outcome)
+            return values + (1 - values) * _SUCCESS_GAIN * outcome
+        return values * (1 + _FAIL_LOSS * outcome)
 
     def course(
         self, store: GraphStorePort, node_id: str, now: datetime, steps: int, step: timedelta

@@ -25,6 +25,8 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController
 
+ASSOC_WEIGHT = 0.5
+"""Weight of the ASSOC edge that feedback adds between nodes without a plastic edge."""
 # Feedback connects each memory with this many of the memories that follow it.
 _ASSOC_NEIGHBORS = 5
 
@@ -83,7 +85,7 @@ class PlasticityEngine:
 
         Args:
             retrieved_nodes: nodes or their ids.
-            associate: also connect pairs without a plastic edge by an ASSOC edge of weight `learning.assoc_weight`.
+            associate: also connect pairs without a plastic edge by an ASSOC edge of weight `ASSOC_WEIGHT`.
             outcome: -1–1, factor of the learning rate; a negative outcome weakens the edges and adds none.
             reason: reason of the delta in the history.
             view: the present graph, if the caller already has it.
@@ -232,8 +234,6 @@ class PlasticityEngine:
         self, view: GraphView, ids: list[str], rows: Rows, connected: Rows, at: datetime
     ) -> Iterable[MemoryEdge]:
         """Yield an ASSOC edge for each near pair of nodes of the same user that no plastic edge connects."""
-        if not self._config.learning.assoc_weight:
-            return
         user_of = {node_id: view.scope_of(row).user_id for node_id, row in zip(ids, rows.tolist(), strict=True)}
         row_of = dict(zip(ids, rows.tolist(), strict=True))
         linked = {
@@ -244,7 +244,7 @@ class PlasticityEngine:
         pairs = ((one, other) for place, one in enumerate(ids) for other in ids[place + 1 : place + 1 + nearby])
         for one, other in pairs:
             if user_of[one] == user_of[other] and frozenset((row_of[one], row_of[other])) not in linked:
-                yield MemoryEdge(one, other, EdgeType.ASSOC, self._config.learning.assoc_weight, created_at=at)
+                yield MemoryEdge(one, other, EdgeType.ASSOC, ASSOC_WEIGHT, created_at=at)
 
 
 def _edges_among(view: GraphView, rows: Rows) -> Rows:

@@ -54,6 +54,9 @@ class _Levels(NamedTuple):
         return _Levels(self.rows[best], self.values[best])
 
 
+SELECTIVITY = 6.0
+"""Exponent of the gate of edges that were learned from other questions: they lead to similar memories only."""
+
 _NONE = _Levels(np.empty(0, dtype=np.int64), np.empty(0))
 
 
@@ -217,8 +220,7 @@ class SpreadingActivation:
     So hubs do not multiply their activation, and more of it flows to nodes that are similar to the question. Activation
     does not return over the edge by which it came; the other edges of the type share it. Each type
     has its own shares, so the many SIM edges of a node do not reduce the flow over its few SEQ edges. Edges of the
-    types in `selective_edge_types` were learned from other questions. Their flow is also multiplied by
-    gate(j) ^ selectivity.
+    type ASSOC were learned from other questions. Their flow is also multiplied by gate(j) ^ SELECTIVITY.
     """
 
     def __init__(self, config: MemoryConfig) -> None:
@@ -230,8 +232,6 @@ class SpreadingActivation:
         self._cumulative = self._classic or not config.retrieval.switches.move_once
         self._never_back = config.retrieval.switches.never_back
         self._exponent = config.retrieval.gate_exponent
-        self._selectivity = config.retrieval.selectivity
-        self._selective = _edge_types(config, "selective_edge_types")
         self._closed = _edge_types(config, "closed_edge_types")
 
     def spread(
@@ -269,7 +269,7 @@ class SpreadingActivation:
         return _Terms(
             np.array([self._walks(kind) and (along or kind.both_ways) for kind, along in ways], dtype=np.bool_),
             np.array([kernel[kind] if along else kernel.backwards(kind) for kind, along in ways], dtype=np.float64),
-            np.array([bool(self._selectivity) and kind in self._selective for kind, _ in ways], dtype=np.bool_),
+            np.array([kind is EdgeType.ASSOC for kind, _ in ways], dtype=np.bool_),
         )
 
     def _walks(self, kind: EdgeType) -> bool:
@@ -295,7 +295,7 @@ class SpreadingActivation:
         amount *= arcs.weight * terms.modulation[ways] * self._decay
         if gates is not None and terms.selective.any():
             selective = terms.selective[ways]
-            amount[selective] *= gates[selective] ** self._selectivity
+            amount[selective] *= gates[selective] ** SELECTIVITY
         arrived = _sums(amount, place, targets.size)
         reached, flows = arrived > 0, amount > 0
         return (

@@ -125,8 +125,7 @@ class NeuroRetriever:
         self._activation = SpreadingActivation(config)
         self._law = EnergyLaw(config.metabolism)
         self._classic = config.ACTIVATION == "classic"
-        gated = config.retrieval.gate_exponent or config.retrieval.selectivity
-        self._gates = gated > 0 and not self._classic
+        self._gates = config.retrieval.gate_exponent > 0 and not self._classic
         # In the classic mode only the cosine selects the anchors, as the specification says.
         self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
 

@@ -261,8 +261,6 @@ def _outcomes_of(
 def _vector_settings(config: MemoryConfig) -> VectorSettings:
     return {
         "exact_below": config.vectors.exact_below,
-        "tail": config.vectors.max_unlisted,
-        "lists": config.vectors.lists,
         "probes": config.vectors.probes,
     }
 

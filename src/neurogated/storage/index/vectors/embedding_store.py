@@ -24,11 +24,13 @@ from neurogated.utils.background import BackgroundWorker
 
 _log = logging.getLogger(__name__)
 _DEFAULTS = MemoryConfig()
+_TAIL = 2000  # newest vectors that may be missing from the approximate index
+_LISTS = 8.0  # lists of the approximate index, as a multiple of the square root of the number of vectors
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
 class VectorSettings(TypedDict, total=False):
-    """The settings `VECTOR_…` of an index, as keyword arguments."""
+    """The options of an index, as keyword arguments."""
 
     exact_below: int
     tail: int
@@ -50,11 +52,11 @@ class EmbeddingStore:
         self,
         *,
         exact_below: int = _DEFAULTS.vectors.exact_below,
-        tail: int = _DEFAULTS.vectors.max_unlisted,
-        lists: float = _DEFAULTS.vectors.lists,
+        tail: int = _TAIL,
+        lists: float = _LISTS,
         probes: int = _DEFAULTS.vectors.probes,
     ) -> None:
-        """Create an empty index; the arguments are the settings `VECTOR_…` of the same names."""
+        """Create an empty index; `exact_below` and `probes` are settings of `vectors`."""
         self._options = SearchOptions(exact_below, tail, lists, probes)
         # Each change replaces the state; readers take it once and need no lock.
         self._state: VectorState | None = None
