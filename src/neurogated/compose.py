@@ -73,17 +73,18 @@ _ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 _log = logging.getLogger(__name__)
 
 
-def build(config: MemoryConfig, clock: Clock = utc_now) -> Parts:
+def build(config: MemoryConfig, clock: Clock = utc_now, embedder: Embedder | None = None) -> Parts:
     """Build the parts that `config` names.
 
-    The configured language model judges questions, causes and names; without one, the offline analysers do.
+    The configured language model judges questions, causes and names; without one, the offline analysers do. A given
+    `embedder` takes the place of the one that `config` names.
 
     Raises:
         StorageError: the memory cannot be opened; see its subclasses.
         EmbedderMismatchError: the memory was built with another embedder.
         ConfigError: a chosen part lacks a setting.
     """
-    embedder = build_text_embedder(config)
+    embedder = build_text_embedder(config) if embedder is None else embedder
     store = open_store(config, clock)
     try:
         facts, canvas = _fact_follower(config), _working_canvas(config, store)

@@ -183,6 +183,8 @@ class Filter:
     """Only memories that were not derived from others."""
     except_kinds: Collection[str] = frozenset()
     """None of these kinds."""
+    among: Collection[str] | None = None
+    """One of these ids; None for all."""
 
     def __post_init__(self) -> None:
         for name in ("kinds", "tags", "except_kinds"):
@@ -195,7 +197,14 @@ class Filter:
             raise InputError(f"where is {self.where!r}, but must be a condition such as field('year') >= 2020")
 
     def __bool__(self) -> bool:
-        fields = (self.kinds, self.tags, self.where is not None, self.originals, self.except_kinds)
+        fields = (
+            self.kinds,
+            self.tags,
+            self.where is not None,
+            self.originals,
+            self.except_kinds,
+            self.among is not None,
+        )
         return self.scope is not None or any(fields)
 
 
@@ -219,6 +228,8 @@ class FilterOptions(TypedDict, total=False):
     """Memories that have all of these tags."""
     where: Condition | None
     """Memories whose metadata fulfils this condition, as in `field("year") >= 2020`."""
+    among: Collection[str] | None
+    """Memories with one of these ids."""
 
 
 def filter_of(options: FilterOptions) -> Filter:
@@ -233,7 +244,8 @@ def filter_of(options: FilterOptions) -> Filter:
         raise InputError(f"unknown filter {', '.join(sorted(unknown))}; known are {', '.join(known)}")
     path, kinds, tags = options.get("path", ()), options.get("kinds"), options.get("tags")
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
-    return Filter(() if kinds is None else kinds, () if tags is None else tags, scope, options.get("where"))
+    kinds, tags = () if kinds is None else kinds, () if tags is None else tags
+    return Filter(kinds, tags, scope, options.get("where"), among=options.get("among"))
 
 
 def memories_among(options: FilterOptions) -> Filter:

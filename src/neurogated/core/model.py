@@ -50,6 +50,11 @@ def as_vector(values: Vector) -> NDArray[np.float32]:
     return vector
 
 
+def same_vector(first: Vector | None, second: Vector | None) -> bool:
+    """Return whether two vectors have the same values, or both are None."""
+    return first is second or (first is not None and second is not None and np.array_equal(first, second))
+
+
 def checked_metadata(metadata: object) -> Mapping[str, Any]:
     """Return `metadata`; raises InputError if it is not a mapping."""
     if not isinstance(metadata, Mapping):
@@ -230,10 +235,7 @@ class MemoryNode:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MemoryNode):
             return NotImplemented
-        if (self.embedding is None) != (other.embedding is None):
-            return False
-        same_vector = self.embedding is None or np.array_equal(self.embedding, other.embedding)  # type: ignore[arg-type]
-        return same_vector and self._plain() == other._plain()
+        return same_vector(self.embedding, other.embedding) and self._plain() == other._plain()
 
     def __hash__(self) -> int:
         return hash(self.id)

@@ -17,6 +17,7 @@ EVENT = "event"
 FACT = "fact"
 PROFILE = "profile"
 SEGMENT = "segment"
+ITEM = "item"
 NODE_KINDS: dict[str, str] = {
     DEFAULT_KIND: "something that happened or was read: a text, a passage, a message",
     "turn": "a turn of a conversation",
@@ -27,6 +28,7 @@ NODE_KINDS: dict[str, str] = {
     SEGMENT: "memories about one thing: its title and days",
     EVENT: "a decision or an action of the agent, with its outcome",
     "policy": "a rule that the agent follows",
+    ITEM: "a value under a key, as in a LangGraph store",
 }
 """The registered kinds with their descriptions; `register_kind` adds to them."""
 _MADE_HERE = frozenset({"conflict", CLAIM})

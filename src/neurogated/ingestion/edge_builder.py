@@ -53,12 +53,13 @@ def similarity_edges(
     neighbors: int,
     at: datetime,
 ) -> Iterator[MemoryEdge]:
-    """Yield SIM edges from each new node to the `neighbors` most similar earlier nodes of its user.
+    """Yield SIM edges from each new node that has a vector to the `neighbors` most similar earlier nodes of its user.
 
     Earlier nodes are the nodes in the user's search and the preceding `new_nodes`. There is no threshold. The weight is
     max(0, cosine). The edges do not depend on the grouping of nodes into calls.
     """
-    for user_id, nodes in by_user(new_nodes) if neighbors else ():
+    embedded = [node for node in new_nodes if node.embedding is not None]
+    for user_id, nodes in by_user(embedded) if neighbors else ():
         yield from _edges_to_nearest(nodes, nearest_of(user_id), neighbors, at)
 
 

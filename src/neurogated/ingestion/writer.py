@@ -19,7 +19,7 @@ from neurogated.core.commit import Committer
 from neurogated.core.conflicts import CONFLICT, orphaned_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import NO_MEMORIES, Filter
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode, same_vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
@@ -184,6 +184,41 @@ class Writer:
             return self._put(lambda: self._planner.plan(self._planner.revision(node_id, change)), embedding, "update")[
                 node_id
             ]
+
+    def read(self, nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
+        """Return nodes with the names, the sentiments and the places in their texts."""
+        return [self._analysis.encoder.read(node) for node in self._analysis.find_entities(nodes).nodes]
+
+    def put(self, nodes: Sequence[MemoryNode], removed: Sequence[str] = (), *, reason: str) -> None:
+        """Write whole nodes with their vectors, and remove others, in one delta with the edges that follow from texts.
+
+        No text is cut, judged or read for claims, and stored nodes keep the edges that do not follow from their texts.
+
+        Raises:
+            UnknownIdError: a node to remove does not exist; nothing has changed.
+        """
+        with self.exclusively():
+            at = self._clock()
+            self._expire(at)
+            old = stored(self._store, (node.id for node in nodes))
+            known = [node for node in nodes if node.id in old]
+            retold = {node.id for node in known if node.content != old[node.id].content}
+            moved = {node.id for node in known if not same_vector(node.embedding, old[node.id].embedding)}
+            analysed = Analysed(
+                new=[node for node in nodes if node.id not in old],
+                known=known,
+                moved=moved,
+                retold=retold,
+                gone=removed,
+                sequences=(),
+                parted=(),
+                causes=(),
+                failed=(),
+                at=at,
+            )
+            if any(node.embedding is not None for node in nodes):
+                self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
+            self._commit(self._linker.writing(analysed, reason=reason))
 
     def deduplicate(self) -> int:
         """Link the stored memories that say the same, in batches; return how many edges were added."""

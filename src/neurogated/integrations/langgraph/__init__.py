@@ -1,0 +1,6 @@
+"""A memory as a store of LangGraph."""
+
+from neurogated.integrations.langgraph.aio import AsyncNeuroStore
+from neurogated.integrations.langgraph.store import NeuroStore
+
+__all__ = ["AsyncNeuroStore", "NeuroStore"]

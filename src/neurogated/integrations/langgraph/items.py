@@ -1,0 +1,170 @@
+"""Items of a store as nodes of a graph: one node for an item, and one for each further text of it that is indexed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from langgraph.store.base import Item, PutOp, SearchItem, get_text_at_path
+
+from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.model import MemoryNode
+from neurogated.errors import InputError
+from neurogated.text.strings import checked_text
+from neurogated.utils.hash_utils import compute_mdhash_id
+
+Namespace = tuple[str, ...]
+WHOLE = "$"
+"""The path of the whole value."""
+_PART = "#"
+"""As in the ids of the chunks of a text, so that deleting an item as a memory deletes its other texts."""
+_LONGEST_KEY = 2**16
+_LONGEST_VALUE = 2**26
+MICROS_A_MINUTE = 60_000_000
+
+
+def id_of(namespace: Namespace, key: str) -> str:
+    """Return the id of the node of an item."""
+    return compute_mdhash_id(json.dumps([*namespace, key]), "item-")
+
+
+def item_id(node_id: str) -> str:
+    """Return the id of the item that has a node."""
+    return node_id.partition(_PART)[0]
+
+
+def node_ids(name: str, begin: int, end: int) -> list[str]:
+    """Return the ids of some nodes of an item; the first one has the id of the item."""
+    return [f"{name}{_PART}{place}" if place else name for place in range(begin, end)]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One stored item. Times are in microseconds since 1970 UTC."""
+
+    id: str
+    namespace: Namespace
+    key: str
+    value: Mapping[str, Any]
+    created_at: int
+    updated_at: int
+    ttl: float | None
+    """In minutes; None for an item that never expires."""
+    texts: int
+    """How many nodes it has."""
+    used_at: int
+    """The time of the last access that the graph knows."""
+
+    @classmethod
+    def of(cls, node: MemoryNode) -> Entry:
+        """Return the item that a node holds."""
+        held, used = node.metadata, max(node.charged_at or node.created_at, node.energy_at or node.created_at)
+        return cls(
+            id=node.id,
+            namespace=tuple(node.scope.path),
+            key=held["key"],
+            value=held["value"],
+            created_at=to_micros(node.created_at),
+            updated_at=held["updated_at"],
+            ttl=held.get("ttl"),
+            texts=held.get("texts", 1),
+            used_at=to_micros(used),
+        )
+
+    @property
+    def node_ids(self) -> list[str]:
+        """The ids of its nodes."""
+        return node_ids(self.id, 0, self.texts)
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """The latest item comes first."""
+        return -self.updated_at, self.id
+
+    def expires_at(self, used_at: int) -> float:
+        """Return when the item expires after its last use, in microseconds."""
+        return float("inf") if self.ttl is None else max(self.updated_at, used_at) + self.ttl * MICROS_A_MINUTE
+
+    def item(self) -> Item:
+        """Return the item as LangGraph has it, with a copy of the value."""
+        times = {"created_at": from_micros(self.created_at), "updated_at": from_micros(self.updated_at)}
+        return Item(value=deepcopy(dict(self.value)), key=self.key, namespace=self.namespace, **times)
+
+    def found(self, score: float | None) -> SearchItem:
+        """Return the item as a search returns it."""
+        return SearchItem(**{name: getattr(self.item(), name) for name in Item.__slots__}, score=score)
+
+
+def checked_key(key: object) -> str:
+    """Return a key of an item; raises InputError."""
+    if not isinstance(key, str) or "\0" in key or len(key) > _LONGEST_KEY:
+        shown = repr(key)[:100]
+        raise InputError(f"the key {shown} must be a text of at most {_LONGEST_KEY} characters without NUL")
+    return checked_text("the key of an item", key)
+
+
+def checked_value(value: object) -> dict[str, Any]:
+    """Return a copy of a value as JSON has it.
+
+    Raises:
+        InputError: it is not a mapping of names to JSON values, or too large.
+    """
+    if not isinstance(value, Mapping):
+        raise InputError(f"the value {value!r:.100} of an item must be a mapping such as {{'text': 'tea'}}")
+    try:
+        written = json.dumps(dict(value), allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the value of an item is not JSON ({error}); use texts, numbers, lists and dicts") from None
+    if len(written) > _LONGEST_VALUE:
+        raise InputError(f"the value of an item has {len(written)} characters as JSON; {_LONGEST_VALUE} are possible")
+    if not _has_names(value):
+        raise InputError("the value of an item has a key that is not a text; JSON has no other keys")
+    return dict(json.loads(written))
+
+
+def checked_ttl(ttl: object) -> float | None:
+    """Return a lifetime in minutes; raises InputError."""
+    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 <= ttl < float("inf")):
+        raise InputError(f"ttl is {ttl!r}, but must be a number of minutes from 0 on")
+    return ttl
+
+
+def checked_fields(index: object) -> Sequence[str] | Literal[False] | None:
+    """Return which fields to index; raises InputError."""
+    if index is None or index is False:
+        return index
+    if isinstance(index, str) or not isinstance(index, Sequence) or not all(isinstance(one, str) for one in index):
+        raise InputError(f"index is {index!r}, but must be False or a list of paths such as ['text', 'tags[*]']")
+    return list(index)
+
+
+def texts_of(op: PutOp, fields: Sequence[str]) -> list[str]:
+    """Return the texts of an item to index, each once. `fields` are the paths unless the operation has its own."""
+    chosen = checked_fields(op.index)
+    if op.value is None or chosen is False:
+        return []
+    paths = fields if chosen is None else chosen
+    found = [text for path in paths for text in _texts_at(op.value, path)]
+    return list(dict.fromkeys(text for text in found if text.strip()))
+
+
+def _texts_at(value: Mapping[str, Any], path: str) -> list[str]:
+    return ["\n".join(_leaves(value))] if path == WHOLE else get_text_at_path(dict(value), path)
+
+
+def _leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - a JSON value
+    """Yield the texts and numbers in a value without its keys, which would match each question about them."""
+    if isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(inner)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _has_names(value: Any) -> bool:  # noqa: ANN401 - a JSON value
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _has_names(inner) for key, inner in value.items())
+    return not isinstance(value, list | tuple) or all(map(_has_names, value))

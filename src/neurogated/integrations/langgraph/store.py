@@ -1,0 +1,240 @@
+"""`NeuroStore`: a memory as a store of LangGraph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import Any, Self
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    IndexConfig,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+    validate_op_namespace,
+)
+
+from neurogated.aio import in_thread
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.errors import ConfigError
+from neurogated.integrations.langgraph.embedding import embedder_of
+from neurogated.integrations.langgraph.filters import compiled
+from neurogated.integrations.langgraph.items import (
+    WHOLE,
+    Entry,
+    checked_fields,
+    id_of,
+)
+from neurogated.integrations.langgraph.namespaces import listed
+from neurogated.integrations.langgraph.opening import RAM, open_memory
+from neurogated.integrations.langgraph.operations import checked_op
+from neurogated.integrations.langgraph.search import ORDERS, Order, ranked
+from neurogated.integrations.langgraph.table import Alive, ItemTable, latest
+from neurogated.integrations.langgraph.ttl import Lifetimes
+from neurogated.integrations.langgraph.writing import ItemWriter
+from neurogated.memory import NeuroGraphMemory
+
+Read = GetOp | SearchOp | ListNamespacesOp
+
+
+class NeuroStore(BaseStore):
+    """A store of LangGraph over a memory. When a call returns, its writes are on disk.
+
+    Each item is a memory of the kind `item`, whose path is the namespace. A search with a query is a recall. A batch
+    reads the state before it and writes all of its items or none.
+
+    Attributes:
+        memory: the memory below; its other memories are no items.
+        index_config: as given.
+        ttl_config: as given; changes of it take effect.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        memory: NeuroGraphMemory | None = None,
+        *,
+        index: IndexConfig | None = None,
+        ttl: TTLConfig | None = None,
+        order: Order = "activation",
+        user_label: int | None = None,
+    ) -> None:
+        """Open a store.
+
+        Args:
+            memory: where the items are; without it a new one in RAM, which the store closes.
+            index: `fields` are the paths of the texts to index (all texts and numbers by default). `embed` and `dims`
+                name the embedder of a memory that the store opens; without them it is the memory's own.
+            ttl: lifetimes of items. A recall of the memory counts as a read.
+            order: how a search with a query ranks items: `activation` is a recall, `cosine` compares vectors only.
+            user_label: the position in a namespace of the label that names a user. Nothing connects the items of two
+                users, but a search finds all items under its prefix.
+
+        Raises:
+            ConfigError: an argument does not fit.
+        """
+        super().__init__()
+        if order not in ORDERS:
+            raise ConfigError(f"order is {order!r}; known are {', '.join(ORDERS)}")
+        embedder = embedder_of(index)
+        if memory is not None and embedder is not None and memory.session.parts.embedder.name != embedder.name:
+            raise ConfigError("the memory has an embedder of its own; leave `embed` out of the index")
+        self._owns_memory = memory is None
+        self.memory = open_memory(RAM, index) if memory is None else memory
+        self.index_config, self.ttl_config = index, ttl
+        self.embeddings = embedder and embedder.embeddings
+        self.order = order
+        self._session = self.memory.session
+        self._table = ItemTable(self._session.store)
+        self._lifetimes = Lifetimes(self._session)
+        self._writer = ItemWriter(self._session, _fields(index), user_label)
+
+    @classmethod
+    @contextmanager
+    def from_conn_string(
+        cls,
+        conn: str,
+        *,
+        index: IndexConfig | None = None,
+        ttl: TTLConfig | None = None,
+        config: MemoryConfig | None = None,
+        **options: Any,  # noqa: ANN401 - those of __init__
+    ) -> Iterator[Self]:
+        """Open a store in a folder, or in RAM for `:memory:`; close it at the end of the block.
+
+        Args:
+            conn: the folder, or `:memory:`.
+            index: see `NeuroStore`.
+            ttl: see `NeuroStore`.
+            config: the settings of the memory; from the environment and the defaults when left out.
+            **options: other arguments of `NeuroStore`.
+        """
+        memory = open_memory(conn, index, config)
+        try:
+            store = cls(memory, index=index, ttl=ttl, **options)
+            store._owns_memory = True
+        except BaseException:
+            memory.close()
+            raise
+        with store:
+            yield store
+
+    def setup(self) -> None:
+        """Do nothing: a memory creates its file when it is opened."""
+
+    def close(self) -> None:
+        """Stop the sweeper, and close the memory if the store has opened it."""
+        self._lifetimes.stop()
+        if self._owns_memory:
+            self.memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Execute operations. Reads see the state before the batch; its writes are one change, the last of a key wins.
+
+        Raises:
+            InvalidNamespaceError: a label is not valid.
+            InputError: an operation is not valid. Nothing is written.
+        """
+        given = [checked_op(op) for op in ops]
+        results = [None if isinstance(op, PutOp) else self._read(op) for op in given]
+        self._write([op for op in given if isinstance(op, PutOp)])
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Execute operations as `batch` does, in threads of the memory; searches with a query run side by side."""
+        given, session = [checked_op(op) for op in ops], self._session
+        reads = {place: op for place, op in enumerate(given) if not isinstance(op, PutOp)}
+        aside = {place: op for place, op in reads.items() if isinstance(op, SearchOp) and op.query}
+        quick = {place: op for place, op in reads.items() if place not in aside}
+        first, *others = await asyncio.gather(
+            in_thread(session, self._read_all, list(quick.values())),
+            *(in_thread(session, self._read_all, [op]) for op in aside.values()),
+        )
+        results = dict(zip((*quick, *aside), chain(first, *others), strict=True))
+        if puts := [op for op in given if isinstance(op, PutOp)]:
+            await in_thread(session, self._write, puts)
+        return [results.get(place) for place in range(len(given))]
+
+    def delete_namespace(self, prefix: Sequence[str]) -> int:
+        """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""
+        validate_op_namespace(SearchOp(tuple(prefix)))
+        with self._session.exclusively():
+            return self._writer.delete(self._table.matching(tuple(prefix), None, None))
+
+    def sweep_ttl(self) -> int:
+        """Delete the items that have expired; return how many."""
+        with self._session.exclusively():
+            return self._writer.delete(self._table.expired(self._lifetimes.alive()))
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
+        """Sweep in a thread, as often as the argument or the configuration says, or every five minutes."""
+        self._lifetimes.start(self.ttl_config, sweep_interval_minutes, self.sweep_ttl)
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - as in LangGraph's stores
+        """Stop the thread of `start_ttl_sweeper`; return True."""
+        self._lifetimes.stop()
+        return True
+
+    def _read_all(self, ops: Sequence[Read]) -> list[Result]:
+        return [self._read(op) for op in ops]
+
+    def _read(self, op: Read) -> Result:
+        if isinstance(op, GetOp):
+            return self._get(op)
+        if isinstance(op, ListNamespacesOp):
+            return listed(self._table.namespaces(self._alive()), op)
+        return self._search(op)
+
+    def _alive(self) -> Alive | None:
+        """Return which items reads show; None for all."""
+        return self._lifetimes.alive() if (self.ttl_config or {}).get("omit_expired") else None
+
+    def _get(self, op: GetOp) -> Item | None:
+        nodes = self._session.store.get_nodes([id_of(op.namespace, op.key)], missing_ok=True)
+        entries, alive = list(map(Entry.of, nodes)), self._alive()
+        if alive is not None:
+            entries = [entry for entry in entries if alive(entry, entry.used_at)]
+        self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
+        return entries[0].item() if entries else None
+
+    def _search(self, op: SearchOp) -> list[SearchItem]:
+        prefix, check, alive, end = tuple(op.namespace_prefix), compiled(op.filter), self._alive(), op.offset + op.limit
+        found = dict[str, float | None]()
+        if op.query and op.query.strip():
+            among = None
+            if check is not None or alive is not None:
+                among = [name for one in self._table.matching(prefix, check, alive) for name in one.node_ids]
+            found.update(islice(ranked(self._session, op.query, prefix, among, self.order), end))
+        if len(found) < end:
+            rest = [one for one in self._table.matching(prefix, check, alive) if one.id not in found]
+            found.update((entry.id, None) for entry in latest(rest, end - len(found)))
+        page = list(found)[op.offset : end]
+        entries = list(map(Entry.of, self._session.store.get_nodes(page, missing_ok=True)))
+        self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
+        return [entry.found(found[entry.id]) for entry in entries]
+
+    def _write(self, ops: Sequence[PutOp]) -> None:
+        if ops:
+            self._lifetimes.forget(self._writer.write(ops))
+
+
+def _fields(index: IndexConfig | None) -> Sequence[str]:
+    """Return the paths to index; SQLite's store calls them `text_fields`."""
+    given: Mapping[str, Any] = index or {}
+    return checked_fields(given.get("fields") or given.get("text_fields")) or [WHOLE]
