@@ -10,7 +10,7 @@ from typing import Any
 from neurogated.core.conflicts import as_given
 from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
-from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode, same_vector
 from neurogated.core.scope import Scope
 from neurogated.ingestion.revision import with_lifetime
 
@@ -206,13 +206,23 @@ class Analysed:
     """Ids of the stored nodes with a new text."""
     gone: Sequence[str]
     """Ids of the nodes to remove."""
-    sequences: Sequence[MemoryEdge]
-    parted: Sequence[EdgeKey]
-    """SEQ edges to remove."""
-    causes: Sequence[MemoryEdge]
-    failed: tuple[PendingTask, ...]
-    """Judgements that have failed."""
     at: datetime
+    sequences: Sequence[MemoryEdge] = ()
+    parted: Sequence[EdgeKey] = ()
+    """SEQ edges to remove."""
+    causes: Sequence[MemoryEdge] = ()
+    failed: tuple[PendingTask, ...] = ()
+    """Judgements that have failed."""
+
+    @classmethod
+    def replacing(
+        cls, old: Mapping[str, MemoryNode], nodes: Sequence[MemoryNode], gone: Sequence[str], at: datetime
+    ) -> Analysed:
+        """Return whole nodes as analysed texts, given the stored nodes by id."""
+        known = [node for node in nodes if node.id in old]
+        moved = {node.id for node in known if not same_vector(node.embedding, old[node.id].embedding)}
+        retold = {node.id for node in known if node.content != old[node.id].content}
+        return cls([node for node in nodes if node.id not in old], known, moved, retold, gone, at)
 
     def accessed_as(self, old: Mapping[str, MemoryNode]) -> Analysed:
         """Return the analysis with the accesses of the stored nodes, which may be newer."""

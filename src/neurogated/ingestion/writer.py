@@ -19,7 +19,7 @@ from neurogated.core.commit import Committer
 from neurogated.core.conflicts import CONFLICT, orphaned_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.filters import NO_MEMORIES, Filter
-from neurogated.core.model import MemoryEdge, MemoryNode, same_vector
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
@@ -201,21 +201,7 @@ class Writer:
             at = self._clock()
             self._expire(at)
             old = stored(self._store, (node.id for node in nodes))
-            known = [node for node in nodes if node.id in old]
-            retold = {node.id for node in known if node.content != old[node.id].content}
-            moved = {node.id for node in known if not same_vector(node.embedding, old[node.id].embedding)}
-            analysed = Analysed(
-                new=[node for node in nodes if node.id not in old],
-                known=known,
-                moved=moved,
-                retold=retold,
-                gone=removed,
-                sequences=(),
-                parted=(),
-                causes=(),
-                failed=(),
-                at=at,
-            )
+            analysed = Analysed.replacing(old, nodes, removed, at)
             if any(node.embedding is not None for node in nodes):
                 self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
             self._commit(self._linker.writing(analysed, reason=reason))
