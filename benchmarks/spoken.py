@@ -41,9 +41,9 @@ class Expected:
 
 
 def rows(name: str) -> list[list[str]]:
-    """Return the rows of a table without its header."""
+    """Return the rows of a table without its header and its notes, which begin with `#`."""
     lines = (_FOLDER / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
-    return [line.split("\t") for line in lines[1:]]
+    return [line.split("\t") for line in lines[1:] if not line.startswith("#")]
 
 
 def wrapped(language: str, half: str, earlier: str, later: str) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from benchmarks.spoken import facts_of, matches, rows, wrapped
@@ -13,13 +15,18 @@ def _fact(subject: str, attribute: str, value: str) -> Fact:
     return Fact("id", f"{subject} {attribute}: {value}", subject, attribute, value)
 
 
-@pytest.mark.parametrize("name", ["pairs", "sentences", "chats"])
+@pytest.mark.parametrize("name", ["pairs", "sentences", "chats", "second_pairs", "second_sentences"])
 def test_the_halves_share_no_text(name: str) -> None:
     dev, test = (
         {text for row in rows(f"{name}_{half}") for text in row[1:] if " " in text or not text.isascii()}
         for half in ("dev", "test")
     )
     assert not {text for text in dev & test if text[-1] in ".。"}
+
+
+def test_the_second_set_has_as_many_pairs_of_each_kind() -> None:
+    kinds = Counter(row[1] for half in ("dev", "test") for row in rows(f"second_pairs_{half}"))
+    assert kinds == dict.fromkeys(("contradiction", "change", "none"), 80)
 
 
 def test_a_pair_is_wrapped_in_ten_ways_for_the_open_half_and_in_all_for_the_closed_one() -> None:
