@@ -241,6 +241,8 @@ class Session:
             self.runtime.accesses.flush_if_possible()
         finally:
             if owns_parts:
+                if self.parts.facts is not None:
+                    self.parts.facts.close()
                 self.store.close()
                 for part in (self.parts.embedder, self.parts.canvas, self.parts.language_model):
                     if part is not None:

@@ -57,16 +57,18 @@ def _enter(session: Session, owner: Owner, relevance: Mapping[str, float], view:
 
 
 def follow_facts(session: Session, notice: Notice) -> None:
-    """Write the changed facts as rows of the SQL table."""
-    if session.parts.facts is None or session.config.read_only or notice.event in _READS:
+    """Write the changed facts as rows of the SQL table; those that are read from new messages wait for a moment."""
+    facts, place = session.parts.facts, (session.store, session.config.namespace)
+    if facts is None or session.config.read_only or notice.event in _READS:
         return
     if notice.event == "added":
         view, added = session.store.view(), notice.about[0]
         kinds = np.unique(view.kind.take(view.known_rows(added)))
-        if FACT not in [view.kinds[kind] for kind in kinds.tolist()] and not claims_of(view, added):
+        if FACT not in [view.kinds[kind] for kind in kinds.tolist()]:
+            if claims_of(view, added):
+                facts.follow_soon(*place)
             return
-    erasing = notice.event == "deleted"
-    session.parts.facts.follow(session.store, session.config.namespace, erasing=erasing)
+    facts.follow(*place, erasing=notice.event == "deleted")
 
 
 def note_handed_out(session: Session, notice: Notice) -> None:

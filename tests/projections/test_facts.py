@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -170,9 +171,24 @@ def test_rows_follow_every_write(on_disk: NeuroGraphMemory) -> None:
     on_disk.update(second, "Ana city: Nice")
     assert rows_in(config, f"SELECT value, statement FROM facts WHERE id = '{second}'") == [("Nice", "Ana city: Nice")]  # noqa: S608
     on_disk.add("I live in Rome.", user_id="bob")
+    on_disk.facts.catch_up()
     assert len(rows_in(config)) == 3
     on_disk.delete(user_id="bob")
     assert len(rows_in(config)) == 2
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_rows_of_messages_are_written_together_and_without_another_call(
+    on_disk: NeuroGraphMemory, *, is_closed: bool
+) -> None:
+    for place in ("Rome", "Oslo", "York"):
+        on_disk.add(f"I live in {place}.", user_id=place)
+    if is_closed:
+        on_disk.close()
+    for thread in threading.enumerate():
+        if thread.name == "neurogated-facts":
+            thread.join()
+    assert {value for _, value in rows_in(on_disk.config)} == {"Rome", "Oslo", "York"}
 
 
 def test_deleted_and_compacted_words_are_in_no_file(on_disk: NeuroGraphMemory) -> None:
@@ -252,6 +268,7 @@ def test_lost_rows_are_written_again(config: MemoryConfig, remedy: str) -> None:
     with NeuroGraphMemory(config) as memory:
         memory.facts.add("Ana", "city", "Lyon")
         memory.add("I live in Rome.", user_id="ana")
+        memory.facts.catch_up()
         before = sorted(rows_in(config))
         if remedy == "reopening":
             memory.close()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -11,12 +13,16 @@ from pathlib import Path
 from neurogated.core.abilities import SupportsCopies
 from neurogated.core.facts import FACTS, Fact, fact_ids, facts_of
 from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.forking import ForkSafeLock
 from neurogated.core.outage import Outage
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import FactProjection
-from neurogated.errors import StorageError
+from neurogated.errors import MemoryClosedError, StorageError
 
 _log = logging.getLogger(__name__)
+
+_GATHERED_SECONDS = 0.2
+"""For so long, the claims of new messages wait for those of later ones: a transaction costs more than a message."""
 
 
 def read_facts(
@@ -44,7 +50,7 @@ def _is_named(name: str, wanted: str | None) -> bool:
 
 
 class FactFollower:
-    """Brings the rows of facts up to date after writes.
+    """Brings the rows of facts up to date after writes. Thread-safe.
 
     A write never fails because the database is away. The rows are caught up when it is back.
     """
@@ -60,6 +66,9 @@ class FactFollower:
         self._opened = opened
         self._file = file
         self._outage = Outage("its rows are written when it is back; the memory is complete without it", retry_seconds)
+        self._waiting: dict[str, GraphStorePort] = {}
+        self._lock = ForkSafeLock()
+        self._timer: threading.Timer | None = None
 
     @property
     def place(self) -> str | None:
@@ -76,6 +85,33 @@ class FactFollower:
         """
         if (erasing or not self._outage.skips) and self._is_needed(store):
             self._try(store, namespace, hurried=True)
+
+    def follow_soon(self, store: GraphStorePort, namespace: str) -> None:
+        """Write the changes of a graph in a thread, together with those that follow at once."""
+        with self._lock:
+            self._waiting[namespace] = store
+            # A forked child has a dead copy of the thread of its parent.
+            if self._timer is None or not self._timer.is_alive():
+                self._timer = threading.Timer(_GATHERED_SECONDS, self._follow_waiting)
+                self._timer.name, self._timer.daemon = "neurogated-facts", True
+                self._timer.start()
+
+    def close(self) -> None:
+        """Write the changes that wait; the stores are still open."""
+        with self._lock:
+            timer, self._timer = self._timer, None
+        if timer is not None and timer.is_alive():
+            timer.cancel()
+            timer.join()
+        self._follow_waiting()
+
+    def _follow_waiting(self) -> None:
+        with self._lock:
+            waiting, self._waiting, self._timer = self._waiting, {}, None
+        for namespace, store in waiting.items():
+            # The graph may have been dropped, or the memory with it.
+            with suppress(MemoryClosedError):
+                self.follow(store, namespace)
 
     def resume(self, store: GraphStorePort, namespace: str) -> None:
         """Write what the file of the rows lacks; a database of the user waits for the next write."""

@@ -14,7 +14,7 @@ from neurogated.knowledge.read.opening import open_match
 from neurogated.knowledge.read.phrases import fits, is_description, parts_of, text_of, trimmed
 from neurogated.knowledge.read.questions import as_statement
 from neurogated.knowledge.read.subjects import Subjects, owned
-from neurogated.knowledge.read.table import Attribute, attribute_of, attributes
+from neurogated.knowledge.read.table import Attribute, attribute_of, attributes, with_subjects
 from neurogated.knowledge.read.tongues import spoken
 from neurogated.knowledge.read.values import date_of
 from neurogated.knowledge.read.wordings import Language, language
@@ -104,11 +104,9 @@ class _Reading:
             return None
         subject, speaker = self._subjects.named(clause, match), self._subjects.speaker
         is_own = {"person": True, "spot": False, "date": False}.get(match.wording.value_kind, subject == speaker)
-        if subject is None or (
-            attribute.key in ("name", "location", "date", "meeting_time") and is_own != (subject == speaker)
-        ):
+        if subject is None or (attribute.key in with_subjects("worded") and is_own != (subject == speaker)):
             return None
-        if subject == speaker and attribute.key in ("price", "version", "port", "status"):
+        if subject == speaker and attribute.key in with_subjects("others"):
             return None
         named = attributes().get(self._own.nouns.get(subject.lower(), ""))
         if named and (named == attribute or (attribute.key == "date" and named.type in ("date", "time"))):

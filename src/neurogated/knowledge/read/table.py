@@ -39,6 +39,12 @@ def attributes() -> dict[str, Attribute]:
 
 
 @functools.cache
+def with_subjects(kind: str) -> frozenset[str]:
+    """Return the attributes that the table lists as `others` or as `worded` by their subjects."""
+    return frozenset(packaged_table("attributes")["subjects"][kind].split())
+
+
+@functools.cache
 def ending() -> tuple[str, ...]:
     """Return the attributes whose values end where only the value is named: "quit the flute"."""
     return tuple(packaged_table("attributes")["ended"]["keys"].split())
