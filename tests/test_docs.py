@@ -81,7 +81,7 @@ def test_every_target_and_extra_that_a_page_names_exists(name: str) -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_extra_that_a_page_names_exists(name: str) -> None:
-    assert set(re.findall(r"neurogated\[(\w+)\]", TEXTS[name])) <= EXTRAS.keys()
+    assert set(re.findall(r"neurogated\[([\w-]+)\]", TEXTS[name])) <= EXTRAS.keys()
 
 
 def test_every_decision_is_listed() -> None:

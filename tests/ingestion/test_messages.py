@@ -48,10 +48,9 @@ IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A
 def test_the_text_of_a_message_is_stored_under_its_role(
     memory: NeuroGraphMemory, message: dict[str, Any], role: str, text: str
 ) -> None:
-    (name,) = memory.add(message, session_id="s")
+    name, *_ = memory.add(message, session_id="s")
     node = memory.get(name)
-    assert node is not None
-    assert (node.role, node.content) == (role, text)
+    assert (node.kind, node.role, node.content) == ("turn", role, text)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +60,77 @@ def test_the_text_of_a_message_is_stored_under_its_role(
         {"role": "assistant", "tool_calls": [CALL]},
         {"role": "assistant", "content": "", "tool_calls": [CALL]},
         {"role": "assistant", "content": "  ", "tool_calls": [CALL]},
+        {"role": "assistant", "content": None, "function_call": CALL["function"]},
+        {"role": "assistant", "content": "", "tool_calls": [{"name": "weather", "args": {"city": "Lyon"}, "id": "1"}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "1", "name": "weather", "input": {"city": "Lyon"}}],
+        },
+        {"type": "function_call", "call_id": "1", "name": "weather", "arguments": '{"city": "Lyon"}'},
+    ],
+)
+def test_calls_of_tools_are_a_memory_of_their_own_kind(memory: NeuroGraphMemory, message: dict[str, Any]) -> None:
+    (name,) = memory.add(message, session_id="s", user_id="ana")
+    node = memory.get(name)
+    assert (node.kind, node.role, node.content) == ("call", "assistant", 'weather(city="Lyon")')
+    said = {"id": "m", "role": "assistant", "content": "I look.", "tool_calls": [CALL, CALL]}
+    text, call = memory.add(said, session_id="s", user_id="ana")
+    assert (memory.get(text).content, memory.get(call).content) == ("I look.", node.content)
+    assert memory.add(said, session_id="s", user_id="ana") == [text, call]
+    assert memory.count(user_id="ana") == 3
+
+
+def test_a_long_or_broken_call_is_one_short_line(memory: NeuroGraphMemory) -> None:
+    for arguments in ("A" * 90_000, '{"text": "' + "line\\n" * 9_000 + '"}', "{not json\n", "[1]", "\0"):
+        called = {"type": "function_call", "call_id": "1", "name": "write", "arguments": arguments}
+        (name,) = memory.add(called, session_id="s")
+        content = memory.get(name).content
+        assert content.startswith("write(")
+        assert len(content.splitlines()) == 1
+        assert len(content) < 500
+
+
+def test_an_output_of_the_responses_api_has_the_role_of_a_tool(memory: NeuroGraphMemory) -> None:
+    outputs = ("18 degrees", [{"type": "input_text", "text": "18 degrees"}])
+    for output in outputs:
+        (name,) = memory.add({"type": "function_call_output", "call_id": "1", "output": output}, session_id="s")
+        assert (memory.get(name).role, memory.get(name).content) == ("tool", "18 degrees")
+
+
+@pytest.mark.parametrize(
+    ("part", "note"),
+    [
+        ({"type": "image_url", "image_url": {"url": "https://x/y.png", "alt": "a red barn"}}, "[image: a red barn]"),
+        (
+            {"type": "image", "alt_text": "a red barn", "source": {"type": "base64", "data": "AA"}},
+            "[image: a red barn]",
+        ),
+        ({"type": "document", "title": "Lease", "source": {"type": "url", "url": "x"}}, "[document: Lease]"),
+        ({"type": "input_file", "filename": "lease.pdf", "file_data": "AA"}, "[file: lease.pdf]"),
+    ],
+)
+def test_an_image_with_an_alternative_text_is_a_note(memory: NeuroGraphMemory, part: dict[str, Any], note: str) -> None:
+    (name,) = memory.add({"role": "user", "content": [{"type": "text", "text": "See:"}, part]})
+    assert memory.get(name).content == f"See:\n{note}"
+    assert memory.get(name).metadata["message"]["parts"] == [part]
+
+
+def test_the_first_memory_of_a_message_has_its_original_whole(memory: NeuroGraphMemory) -> None:
+    original = {"raw": "A" * 20_000, "nested": [{"call": None}, "\0"]}
+    long = " ".join(f"Sentence number {number} is here." for number in range(200))
+    first, *others = memory.add({"role": "tool", "content": long, "original": original}, session_id="s")
+    assert memory.get(first).metadata == {"original": original}
+    assert others
+    assert not any(memory.get(name).metadata for name in others)
+    contents: list[Any] = [None, "", []]
+    for content in contents:
+        (name,) = memory.add({"role": "assistant", "content": content, "original": original}, session_id="s")
+        assert (memory.get(name).kind, memory.get(name).metadata["original"]) == ("call", original)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
         {"role": "assistant", "content": None},
         {"role": "user", "content": [IMAGE]},
         {"role": "user", "content": []},
@@ -75,7 +145,7 @@ def test_a_message_without_text_is_no_memory_and_no_error(memory: NeuroGraphMemo
 
 def test_other_parts_are_kept_beside_the_text_and_long_ones_only_by_their_length(memory: NeuroGraphMemory) -> None:
     content = [{"type": "text", "text": "See:"}, IMAGE]
-    (name,) = memory.add({"role": "user", "content": content, "tool_calls": [CALL], "metadata": {"place": "Lyon"}})
+    name, _ = memory.add({"role": "user", "content": content, "tool_calls": [CALL], "metadata": {"place": "Lyon"}})
     node = memory.get(name)
     assert node is not None
     assert node.metadata["place"] == "Lyon"

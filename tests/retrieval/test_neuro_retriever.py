@@ -17,6 +17,7 @@ from neurogated.config.groups import IndexingSettings
 from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
 from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
+from neurogated.errors import InputError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.testing import ManualClock
@@ -220,3 +221,15 @@ def test_recall_while_another_thread_adds_and_removes(mode: str) -> None:
         thread.join()
         assert not failures
         assert len(memory.recall("heron", top_n=31)) == 31
+
+
+def test_a_recall_leaves_out_named_memories_and_no_activation_flows_through_them(store: GraphStore) -> None:
+    retriever = _retriever(store, TOP_K_ANCHORS=1)
+    (flow,) = (step for one in retriever.recall("1 0", top_n=4) for step in one.flows if one.id == "linked")
+    assert flow.source_id == "near"
+    recall = retriever.recall("1 0", top_n=4, except_ids=["near", "unknown"])
+    assert "near" not in recall.ids
+    assert [name for name, _ in recall.anchors] == ["other"]
+    assert {step.source_id for one in recall for step in one.flows}.isdisjoint({"near"})
+    with pytest.raises(InputError):
+        retriever.recall("1 0", except_ids="near")

@@ -10,6 +10,17 @@ from typing import Any
 from neurogated.errors import MissingExtraError
 
 
+@contextlib.contextmanager
+def needs_extra(extra: str, *, use: str = "") -> Iterator[None]:
+    """Raise MissingExtraError for a failed import in the block; it names the extra and the purpose of the package."""
+    try:
+        yield
+    except ImportError as error:
+        package = (error.name or str(error)).partition(".")[0]
+        remedy = f"pip install 'neurogated[{extra}]'{use and f' ({use})'}"
+        raise MissingExtraError(f"package {package!r} is not installed; {remedy}") from error
+
+
 def import_extra(module: str, extra: str, *, use: str = "") -> Any:  # noqa: ANN401 - a module
     """Import and return a module of an optional package.
 
@@ -21,12 +32,8 @@ def import_extra(module: str, extra: str, *, use: str = "") -> Any:  # noqa: ANN
     Raises:
         MissingExtraError: the package is not installed.
     """
-    try:
+    with needs_extra(extra, use=use):
         return importlib.import_module(module)
-    except ImportError as error:
-        package = (error.name or module).partition(".")[0]
-        remedy = f"pip install 'neurogated[{extra}]'{use and f' ({use})'}"
-        raise MissingExtraError(f"package {package!r} is not installed; {remedy}") from error
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ _MOST_KINDS = 2**15
 """Graph indexes number node kinds in 16 bits."""
 
 DEFAULT_KIND = "episode"
+CALL = "call"
 CLAIM = "claim"
 EVENT = "event"
 FACT = "fact"
@@ -21,6 +22,7 @@ ITEM = "item"
 NODE_KINDS: dict[str, str] = {
     DEFAULT_KIND: "something that happened or was read: a text, a passage, a message",
     "turn": "a turn of a conversation",
+    CALL: "calls of tools in a conversation, a line each",
     FACT: "a statement with a subject, an attribute and a value",
     CLAIM: "a fact that was read from a memory",
     "conflict": "a contradiction between memories",

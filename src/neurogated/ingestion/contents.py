@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 from uuid import UUID
 
 from neurogated.core.clock import Moment
 from neurogated.core.model import checked_metadata
+from neurogated.core.node_kind import CALL
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Details, Document, Passage, checked_text, read_details
-from neurogated.ingestion.messages import KEPT_ASIDE, read_message
+from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message
 
 
 class _Said(TypedDict):
@@ -29,6 +30,9 @@ class Message(_Said, total=False):
     """See `Moment`."""
     id: str | UUID
     metadata: Mapping[str, Any]
+    original: Any
+    """A JSON value of any size, such as the message in the format of a framework. The first memory of the message has
+    it whole in `metadata["original"]`."""
 
 
 Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]]
@@ -38,7 +42,8 @@ Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[s
 def read_contents(content: Content, details: Details) -> list[Document]:
     """Return a document for each text and message. The details apply to all; values in a message have priority.
 
-    A message without text, such as one that only calls tools, gives no document.
+    Calls of tools are a document of their own, of the kind `call`, unless the details name a kind. A message that has
+    neither text nor calls gives no document; with an `original` it gives one of the kind `call`.
 
     Raises:
         InputError: an item is neither text nor message, or is blank; the error has its position.
@@ -51,30 +56,36 @@ def read_contents(content: Content, details: Details) -> list[Document]:
     documents = []
     for position, item in enumerate(items):
         try:
-            passage, own = _read(item)
-            if passage is not None:
-                documents.append(Document((passage,), scope=scope, **{**given, **own}))
+            documents += [Document((passage,), scope=scope, **own) for passage, own in _read(item, given)]
         except InputError as error:
             raise InputError(f"content {position}: {error}" if several else str(error)) from None
     return documents
 
 
-def _read(item: object) -> tuple[Passage | None, dict[str, Any]]:
-    """Return a text or message as a passage, and its id and timestamp if it has them; no passage if it has no text."""
+def _read(item: object, given: Mapping[str, Any]) -> Iterator[tuple[Passage, dict[str, Any]]]:
+    """Yield the passages of a text or message, each with the other fields of its document."""
     if isinstance(item, str):
-        return Passage(item), {}
+        yield Passage(item), dict(given)
+        return
     if hasattr(item, "model_dump"):  # the messages of the clients of OpenAI and Anthropic
         item = item.model_dump()
     if not isinstance(item, Mapping):
         raise InputError(f"{item!r} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
-    said, name, metadata = read_message(item), item.get("name"), item.get("metadata")
+    said, name = read_message(item), item.get("name")
     for what, value in (("role", said.role), ("name", name)):
         if value is not None:
             checked_text(f"the {what} of a message", value)
     checked_text("the content of a message", said.text)
-    if not said.text.strip() and (said.aside or item.get("content") in (None, [])):
-        return None, {}
-    kept = {**({KEPT_ASIDE: said.aside} if said.aside else {}), **checked_metadata(metadata or {})}
-    own = {key: item[key] for key in ("id", "timestamp") if item.get(key) is not None}
-    passage = Passage(said.text, kept, speaker=name or None, role=said.role or None)
-    return passage, own
+    metadata = dict(checked_metadata(item.get("metadata") or {}))
+    original = item.get(ORIGINAL)
+    aside = {key: kept for key, kept in ((KEPT_ASIDE, said.aside or None), (ORIGINAL, original)) if kept is not None}
+    own = {**given, **{key: item[key] for key in ("id", "timestamp") if item.get(key) is not None}}
+    is_blank = not said.text.strip()
+    if not is_blank or not (aside or item.get("content") in (None, [])):
+        yield Passage(said.text, metadata, speaker=name or None, role=said.role or None, aside=aside), own
+        aside = {}
+    calls = said.calls or (f"[{item.get('type', said.role)}]" if is_blank and original is not None else "")
+    if calls and "kind" not in own:
+        if "id" in own and not is_blank:
+            own["id"] = f"{own['id']}#call"
+        yield Passage(calls, metadata, role=said.role or None, aside=aside), {**own, "kind": CALL}

@@ -89,10 +89,13 @@ class Passage:
     """The speaker's name."""
     role: str | None = None
     """`user`, `assistant`, or another role."""
+    aside: Mapping[str, Any] = field(default_factory=dict)
+    """Metadata of the first of this passage's nodes. `metadata` has priority."""
 
     def __post_init__(self) -> None:
         checked_text("a passage", self.text)
         checked_metadata(self.metadata)
+        checked_metadata(self.aside)
         if not self.text.strip():
             raise InputError("a text is empty or blank; leave it out")
 

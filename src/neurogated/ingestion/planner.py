@@ -283,6 +283,7 @@ class Planner:
         outcome = (document.outcome or 0.0) if document.kind == EVENT else None
         for passage in document.passages:
             metadata = json_metadata({**document.metadata, **passage.metadata})
+            first = json_metadata({**passage.aside, **metadata}) if passage.aside else metadata
             names = self._names(document, passage)
             fields = document.fields_of(passage)
             chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
@@ -300,7 +301,7 @@ class Planner:
                     Draft(
                         node_id,
                         chunk,
-                        metadata,
+                        metadata if place else first,
                         lifetime,
                         Found((), find_times(chunk), names, document_id, part, document.statement, outcome=outcome),
                         document.scope,

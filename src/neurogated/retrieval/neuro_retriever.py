@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -28,6 +28,7 @@ from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, Suppor
 from neurogated.core.scope import AnyUser, ScopeFilter
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.core.view import GraphView
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
@@ -42,7 +43,7 @@ from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
-from neurogated.text.strings import ends_of
+from neurogated.text.strings import checked_names, ends_of
 
 # Characters of a query that count; of a longer one, the beginning and the end.
 _MAX_QUERY_CHARS = 10000
@@ -54,9 +55,14 @@ _log = logging.getLogger(__name__)
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 _MAX_WAIT = 0.05  # seconds that a recall waits for its turn; then it runs without one
+_NO_ROWS = np.empty(0, dtype=np.int64)
 _COSINE_ALONE = dict.fromkeys(
     ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
 )
+
+
+def _without(view: GraphView, ids: Iterable[str]) -> GraphView:
+    return view.without(view.known_rows(ids), _NO_ROWS)
 
 
 class RecallOptions(FilterOptions, total=False):
@@ -74,6 +80,8 @@ class RecallOptions(FilterOptions, total=False):
     """Whether dormant memories rank as if they were awake; see `metabolism.dormant_cost`."""
     include_duplicates: bool
     """Whether to find all memories that say the same, and not only the clearest; see `metabolism.find_duplicates`."""
+    except_ids: Collection[str]
+    """Leave out the memories with these ids, such as the message that asks; no activation flows through them."""
     now: Moment | None
     """The present, for recency and for time spans such as "last week"; default: the clock's time."""
 
@@ -155,6 +163,7 @@ class NeuroRetriever:
         min_score: float | None = None,
         include_dormant: bool = False,
         include_duplicates: bool = False,
+        except_ids: Collection[str] = (),
         now: Moment | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
@@ -174,7 +183,8 @@ class NeuroRetriever:
         given, queries = queries, [ends_of(query, _MAX_QUERY_CHARS) for query in queries]
         store = self._store if then is None else self._store.as_of(then)
         canvas = self._canvas(filters, present) if as_of is None else {}
-        view = store.view(valid_at=held, filters=wanted_nodes)
+        left_out = frozenset(checked_names("except_ids", except_ids))
+        view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
@@ -197,7 +207,7 @@ class NeuroRetriever:
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = [self._recall(*each, share) for each in zip(asked, found, memories, strict=True)]
-        shown = view if valid_at is None else store.view(filters=wanted_nodes)
+        shown = view if valid_at is None else _without(store.view(filters=wanted_nodes), left_out)
         owner = ScopeFilter(filters.get("user_id"), filters.get("agent_id"))
         views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner)))
         reader = None if isinstance(filters.get("user_id"), AnyUser) else self._question_reader

@@ -1,0 +1,166 @@
+"""What the doors share: conversations whose messages come back as they went in, and the turn that is being answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice, takewhile
+from typing import Any, NamedTuple, TypedDict
+from uuid import uuid4
+
+from neurogated.core.model import MemoryNode
+from neurogated.ingestion.messages import ORIGINAL
+from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.neuro_retriever import RecallOptions
+from neurogated.utils.hash_utils import compute_mdhash_id
+
+# Memories of the present turn; one with more calls of tools is left out of a recall in part.
+_LONGEST_TURN = 256
+_USER = "user"
+
+
+class Owner(TypedDict, total=False):
+    """The scope of a conversation's memories."""
+
+    user_id: str | None
+    agent_id: str | None
+    session_id: str | None
+
+
+class Entry(NamedTuple):
+    """A message of a conversation."""
+
+    message: Mapping[str, Any]
+    """The message in the format of OpenAI or Anthropic, for `memory.add`."""
+    original: Any
+    """The same message as JSON values in the format of a framework."""
+
+
+class Conversation:
+    """The messages of one session of one user, in the order in which they were added.
+
+    Memories of the session that were not added here are not among them.
+    """
+
+    def __init__(
+        self, memory: NeuroGraphMemory, session_id: str, *, user_id: str | None = None, agent_id: str | None = None
+    ) -> None:
+        """Take the scope; other agents of the session see the messages, too."""
+        self.memory = memory
+        self._session: Owner = {"user_id": user_id, "session_id": session_id}
+        self._owner: Owner = {**self._session, "agent_id": agent_id}
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Store messages with the present time, in one change if they are few."""
+        now = datetime.now(UTC)
+        given = [
+            {
+                "timestamp": now,
+                **_storable(entry.message),
+                "id": f"message-{uuid4().hex}",
+                ORIGINAL: json.dumps(entry.original),
+            }
+            for entry in entries
+        ]
+        self.memory.add(given, **self._owner)
+
+    def originals(self, limit: int | None = None) -> list[Any]:
+        """Return the newest messages, oldest first; all if `limit` is None."""
+        if limit is None:
+            return _originals(newest(self.memory, self._session))
+        count, found = limit, _originals(newest(self.memory, self._session, limit))
+        # A long message has several memories.
+        while 0 < len(found) < limit and count < self.memory.count(**self._session):
+            count *= 2
+            found = _originals(newest(self.memory, self._session, count))
+        return found[max(0, len(found) - limit) :]
+
+    def pop(self) -> Any | None:  # noqa: ANN401 - a JSON value
+        """Delete the newest message and return it; None if there is none."""
+        for nodes in iter(lambda: newest(self.memory, self._session), []):
+            with_original = [node for node in nodes if ORIGINAL in node.metadata]
+            if not with_original:
+                return None
+            last = with_original[-1]
+            # Another process that deletes the same message first gets it.
+            if self.memory.delete([node.id for node in nodes if node.id.partition("#")[0] == last.id]):
+                return json.loads(last.metadata[ORIGINAL])
+        return None
+
+    def clear(self) -> None:
+        """Delete all memories of the session."""
+        self.memory.delete(**self._session)
+
+
+def message_ids(ids: Iterable[object], owner: Owner) -> list[str]:
+    """Return the ids of the memories of messages by those of a framework; users and sessions never share one."""
+    place = f"{owner.get('user_id')}\0{owner.get('session_id')}"
+    return [compute_mdhash_id(f"{place}\0{one}", prefix="message-") for one in ids]
+
+
+def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]], owner: Owner) -> None:
+    """Store those messages whose ids are not in the memory yet, with the present time if they have none.
+
+    Args:
+        memory: the memory.
+        messages: messages in the format of OpenAI or Anthropic by their ids from `message_ids`.
+        owner: their scope.
+    """
+    known = {node.id for node in memory.store.get_nodes(list(messages), missing_ok=True)}
+    now = datetime.now(UTC)
+    new = [{"timestamp": now, **_storable(one), "id": name} for name, one in messages.items() if name not in known]
+    memory.add(new, **owner)
+
+
+def newest(memory: NeuroGraphMemory, session: Owner, limit: int | None = None) -> list[MemoryNode]:
+    """Return the newest memories of a session of one user, in the order in which they were added."""
+    offset = 0 if limit is None else max(0, memory.count(**session) - limit)
+    # A user also finds memories without a user.
+    return [node for node in memory.find(offset=offset, **session) if node.scope.user_id == session.get("user_id")]
+
+
+def recall_options(
+    memory: NeuroGraphMemory,
+    question: str,
+    owner: Owner,
+    options: RecallOptions | None = None,
+    left_out: Iterable[str] = (),
+) -> RecallOptions:
+    """Return the options of a recall by which a session asks a question.
+
+    It finds memories of all sessions of the user, and those of the agent or of none. It leaves out the memories with
+    the ids `left_out` and the present turn, so that a question which is stored before it is asked does not answer
+    itself.
+    """
+    return {
+        "user_id": owner.get("user_id"),
+        "agent_id": owner.get("agent_id"),
+        "except_ids": [*left_out, *current_turn(memory, question, owner)],
+        **(options or {}),
+    }
+
+
+def current_turn(memory: NeuroGraphMemory, question: str, session: Owner) -> list[str]:
+    """Return the ids of the last message of the user if it asks `question`, and of the messages after it."""
+    if session.get("session_id") is None:
+        return []
+    own: Owner = {"user_id": session.get("user_id"), "session_id": session["session_id"]}
+    last = newest(memory, own, _LONGEST_TURN)[::-1]
+    after = list(takewhile(lambda node: node.role != _USER, last))
+    asked = takewhile(lambda node: node.role == _USER and node.content in question, islice(last, len(after), None))
+    ids = [node.id for node in asked]
+    return [*ids, *(node.id for node in after)] if ids else []
+
+
+def _originals(nodes: Sequence[MemoryNode]) -> list[Any]:
+    return [json.loads(node.metadata[ORIGINAL]) for node in nodes if ORIGINAL in node.metadata]
+
+
+def _storable(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+    """Return a value with a space for each NUL, and a question mark for each half of a character."""
+    if isinstance(value, str):
+        return value.replace("\0", " ").encode(errors="replace").decode()
+    if isinstance(value, Mapping):
+        return {key: _storable(one) for key, one in value.items()}
+    return [_storable(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,76 @@
+"""LangChain: a retriever and a chat history; see `langchain_agents` for agents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from neurogated.core.extras import needs_extra
+from neurogated.core.trace import RecalledMemory
+from neurogated.integrations.conversation import Conversation, Entry, Owner, recall_options
+from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.neuro_retriever import RecallOptions
+
+with needs_extra("langchain"):
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+    from langchain_core.chat_history import BaseChatMessageHistory
+    from langchain_core.documents import Document
+    from langchain_core.messages import (
+        BaseMessage,
+        convert_to_openai_messages,
+        message_to_dict,
+        messages_from_dict,
+    )
+    from langchain_core.retrievers import BaseRetriever
+    from pydantic import Field
+
+
+class MemoryRetriever(BaseRetriever):
+    """Recalls memories as documents; `session_id` names the conversation whose current question is left out."""
+
+    memory: NeuroGraphMemory
+    user_id: str | None = None
+    session_id: str | None = None
+    options: Mapping[str, Any] = Field(default_factory=dict)
+    """Further `RecallOptions`."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002
+        session: Owner = {"user_id": self.user_id, "session_id": self.session_id}
+        options = recall_options(self.memory, query, session, cast("RecallOptions", self.options))
+        return [_document(one) for one in self.memory.recall(query, **options)]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return await self.memory.aio.run(self._get_relevant_documents, query, run_manager=run_manager.get_sync())
+
+
+class MemoryChatHistory(BaseChatMessageHistory):
+    """The messages of a session. They come back as they went in, also in another process."""
+
+    def __init__(
+        self, memory: NeuroGraphMemory, session_id: str, *, user_id: str | None = None, agent_id: str | None = None
+    ) -> None:
+        """Take the scope of the messages."""
+        self._conversation = Conversation(memory, session_id, user_id=user_id, agent_id=agent_id)
+
+    @property
+    def messages(self) -> list[BaseMessage]:  # type: ignore[override]
+        """All messages, oldest first."""
+        return messages_from_dict(self._conversation.originals())
+
+    def add_messages(self, messages: Sequence[BaseMessage]) -> None:
+        """Store messages."""
+        self._conversation.add(Entry(convert_to_openai_messages(one), message_to_dict(one)) for one in messages)
+
+    def clear(self) -> None:
+        """Delete all memories of the session."""
+        self._conversation.clear()
+
+
+def _document(memory: RecalledMemory) -> Document:
+    node, found = memory.node, {"score": memory.score, "kind": memory.node.kind}
+    named = {"title": node.title, "role": node.role, "speaker": node.speaker, "session_id": node.scope.session_id}
+    known = {name: value for name, value in named.items() if value is not None}
+    dated = {"timestamp": node.timestamp.isoformat()} if node.timestamp else {}
+    return Document(page_content=node.content, id=node.id, metadata={**node.metadata, **found, **known, **dated})

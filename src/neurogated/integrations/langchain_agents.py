@@ -1,0 +1,128 @@
+"""LangChain's agents: a middleware that recalls before a run and stores what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, NotRequired
+
+from neurogated.context.model import CONTEXT_TOKENS
+from neurogated.core.extras import needs_extra
+from neurogated.errors import InputError
+from neurogated.integrations.conversation import Owner, add_new, message_ids, recall_options
+from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.neuro_retriever import RecallOptions
+
+with needs_extra("langchain"):
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+    from langchain.agents.middleware.types import PrivateStateAttr
+    from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, convert_to_openai_messages
+    from langgraph.config import get_config
+    from langgraph.runtime import Runtime
+
+
+class MemoryState(AgentState[Any]):
+    """The state of an agent with the memories for its present task."""
+
+    memories: NotRequired[Annotated[str, PrivateStateAttr]]
+
+
+class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
+    """Puts memories into the system message of an agent, and stores what is said.
+
+    The thread is the session. The user is `user_id` in the context of the run or in its configurable values.
+    """
+
+    state_schema = MemoryState
+
+    def __init__(
+        self,
+        memory: NeuroGraphMemory,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        token_budget: int = CONTEXT_TOKENS,
+        options: RecallOptions | None = None,
+    ) -> None:
+        """Take the memory.
+
+        Args:
+            memory: the memory.
+            user_id: the user, if the agent serves only one.
+            agent_id: the agent.
+            token_budget: maximum tokens of the memories.
+            options: further options of the recall.
+        """
+        super().__init__()
+        self._memory, self._user_id, self._agent_id = memory, user_id, agent_id
+        self._budget, self._options = token_budget, options
+
+    def before_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Recall memories for the last message of the user. Messages of the thread are left out."""
+        asked = [one for one in state["messages"] if isinstance(one, HumanMessage)]
+        question = asked[-1].text if asked else ""
+        if not question.strip():
+            return None
+        owner = self._owner(runtime)
+        seen = _ids(state["messages"], owner)
+        options = recall_options(self._memory, question, owner, self._options, seen)
+        return {"memories": self._memory.get_context(question, self._budget, **options).text}
+
+    async def abefore_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Recall in a thread of the memory."""
+        return await self._memory.aio.run(self.before_agent, state, runtime)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Call the model with the memories at the end of the system message."""
+        return handler(_with_memories(request))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        """Call the model with the memories at the end of the system message."""
+        return await handler(_with_memories(request))
+
+    def after_agent(self, state: MemoryState, runtime: Runtime[Any]) -> None:
+        """Store the messages of this run. Storing one again changes nothing."""
+        owner = self._owner(runtime)
+        said = [one for one in _this_run(state["messages"]) if "lc_source" not in one.additional_kwargs]
+        messages = map(convert_to_openai_messages, said)
+        add_new(self._memory, dict(zip(_ids(said, owner), messages, strict=True)), owner)
+
+    async def aafter_agent(self, state: MemoryState, runtime: Runtime[Any]) -> None:
+        """Store in a thread of the memory."""
+        await self._memory.aio.run(self.after_agent, state, runtime)
+
+    def _owner(self, runtime: Runtime[Any]) -> Owner:
+        values, context = get_config().get("configurable", {}), runtime.context
+        given = context.get("user_id") if isinstance(context, Mapping) else getattr(context, "user_id", None)
+        user_id = self._user_id or given or values.get("user_id")
+        if user_id is None:
+            raise InputError("the run names no user; give user_id to the middleware, or in the context of the run")
+        return {"user_id": user_id, "agent_id": self._agent_id, "session_id": values.get("thread_id")}
+
+
+def _with_memories(request: ModelRequest[Any]) -> ModelRequest[Any]:
+    memories = request.state.get("memories")
+    if not memories:
+        return request
+    given = request.system_message
+    blocks = [
+        *(given.content_blocks if given else ()),
+        {"type": "text", "text": f"\n\n{memories}" if given else memories},
+    ]
+    return request.override(system_message=SystemMessage(content_blocks=blocks))
+
+
+def _ids(messages: Sequence[AnyMessage], owner: Owner) -> list[str]:
+    return message_ids((one.id for one in messages), owner)
+
+
+def _this_run(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
+    """Return the last messages of the user that follow each other, and all after them."""
+    asked = [isinstance(one, HumanMessage) for one in messages]
+    first = next((place for place in range(len(asked) - 1, -1, -1) if asked[place]), 0)
+    while first and asked[first - 1]:
+        first -= 1
+    return messages[first:]

@@ -1,0 +1,66 @@
+"""What holds for all doors: what an import loads, and the error for a package that is not installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import neurogated.integrations
+
+ROOT = Path(__file__).parents[2]
+DOORS = {
+    "langchain": "langchain",
+    "langchain_agents": "langchain",
+}
+"""Modules and their extras."""
+SHARED = {"conversation"}
+FRAMEWORKS = (
+    "langchain", "langchain_core", "langgraph", "agents", "anthropic", "llama_index", "pydantic_ai", "google.adk",
+    "agent_framework",
+)  # fmt: skip
+
+
+def _run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_the_room_loads_no_framework() -> None:
+    shown = "import sys, neurogated.integrations, neurogated.integrations.conversation; print(*sys.modules)"
+    assert _run(shown).split()
+    assert set(FRAMEWORKS).isdisjoint(_run(shown).split())
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_missing_package_gives_an_error_that_names_the_extra(door: str) -> None:
+    hidden = f"import sys; sys.modules.update(dict.fromkeys({FRAMEWORKS}))"
+    caught = f"try:\n import neurogated.integrations.{door}\nexcept ImportError as error:\n print(error)"
+    assert f"neurogated[{DOORS[door]}]" in _run(f"{hidden}\n{caught}")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert DOORS[door] in extras
+
+
+def test_every_door_is_short_and_has_a_section_and_an_example() -> None:
+    (room,) = map(Path, neurogated.integrations.__path__)
+    modules = {file.stem: file for file in room.glob("*.py") if not file.stem.startswith("_")}
+    assert modules.keys() == DOORS.keys() | SHARED
+    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
+    for door in DOORS:
+        assert len(modules[door].read_text(encoding="utf-8").splitlines()) < 130, door
+        assert f"neurogated.integrations.{door} " in page, door
+
+
+def test_the_langchain_agent_runs_offline_and_knows_its_own_user_only(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "langchain_agent.py"), str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    first, second, third = done.stdout.split("\n\n")
+    assert ["(no memories)" in one for one in (first, second, third)] == [True, False, True]
+    assert "Ada" in second.partition("</memories>")[0]

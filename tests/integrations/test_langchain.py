@@ -1,0 +1,213 @@
+"""LangChain's retriever, chat history and agents over a memory."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables.history import RunnableWithMessageHistory
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.errors import InputError
+from neurogated.integrations.langchain import MemoryChatHistory, MemoryRetriever
+from neurogated.integrations.langchain_agents import MemoryMiddleware
+
+QUESTION = "What is the name of my heron?"
+FACT = "The name of my heron is Ada."
+
+
+class Script(GenericFakeChatModel):
+    """Says the messages of a script, and records its prompts."""
+
+    prompts: list[list[BaseMessage]] = []  # noqa: RUF012 - pydantic copies it
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        self.prompts.append(messages)
+        return super()._generate(messages, *args, **kwargs)
+
+    def bind_tools(self, *_: Any, **__: Any) -> Runnable[Any, AIMessage]:  # noqa: ANN401
+        return self
+
+
+def test_a_retriever_returns_documents_of_its_user_with_their_metadata(memory: NeuroGraphMemory) -> None:
+    memory.add(FACT, user_id="ana", title="Birds", metadata={"place": "pond"}, timestamp="2026-05-03")
+    memory.add("The name of my heron is Bo.", user_id="bob")
+    ana, bob = (MemoryRetriever(memory=memory, user_id=user, options={"top_n": 3}) for user in ("ana", "bob"))
+    (document,) = ana.invoke(QUESTION)
+    assert document.page_content == FACT
+    assert memory.get(str(document.id)).content == FACT
+    assert {"place": "pond", "title": "Birds"}.items() <= document.metadata.items()
+    assert document.metadata["timestamp"].startswith("2026-05-03")
+    assert [one.page_content for one in asyncio.run(bob.ainvoke(QUESTION))] == ["The name of my heron is Bo."]
+    assert MemoryRetriever(memory=memory).invoke(QUESTION) == []
+
+
+def test_a_retriever_leaves_out_the_question_that_is_stored_before_it_is_asked(memory: NeuroGraphMemory) -> None:
+    memory.add(FACT, user_id="ana", session_id="monday")
+    memory.add([{"role": "user", "content": QUESTION}], user_id="ana", session_id="sunday")
+    history = MemoryChatHistory(memory, "tuesday", user_id="ana")
+    history.add_messages(
+        [HumanMessage(QUESTION), AIMessage("", tool_calls=[{"name": "recall", "args": {"q": QUESTION}, "id": "1"}])]
+    )
+    found = MemoryRetriever(memory=memory, user_id="ana", session_id="tuesday").invoke(QUESTION)
+    sessions = [str(memory.get(str(one.id)).scope.session_id) for one in found]
+    assert sorted(sessions) == ["monday", "sunday"]
+
+
+MESSAGES: list[BaseMessage] = [
+    SystemMessage("Be brief."),
+    HumanMessage([{"type": "text", "text": "What is this?"}, {"type": "image", "url": "https://x/y.png"}], id="h1"),
+    AIMessage("", tool_calls=[{"name": "weather", "args": {"city": "Lyon"}, "id": "1"}], id="a1"),
+    ToolMessage("18\0 degrees \ud83c " + "and sunny. " * 900, tool_call_id="1", artifact={"raw": [1, None]}),
+    AIMessage(
+        "It is 18 degrees.", usage_metadata={"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}, name="bot"
+    ),
+]
+
+
+def test_messages_come_back_as_they_went_in_also_after_reopening(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        history = MemoryChatHistory(memory, "monday", user_id="ana")
+        history.add_messages(MESSAGES[:2])
+        asyncio.run(history.aadd_messages(MESSAGES[2:]))
+    with NeuroGraphMemory(config) as memory:
+        assert MemoryChatHistory(memory, "monday", user_id="ana").messages == MESSAGES
+        others = [("monday", "bob"), ("tuesday", "ana"), ("monday", None)]
+        for session, user in others:
+            assert MemoryChatHistory(memory, session, user_id=user).messages == []
+        MemoryChatHistory(memory, "monday").add_messages([HumanMessage("Of nobody.")])
+        assert len(MemoryChatHistory(memory, "monday", user_id="ana").messages) == len(MESSAGES)
+        asyncio.run(MemoryChatHistory(memory, "monday", user_id="ana").aclear())
+        assert MemoryChatHistory(memory, "monday", user_id="ana").messages == []
+        assert len(MemoryChatHistory(memory, "monday").messages) == 1
+
+
+def _to_list(messages: list[BaseMessage]) -> list[BaseMessage]:
+    return messages
+
+
+@pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory is deprecated")
+def test_a_chain_with_history_remembers(memory: NeuroGraphMemory) -> None:
+    model = Script(messages=iter(["Hello Ada.", "Ada."]))
+    chain = RunnableWithMessageHistory(
+        RunnableLambda(_to_list) | model, lambda session_id: MemoryChatHistory(memory, session_id)
+    )
+    for said in ("My heron is called Ada.", QUESTION):
+        chain.invoke([HumanMessage(said)], {"configurable": {"session_id": "monday"}})
+    assert [one.text for one in model.prompts[-1]] == ["My heron is called Ada.", "Hello Ada.", QUESTION]
+
+
+@tool
+def weather(city: str) -> str:
+    """Return the weather."""
+    return f"18 degrees in {city}"
+
+
+@dataclass
+class Context:
+    user_id: str
+
+
+CALL = AIMessage("", tool_calls=[{"name": "weather", "args": {"city": "Lyon"}, "id": "1"}])
+
+
+def _agent(memory: NeuroGraphMemory, *answers: AIMessage | str, **more: Any) -> tuple[Any, Script]:  # noqa: ANN401
+    model = Script(messages=iter(answers))
+    middleware = [MemoryMiddleware(memory, agent_id="helper", **more.pop("options", {})), *more.pop("middleware", ())]
+    return create_agent(model, tools=[weather], middleware=middleware, **more), model
+
+
+def _ask(agent: Any, words: str, thread: str, user: str = "ana") -> Any:  # noqa: ANN401
+    config = {"configurable": {"thread_id": thread}}
+    return agent.invoke({"messages": [("user", words)]}, config, context=Context(user))
+
+
+def _instructions(prompt: list[BaseMessage]) -> str:
+    return "".join(one.text for one in prompt if isinstance(one, SystemMessage))
+
+
+def test_an_agent_remembers_across_threads_and_never_across_users(memory: NeuroGraphMemory) -> None:
+    options = {"system_prompt": "Be brief.", "checkpointer": InMemorySaver(), "context_schema": Context}
+    agent, model = _agent(memory, "Noted.", CALL, "Ada, at 18 degrees.", "I do not know.", **options)
+    _ask(agent, FACT, "monday")
+    _ask(agent, QUESTION, "tuesday")
+    _ask(agent, QUESTION, "wednesday", "bob")
+    assert [_instructions(prompt) for prompt in (model.prompts[0], model.prompts[3])] == ["Be brief.", "Be brief."]
+    for prompt in map(_instructions, model.prompts[1:3]):
+        assert prompt.startswith("Be brief.\n\n")
+        assert "Ada" in prompt
+        assert QUESTION not in prompt
+    said = memory.find(user_id="ana", session_id="tuesday")
+    assert [(one.kind, one.role, one.scope.agent_id) for one in said] == [
+        ("turn", "user", "helper"),
+        ("call", "assistant", "helper"),
+        ("turn", "tool", "helper"),
+        ("turn", "assistant", "helper"),
+    ]
+    assert all(one.timestamp for one in said)
+
+
+def test_an_agent_answers_in_an_event_loop(memory: NeuroGraphMemory) -> None:
+    agent, model = _agent(memory, "Noted.", "Ada.", checkpointer=InMemorySaver(), options={"user_id": "ana"})
+
+    async def ask() -> None:
+        for thread, words in enumerate((FACT, QUESTION)):
+            await agent.ainvoke({"messages": [("user", words)]}, {"configurable": {"thread_id": str(thread)}})
+
+    asyncio.run(ask())
+    assert "Ada" in _instructions(model.prompts[1])
+
+
+def test_a_run_that_is_repeated_neither_answers_itself_nor_is_stored_twice(memory: NeuroGraphMemory) -> None:
+    agent, model = _agent(memory, *["I do not know."] * 4, options={"user_id": "ana", "options": {"min_score": -1.0}})
+    asked = {"messages": [HumanMessage(QUESTION, id="h1")]}
+    for _ in range(2):
+        agent.invoke(asked, {"configurable": {"thread_id": "monday"}})
+    assert QUESTION not in _instructions(model.prompts[-1])
+    assert [one.role for one in memory.find(user_id="ana", session_id="monday")] == ["user", "assistant", "assistant"]
+    # A client that sends messages without ids stores the question by other means.
+    memory.add({"role": "user", "content": "Where is it?"}, user_id="ana", session_id="sunday")
+    agent.invoke({"messages": [("user", "Where is it?")]}, {"configurable": {"thread_id": "sunday"}})
+    assert "Where is it?" not in _instructions(model.prompts[-1])
+
+
+def test_two_users_may_use_the_same_ids(memory: NeuroGraphMemory) -> None:
+    agent, _ = _agent(memory, "A.", "B.", context_schema=Context)
+    for user in ("ana", "bob"):
+        agent.invoke(
+            {"messages": [HumanMessage(f"I am {user}.", id="h1")]},
+            {"configurable": {"thread_id": "monday"}},
+            context=Context(user),
+        )
+    for user in ("ana", "bob"):
+        (said, _) = memory.find(user_id=user, session_id="monday")
+        assert said.content == f"I am {user}."
+
+
+def test_a_summary_that_the_framework_makes_is_not_stored_as_words_of_the_user(memory: NeuroGraphMemory) -> None:
+    summaries = Script(messages=iter(["A summary."] * 9))
+    shorten = SummarizationMiddleware(summaries, trigger=("messages", 3), keep=("messages", 1))
+    agent, _ = _agent(
+        memory, *["Noted."] * 9, middleware=[shorten], checkpointer=InMemorySaver(), context_schema=Context
+    )
+    for number in range(4):
+        _ask(agent, f"Message {number}.", "monday")
+    said = [one.content for one in memory.find(user_id="ana", session_id="monday") if one.role == "user"]
+    assert said == [f"Message {number}." for number in range(4)]
+
+
+def test_a_run_without_a_user_is_refused(memory: NeuroGraphMemory) -> None:
+    agent, _ = _agent(memory, "A.")
+    with pytest.raises(InputError, match="user_id"):
+        agent.invoke({"messages": [("user", "Hello.")]}, {"configurable": {"thread_id": "monday"}})
+    agent.invoke({"messages": [("user", "Hello.")]}, {"configurable": {"thread_id": "monday", "user_id": "ana"}})
+    assert memory.count(user_id="ana") == 2
