@@ -77,7 +77,7 @@ class NeuroGraphMemory:
         self.context = components.AgentContext(session, self._texts, self._recalls)
         self.conflicts, self.duplicates = components.Conflicts(session), components.Duplicates(session)
         self.energy, self.learning = components.Energy(session), components.Learning(session)
-        self.history, self.admin = components.History(session), components.Admin(session)
+        self.history, self.admin = components.History(session), components.Admin(session, self._texts)
         if self._owner.owns:
             self.learning.consolidate_in_background()
 

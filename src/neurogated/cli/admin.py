@@ -1,5 +1,6 @@
 """Whole memories and the installation: statistics, settings, checks, copies, and changes of the model."""
 
+import dataclasses
 import importlib.util
 import platform
 import shutil
@@ -16,6 +17,7 @@ import click
 import neurogated
 from neurogated.administration import import_memory, restore_snapshot
 from neurogated.administration import migrate as change_model
+from neurogated.archive.foreign import FORMATS, read_file
 from neurogated.archive.manifest import ExportManifest
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags
@@ -126,11 +128,28 @@ def export(flags: Flags, folder: str) -> None:
 
 
 @command("import")
-@click.argument("folder")
-def import_(flags: Flags, folder: str) -> None:
+@click.argument("file", metavar="FILE")
+@click.option("--from", "source", type=click.Choice(tuple(FORMATS)), help="the system that wrote the file")
+@user("the owner of what --from imports (default: the user that the file names)")
+def import_(flags: Flags, file: str, source: str | None) -> int:
+    if source is not None:
+        return _import_from(flags, source, file)
     config = flags.memory_config()
-    manifest = import_memory(config, folder)
+    manifest = import_memory(config, file)
     flags.emit(_manifest_json(manifest), f"imported into {config.save_dir}: {_manifest_line(manifest)}")
+    return 0
+
+
+def _import_from(flags: Flags, source: str, file: str) -> int:
+    # A file of another kind raises an error before a memory is created.
+    next(read_file(source, Path(file)), None)
+    with flags.open(create=True) as memory:
+        done = memory.admin.import_from(source, file, user_id=flags.owner["user_id"])
+    notes = [*done.notes, *done.shown]
+    notes += [f"and {done.faults - len(done.shown)} more"] if done.faults > len(done.shown) else []
+    summary = f"{counted(done.texts, 'texts')}, {done.added} of them new; {counted(done.faults, 'parts')} not imported"
+    flags.emit(dataclasses.asdict(done), "\n".join((*notes, f"imported from {file}: {summary}")))
+    return 1 if done.faults else 0
 
 
 @command("migrate")

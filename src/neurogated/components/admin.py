@@ -9,6 +9,8 @@ from typing import Any
 
 from neurogated import administration
 from neurogated.archive.manifest import ExportManifest
+from neurogated.components.foreign import Imported, import_from
+from neurogated.components.texts import Texts
 from neurogated.core.abilities import (
     SupportsCheck,
     SupportsCompaction,
@@ -26,8 +28,8 @@ from neurogated.session import Session
 class Admin:
     """The calls that maintain a memory, as `memory.admin`."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, texts: Texts) -> None:
+        self._session, self._texts = session, texts
 
     def stats(self) -> dict[str, Any]:
         """Return figures of the memory as JSON values.
@@ -152,6 +154,26 @@ class Admin:
         """
         self._session.runtime.accesses.flush()
         return administration.export_user(self._session.store, self._session.config.namespace, user_id, Path(file))
+
+    def import_from(
+        self, source: str, file: str | Path, *, user_id: str | None = None, progress: bool | None = None
+    ) -> Imported:
+        """Add the conversations and memories of another system, with their times.
+
+        A conversation is a session. The ids follow from those in the file, so importing a file again adds nothing, and
+        importing it after an interruption adds the rest. A text that has changed in the file gets a new version.
+
+        Args:
+            source: `chatgpt` or `claude`.
+            file: the export; a zip file or a folder of such files, too. It may be larger than memory.
+            user_id: the owner of the texts; default: the user that the file names.
+            progress: show a progress bar; None shows it if the output is a terminal.
+
+        Raises:
+            ConfigError: the source is unknown.
+            DatasetError: the file cannot be read, or is of another kind. Malformed parts of it are counted instead.
+        """
+        return import_from(self._session, self._texts, source, Path(file), user_id=user_id, progress=progress)
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs of this memory; raises ConfigError if the store has a single one only."""
