@@ -1,6 +1,6 @@
-"""Tools for tests of a memory: a manual clock, and the conformance kit for authors of stores.
+"""Tools for tests of a memory: a manual clock, and conformance kits for authors of stores.
 
-`README.md` beside this file shows how to test a store. The kit imports pytest and Hypothesis only when it is used.
+`README.md` beside this file shows how to test a store; `neurogated.testing.langgraph` is for stores of LangGraph. The kit imports pytest and Hypothesis only when it is used.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -18,6 +18,7 @@ from langgraph.store.base import (
     SearchItem,
     SearchOp,
     TTLConfig,
+    ensure_embeddings,
     get_text_at_path,
 )
 
@@ -36,6 +37,7 @@ class DictionaryStore(BaseStore):
 
     def __init__(self, *, index: IndexConfig | None = None, ttl: TTLConfig | None = None) -> None:
         self.index: Any = index
+        self.embeddings: Any = ensure_embeddings(index["embed"]) if index else None
         self.ttl_config = ttl
         self.items: dict[tuple[tuple[str, ...], str], Item] = {}
         self.vectors: dict[tuple[tuple[str, ...], str], list[list[float]]] = {}
@@ -73,7 +75,7 @@ class DictionaryStore(BaseStore):
         if self.index and op.index is not False:
             fields = op.index or self.index.get("fields") or ["$"]
             texts = [text for field in fields for text in get_text_at_path(op.value, field)]
-            self.vectors[name] = self.index["embed"](texts)
+            self.vectors[name] = self.embeddings.embed_documents(texts)
 
     def touch(self, item: Item | None, *, refresh: bool) -> None:
         if item and refresh and (item.namespace, item.key) in self.times:
@@ -88,7 +90,7 @@ class DictionaryStore(BaseStore):
         ]
         scores: dict[int, float] = {}
         if op.query and self.index:
-            (query,) = self.index["embed"]([op.query])
+            query = self.embeddings.embed_query(op.query)
             for item in found:
                 vectors = self.vectors.get((item.namespace, item.key), [])
                 scores[id(item)] = max((float(np.dot(query, vector)) for vector in vectors), default=0.0)

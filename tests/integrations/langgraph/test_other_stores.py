@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -14,24 +14,53 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 from langgraph.store.sqlite import SqliteStore
 
+import neurogated.testing.langgraph
 from neurogated.testing.langgraph import LangGraphStoreContract
 from tests.integrations.langgraph.dictionary_store import DictionaryStore
 
 if TYPE_CHECKING:
     from tests.postgres_server import Postgres
 
+README = (Path(neurogated.testing.langgraph.__file__).parent / "README.md").read_text(encoding="utf-8")
 
-class TestInMemoryStore(LangGraphStoreContract):
+
+def _table() -> dict[str, dict[str, str]]:
+    """Return the cells of the README's table: by probe, then by store."""
+    lines = README[README.index("## Which stores") :].splitlines()
+    header, _, *rows = [line.strip("|").split("|") for line in lines if line.startswith("|")]
+    stores = [name.strip(" `") for name in header]
+    return {row[0].strip(" `"): {name: cell.strip() for name, cell in zip(stores, row, strict=True)} for row in rows}
+
+
+TABLE = _table()
+
+
+class OtherStore(LangGraphStoreContract):
+    """A store that is expected to fail the probes of its column in the kit's table: strictly, except for races."""
+
+    @pytest.fixture(autouse=True)
+    def _expect_listed_failures(self, request: pytest.FixtureRequest) -> None:
+        cell = TABLE.get(request.function.__name__, {}).get(type(self).__name__.removeprefix("Test"))
+        if cell:
+            request.node.add_marker(pytest.mark.xfail(strict=cell == "fails", reason=f"the table says: {cell}"))
+
+
+class TestInMemoryStore(OtherStore):
     ttl = durable = shared = False
 
     @contextmanager
     def open_store(
-        self, place: str, *, index: IndexConfig | None = None, ttl: TTLConfig | None = None
+        self,
+        place: str,
+        *,
+        index: IndexConfig | None = None,
+        ttl: TTLConfig | None = None,
     ) -> Iterator[BaseStore]:
         yield InMemoryStore(index=index)
 
 
-class TestSqliteStore(LangGraphStoreContract):
+@pytest.mark.slow
+class TestSqliteStore(OtherStore):
     asynchronous = False
     vectors = hasattr(sqlite3.Connection, "enable_load_extension")
     lifetime = 10
@@ -56,7 +85,8 @@ def database(postgres: "Postgres") -> str:
     return postgres.database()
 
 
-class TestPostgresStore(LangGraphStoreContract):
+@pytest.mark.slow
+class TestPostgresStore(OtherStore):
     lifetime = 10
 
     @pytest.fixture
@@ -70,7 +100,8 @@ class TestPostgresStore(LangGraphStoreContract):
     def open_store(
         self, place: str, *, index: IndexConfig | None = None, ttl: TTLConfig | None = None
     ) -> Iterator[BaseStore]:
-        with PostgresStore.from_conn_string(place, index=index, ttl=ttl) as store:
+        pg_index: Any = index  # its own type has more fields
+        with PostgresStore.from_conn_string(place, index=pg_index, ttl=ttl) as store:
             store.setup()
             yield store
 
@@ -80,16 +111,27 @@ class TestPostgresStore(LangGraphStoreContract):
             cursor.execute("UPDATE store SET expires_at = expires_at - %s", (timedelta(minutes=minutes),))
 
 
-class TestDictionaryStore(LangGraphStoreContract):
+class TestDictionaryStore(OtherStore):
     durable = shared = False
     lifetime = 10
 
     @contextmanager
     def open_store(
-        self, place: str, *, index: IndexConfig | None = None, ttl: TTLConfig | None = None
+        self,
+        place: str,
+        *,
+        index: IndexConfig | None = None,
+        ttl: TTLConfig | None = None,
     ) -> Iterator[BaseStore]:
         yield DictionaryStore(index=index, ttl=ttl)
 
     def advance(self, store: BaseStore, minutes: float) -> None:
         assert isinstance(store, DictionaryStore)
         store.times = {name: (ttl, at - timedelta(minutes=minutes)) for name, (ttl, at) in store.times.items()}
+
+
+def test_the_table_lists_probes_that_exist() -> None:
+    probes = {name for name in dir(LangGraphStoreContract) if name.startswith("test_")}
+    assert set(TABLE) <= probes
+    assert len(probes) >= 80
+    assert sum(cells["DictionaryStore"] == "fails" for cells in TABLE.values()) >= 25

@@ -1,6 +1,6 @@
 """`LangGraphStoreContract`: a conformance kit for stores of LangGraph, as tests that their author inherits.
 
-The README of `neurogated.testing` shows how to test a store. The kit needs pytest and `langgraph-checkpoint`.
+`README.md` beside this file shows how to test a store. The kit needs pytest and `langgraph-checkpoint`.
 """
 
 import importlib

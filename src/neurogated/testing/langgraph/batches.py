@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, PutOp, SearchOp
+from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, SearchOp
 
 from neurogated.testing.langgraph.base import DOCS, StoreContractBase, fill, found, keys, value_of
 
@@ -21,7 +21,13 @@ class BatchContract(StoreContractBase):
     def test_results_are_in_the_order_of_the_operations(self, store: BaseStore) -> None:
         """Each operation of a mixed batch has its result at its place; that of a put is None."""
         fill(store, {"a": {"n": 1}, "b": {"n": 2}})
-        ops = [SearchOp(DOCS), GetOp(DOCS, "b"), PutOp(DOCS, "c", {"n": 3}), ListNamespacesOp(), GetOp(DOCS, "a")]
+        ops: list[Op] = [
+            SearchOp(DOCS),
+            GetOp(DOCS, "b"),
+            PutOp(DOCS, "c", {"n": 3}),
+            ListNamespacesOp(),
+            GetOp(DOCS, "a"),
+        ]
         searched, second, put, listed, first = store.batch(ops)
         assert isinstance(searched, list)
         assert len(searched) == 2
@@ -33,7 +39,7 @@ class BatchContract(StoreContractBase):
         """LangGraph's stores read before they write, whatever the order of the operations."""
         store.put(DOCS, "old", {"n": 1})
         put, delete = PutOp(DOCS, "new", {"n": 2}), PutOp(DOCS, "old", None)
-        ops = [put, delete, GetOp(DOCS, "new"), GetOp(DOCS, "old"), SearchOp(DOCS), ListNamespacesOp()]
+        ops: list[Op] = [put, delete, GetOp(DOCS, "new"), GetOp(DOCS, "old"), SearchOp(DOCS), ListNamespacesOp()]
         _, _, new, old, searched, listed = store.batch(ops)
         assert new is None
         assert old is not None
@@ -69,7 +75,7 @@ class BatchContract(StoreContractBase):
         """Filters, prefixes, limits and offsets of one batch do not mix."""
         fill(store, {str(number): {"n": number} for number in range(5)})
         fill(store, {"x": {"n": 0}}, ("other",))
-        ops = [
+        ops: list[Op] = [
             SearchOp(DOCS, filter={"n": 0}),
             SearchOp((), filter={"n": 0}),
             SearchOp(DOCS, limit=2, offset=4),
@@ -83,7 +89,7 @@ class BatchContract(StoreContractBase):
         good = [PutOp(DOCS, "new", {"n": 2}), PutOp(DOCS, "old", None)]
         for bad in BAD_OPERATIONS:
             for ops in ([*good, bad], [bad, *good]):
-                store.batch([PutOp(DOCS, "old", {"n": 1}), PutOp(DOCS, "new", None)])
+                store.batch([PutOp(DOCS, "old", {"n": 1}), PutOp(DOCS, "new", None), PutOp(DOCS, "bad", None)])
                 try:
                     store.batch(ops)
                 except Exception:  # noqa: BLE001 - stores raise errors of their drivers
@@ -121,7 +127,7 @@ class AsyncContract(StoreContractBase):
 
     def test_abatch_has_the_semantics_of_batch(self, async_store: BaseStore) -> None:
         """Reads see the state before, the last put wins, and results are in order."""
-        ops = [GetOp(DOCS, "a"), PutOp(DOCS, "a", {"n": 1}), PutOp(DOCS, "a", {"n": 2}), SearchOp(DOCS)]
+        ops: list[Op] = [GetOp(DOCS, "a"), PutOp(DOCS, "a", {"n": 1}), PutOp(DOCS, "a", {"n": 2}), SearchOp(DOCS)]
         assert self.run(async_store.abatch(ops)) == [None, None, None, []]
         assert value_of(async_store, "a") == {"n": 2}
 

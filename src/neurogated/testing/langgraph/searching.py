@@ -8,7 +8,7 @@ from langgraph.store.base import BaseStore, SearchOp
 from neurogated.testing.langgraph.base import DOCS, StoreContractBase, fill, found, keys
 
 BIG = 2**53
-ODD_FIELDS = ("it's", 'a"b', "a b", "é", "a-b", "", "a[0]")
+ODD_FIELDS = ("it's", 'a"b', "a b", "é", "a-b", "a[0]")
 NUMBERS = {"two": 2, "nine": 9, "ten": 10, "half": 10.5, "hundred": 100}
 
 
@@ -53,6 +53,11 @@ class FilterContract(StoreContractBase):
         """`$ne` matches every other value of the field."""
         fill(store, {"a": {"x": 1}, "b": {"x": 2}, "c": {"x": "1"}, "d": {"x": [1]}})
         assert found(store, filter={"x": {"$ne": 1}}) == ["b", "c", "d"]
+
+    def test_every_item_matches_eq_or_ne(self, store: BaseStore) -> None:
+        """`$ne` also matches items without the field, as in MongoDB, which has the same operators."""
+        fill(store, {"a": {"x": 1}, "b": {"x": 2}, "null": {"x": None}, "missing": {"y": 1}})
+        assert found(store, filter={"x": {"$ne": 1}}) == ["b", "missing", "null"]
 
     def test_ne_of_a_list_and_of_a_boolean_is_inequality(self, store: BaseStore) -> None:
         """`$ne` compares every type of value."""

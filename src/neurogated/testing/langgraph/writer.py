@@ -40,4 +40,5 @@ def main(file: str, suite: str, place: str, name: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:5], int(sys.argv[5]))
+    _, file_, suite_, place_, name_, count_ = sys.argv
+    main(file_, suite_, place_, name_, int(count_))
