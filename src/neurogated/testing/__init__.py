@@ -1,6 +1,7 @@
 """Tools for tests of a memory: a manual clock, and conformance kits for authors of stores.
 
-`README.md` beside this file shows how to test a store; `neurogated.testing.langgraph` is for stores of LangGraph. The kit imports pytest and Hypothesis only when it is used.
+`README.md` beside this file shows how to test a store. The kit imports pytest and Hypothesis only when it is used.
+`neurogated.testing.langgraph` is the kit for stores of LangGraph.
 """
 
 from typing import TYPE_CHECKING, Any

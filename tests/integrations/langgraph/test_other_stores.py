@@ -51,10 +51,10 @@ class TestInMemoryStore(OtherStore):
     @contextmanager
     def open_store(
         self,
-        place: str,
+        place: str,  # noqa: ARG002 - in memory
         *,
         index: IndexConfig | None = None,
-        ttl: TTLConfig | None = None,
+        ttl: TTLConfig | None = None,  # noqa: ARG002 - without expiry
     ) -> Iterator[BaseStore]:
         yield InMemoryStore(index=index)
 
@@ -118,7 +118,7 @@ class TestDictionaryStore(OtherStore):
     @contextmanager
     def open_store(
         self,
-        place: str,
+        place: str,  # noqa: ARG002 - in memory
         *,
         index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
