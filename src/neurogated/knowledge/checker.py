@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, islice
@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.claims import Claim, ClaimJudge, ClaimReader
-from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, conflicts_about, moment_of
+from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, conflicts_about
 from neurogated.core.delta import GraphDelta, Owner, PendingTask
+from neurogated.core.derivation import claims_of
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.judgements import Relation
 from neurogated.core.model import MemoryNode
@@ -20,26 +21,23 @@ from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.knowledge.judge.claim_nodes import Mate, claim_of, speaks_for
-from neurogated.knowledge.judge.ledger import ClaimLedger, is_same
-from neurogated.knowledge.judge.rivals import rivals_of
+from neurogated.knowledge.judge.ledger import ClaimLedger
+from neurogated.knowledge.judge.mates import is_same, rivals_of
 from neurogated.knowledge.origin import is_compared, voice_of
 from neurogated.knowledge.settlement import Settlement
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 CLAIMS, WAITING = "claims", "conflict"
 """The kinds of pending tasks of a memory whose claims a language model will read, or whose conflicts it will judge."""
-
-
 _NOTHING: Mapping[str, Sequence[Claim]] = {}
 
 
 class Found(NamedTuple):
-    """A conflict of a new memory or claim with another one."""
+    """A conflict of a new memory with another one, that a model found."""
 
     old: MemoryNode
     relation: Relation
-    sentences: tuple[int, int] = (0, 0)
-    rule: str = "statement"
+    sentences: tuple[int, int]
 
 
 class ConflictChecker:
@@ -56,7 +54,7 @@ class ConflictChecker:
     ) -> None:
         """Take the parts; `queues` has the kinds of tasks for which memories with new texts wait."""
         self._store = store
-        self._reader = reader
+        self._reader = None if settings.read_claims == "off" else reader
         self._judge = judge
         self._settings = settings
         self._queues = queues
@@ -82,41 +80,21 @@ class ConflictChecker:
         settlement = Settlement(self._store, delta.at, delta.nodes)
         ledger = ClaimLedger(self._store, self._reader, settlement, delta, self._settings.conflict_facts, read=read)
         kept = ledger.update(fresh)
-        removed = (*delta.removed_nodes, *ledger.gone)
-        removed = tuple(dict.fromkeys((*removed, *conflicts_about(self._store.view(), ledger.gone))))
+        removed = tuple(
+            dict.fromkeys((*delta.removed_nodes, *ledger.gone, *conflicts_about(self._store.view(), ledger.gone)))
+        )
         parted = list(settlement.parted_by(frozenset(removed)))
         settlement.remove(removed)
         for node in delta.nodes:
             settlement.follow(node)
-        if self._settings.check_conflicts:
-            for earlier, later in parted:
-                relation = self._judge.compare(claim_of(earlier), claim_of(later))
-                if relation.is_conflict:
-                    self._record(settlement, earlier, later, Found(earlier, relation))
-            for node in kept:
-                self._meet(settlement, Mate.of(node), ledger.mates(node), self._settings.conflict_most)
-            for node in filter(is_compared, fresh):
-                self._read(settlement, ledger, node, ledger.claims_of(node))
-            delta = self._queued(delta, fresh) if self._queues else delta
-        return self._with_claims(delta, settlement, ledger, removed)
-
-    def judged(
-        self, found: Iterable[tuple[MemoryNode, Found]], settled: Iterable[PendingTask], at: datetime
-    ) -> GraphDelta:
-        """Return the delta with the conflicts that a language model found, each with its later stored memory."""
-        settlement = Settlement(self._store, at)
-        for node, one in found:
-            if not settlement.is_wrong(one.old.id) and not self._is_answered(settlement, node.id, one.old.id):
-                is_first = moment_of(one.old) <= moment_of(node)
-                earlier, later = (one.old, node) if is_first else (node, one.old)
-                self._record(settlement, earlier, later, one)
-        return settlement.added_to(GraphDelta(settled=tuple(settled), reason="judge", at=at))
-
-    @staticmethod
-    def _with_claims(
-        delta: GraphDelta, settlement: Settlement, ledger: ClaimLedger, removed: tuple[str, ...]
-    ) -> GraphDelta:
-        """Return the delta with the changes of claims and conflicts."""
+        for earlier, later in parted:
+            relation = self._judge.compare(claim_of(earlier), claim_of(later))
+            if relation.is_conflict and self._settings.check_conflicts:
+                self._record(settlement, ledger, earlier, later, relation)
+        for mate in kept:
+            self._meet(settlement, ledger, mate, ledger.mates(mate), self._settings.conflict_most)
+        for node in filter(is_compared, fresh):
+            self._read(settlement, ledger, node)
         if ledger.edges or ledger.parted or ledger.gone:
             delta = replace(
                 delta,
@@ -125,15 +103,29 @@ class ConflictChecker:
                 edges=(*delta.edges, *ledger.edges.values()),
                 owner=Owner.MEMORY,
             )
-        return settlement.added_to(delta)
+        return settlement.added_to(self._queued(delta, fresh))
+
+    def judged(
+        self, found: Iterable[tuple[MemoryNode, Found]], settled: Iterable[PendingTask], at: datetime
+    ) -> GraphDelta:
+        """Return the delta with the conflicts that a model found, each with its later stored memory.
+
+        A model judges whole memories, which may say something else, too. So the user is asked. Memories that are in
+        conflict already, by their claims, and those of which the user answered for others that say the same, are not.
+        """
+        settlement = Settlement(self._store, at)
+        for node, (old, relation, sentences) in found:
+            is_known = any(_between(settlement, self._with_claims(node.id), self._with_claims(old.id)))
+            if not (is_known or settlement.is_wrong(old.id) or self._is_answered(settlement, node.id, old.id)):
+                conflict = _conflict(old, node, relation)
+                settlement.put(replace(conflict, reason=relation.reason, sentences=sentences, rule=MODEL))
+        return settlement.added_to(GraphDelta(settled=tuple(settled), reason="judge", at=at))
 
     def _queued(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
         """Return a delta that queues memories with new texts or owners, and all that a model will read again."""
-        known = {
-            node.id: (node.content, voice_of(node))
-            for node in self._store.get_nodes([one.id for one in fresh], missing_ok=True)
-        }
-        told = [one for one in fresh if is_compared(one) and one.found.statement is None]
+        told = [one for one in fresh if is_compared(one) and one.found.statement is None] if self._queues else ()
+        stored = self._store.get_nodes([one.id for one in told], missing_ok=True)
+        known = {node.id: (node.content, voice_of(node)) for node in stored}
         news = {one.id for one in told if known.get(one.id) != (one.content, voice_of(one))}
         tasks = tuple(
             PendingTask(kind, (one.id,)) for one in told for kind in self._queues if one.id in news or kind == CLAIMS
@@ -141,60 +133,48 @@ class ConflictChecker:
         settled = tuple(task for task in delta.settled if task not in tasks)
         return replace(delta, queued=(*delta.queued, *tasks), settled=settled) if tasks else delta
 
-    # Claims
-
-    def _read(self, settlement: Settlement, ledger: ClaimLedger, node: MemoryNode, claims: Sequence[Claim]) -> None:
+    def _read(self, settlement: Settlement, ledger: ClaimLedger, node: MemoryNode) -> None:
         """Write the claims of a memory, and compare them. A stated fact is its own claim."""
         left = self._settings.conflict_most
         if node.found.statement is not None:
-            ledger.enter(node)
-            self._meet(settlement, Mate.of(node), ledger.mates(node), left)
-        for claim in claims:
-            left -= self._meet(settlement, *ledger.say(claim, node), left)
+            mate = ledger.enter(node)
+            self._meet(settlement, ledger, mate, ledger.mates(mate), left)
+        for claim in ledger.claims_of(node):
+            left -= self._meet(settlement, ledger, *ledger.say(claim, node), left)
 
-    def _meet(self, settlement: Settlement, mate: Mate, mates: Sequence[Mate], most: int) -> int:
+    def _meet(self, settlement: Settlement, ledger: ClaimLedger, mate: Mate, mates: Sequence[Mate], most: int) -> int:
         """Compare a claim with those next to it in time; return how many conflicts it has, up to `most`."""
+        if not self._settings.check_conflicts:
+            return 0
         rivals = list(islice(rivals_of(self._judge, mate, mates, settlement.is_wrong), most))
         for earlier, later, relation in rivals:
             if not _is_dismissed(settlement, earlier, later, mates):
-                self._record(settlement, earlier.node, later.node, Found(earlier.node, relation))
+                self._record(settlement, ledger, earlier.node, later.node, relation)
         return len(rivals)
 
-    # Outcomes
+    def _record(
+        self, settlement: Settlement, ledger: ClaimLedger, earlier: MemoryNode, later: MemoryNode, relation: Relation
+    ) -> None:
+        """Record a conflict of claims, and settle it if the later one says that the earlier one is true no longer.
 
-    def _record(self, settlement: Settlement, earlier: MemoryNode, later: MemoryNode, found: Found) -> None:
-        """Record a conflict, and settle it if the later claim says that the earlier one is true no longer.
-
-        A language model judges whole memories, which may say something else, too. So the user is asked.
+        It replaces what a model found about the memories of both, unless the user has answered that.
         """
-        relation, (first, second) = found.relation, self._stored_first(earlier, later, found)
-        name = compute_mdhash_id("\n".join(sorted((earlier.id, later.id))), prefix=f"{CONFLICT}-")
-        known = settlement.conflict(name)
-        if known is not None and known.by_user:
+        # A claim that the same delta adds is stored after the others.
+        is_late = self._store.has_node(later.id) and not self._store.has_node(earlier.id)
+        conflict = _conflict(later, earlier, relation) if is_late else _conflict(earlier, later, relation)
+        known = settlement.conflict(conflict.id)
+        twins = list(_between(settlement, ledger.sources_of(earlier.id), ledger.sources_of(later.id)))
+        if any(one.by_user for one in (*twins, *([known] if known else ()))):
             return
-        conflict = known or Conflict(
-            name,
-            first.id,
-            second.id,
-            relation.kind,
-            relation.confidence,
-            scope=Scope(*earlier.scope.owner),
-            reason=relation.reason if found.rule == MODEL else "",
-            sentences=found.sentences,
-            rule=found.rule,
-        )
-        if relation.outcome == "superseded" and found.rule != MODEL and speaks_for(later, earlier):
+        settlement.remove([one.id for one in twins])
+        if relation.outcome == "superseded" and speaks_for(later, earlier):
             if known is None or known.loser != earlier.id:
-                settlement.settle(replace(conflict, kind=relation.kind), "superseded", earlier.id)
+                settlement.settle(replace(known or conflict, kind=relation.kind), "superseded", earlier.id)
         elif known is None:
             settlement.put(conflict)
 
-    def _stored_first(self, earlier: MemoryNode, later: MemoryNode, found: Found) -> tuple[MemoryNode, MemoryNode]:
-        """Return both sides, the one first that was there before."""
-        if found.rule == MODEL:
-            return (earlier, later) if found.old.id == earlier.id else (later, earlier)
-        is_late = self._store.has_node(later.id) and not self._store.has_node(earlier.id)
-        return (later, earlier) if is_late else (earlier, later)
+    def _with_claims(self, name: str) -> set[str]:
+        return {name, *claims_of(self._store.view(), [name])}
 
     def _is_answered(self, settlement: Settlement, new: str, old: str) -> bool:
         """Return whether a conflict of memories that say the same is resolved, and the new one did not lose."""
@@ -202,11 +182,19 @@ class ConflictChecker:
         ours, theirs = (
             {name, *chain.from_iterable(others_of(view, view.known_rows([name]), anyone))} for name in (new, old)
         )
-        return any(
-            one.status == "resolved" and one.loser not in ours and one.other(name) in theirs
-            for name in ours
-            for one in settlement.about(name)
-        )
+        return any(one.status == "resolved" and one.loser not in ours for one in _between(settlement, ours, theirs))
+
+
+def _conflict(first: MemoryNode, second: MemoryNode, relation: Relation) -> Conflict:
+    """Return an open conflict of two nodes, the one first that was stored first."""
+    name = compute_mdhash_id("\n".join(sorted((first.id, second.id))), prefix=f"{CONFLICT}-")
+    scope = Scope(*first.scope.owner)
+    return Conflict(name, first.id, second.id, relation.kind, relation.confidence, scope=scope)
+
+
+def _between(settlement: Settlement, ours: Collection[str], theirs: Collection[str]) -> Iterator[Conflict]:
+    """Yield the conflicts of some nodes with others."""
+    return (one for name in ours for one in settlement.about(name) if one.other(name) in theirs)
 
 
 def _is_dismissed(settlement: Settlement, earlier: Mate, later: Mate, mates: Sequence[Mate]) -> bool:
@@ -215,8 +203,4 @@ def _is_dismissed(settlement: Settlement, earlier: Mate, later: Mate, mates: Seq
         {one.node.id, *(other.node.id for other in mates if is_same(other.claim, one.claim))}
         for one in (earlier, later)
     )
-    return any(
-        one.by_user and one.loser is None and one.other(name) in theirs
-        for name in ours
-        for one in settlement.about(name)
-    )
+    return any(one.by_user and one.loser is None for one in _between(settlement, ours, theirs))

@@ -46,23 +46,21 @@ class Settlement:
         self._at = at
         self._view = store.view()
         self._nodes = {node.id: node for node in nodes}
-        self._conflicts: dict[str, Conflict] = {}
-        self._stored: dict[str, Conflict | None] = {}
-        self._gone: set[str] = set()
+        self._latest: dict[str, Conflict | None] = {}
+        self._put: dict[str, None] = {}
+        self._removed: dict[str, None] = {}
         self._ended: dict[str, None] = {}
         self._written: dict[str, None] = {}
-
-    def node(self, node_id: str) -> MemoryNode | None:
-        """Return the latest version of a memory; None if it is gone."""
-        if node_id not in self._nodes:
-            self._nodes.update((node.id, node) for node in self._store.get_nodes([node_id], missing_ok=True))
-        return self._nodes.get(node_id)
 
     def nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
         """Return the latest versions of nodes in order, without those that are gone."""
         missing = [name for name in node_ids if name not in self._nodes]
-        self._nodes.update((node.id, node) for node in self._store.get_nodes(missing, missing_ok=True))
+        if missing:
+            self._nodes.update((node.id, node) for node in self._store.get_nodes(missing, missing_ok=True))
         return [self._nodes[name] for name in node_ids if name in self._nodes]
+
+    def _node(self, node_id: str) -> MemoryNode | None:
+        return next(iter(self.nodes([node_id])), None)
 
     def write(self, node: MemoryNode) -> None:
         """Add a node to the delta, or another version of one; its conflicts follow it."""
@@ -72,34 +70,28 @@ class Settlement:
 
     def conflict(self, conflict_id: str) -> Conflict | None:
         """Return the latest version of a conflict; None if there is none."""
-        if conflict_id in self._gone:
-            return None
-        if conflict_id not in self._conflicts:
-            self._read([conflict_id])
-            return self._stored[conflict_id]
-        return self._conflicts[conflict_id]
+        self._read([conflict_id])
+        return self._latest[conflict_id]
 
-    def about(self, node_id: str) -> Iterator[Conflict]:
-        """Yield the latest versions of the conflicts of a memory."""
-        own = [name for name, one in self._conflicts.items() if node_id in one.sides]
-        stored = conflicts_about(self._view, [node_id])
-        self._read(stored)
-        for name in dict.fromkeys((*stored, *own)):
-            conflict = self.conflict(name)
-            if conflict is not None:
-                yield conflict
+    def about(self, node_id: str) -> list[Conflict]:
+        """Return the latest versions of the conflicts of a memory."""
+        names = dict.fromkeys(conflicts_about(self._view, [node_id]))
+        self._read(names)
+        names |= {name: None for name in self._put if (one := self._latest[name]) and node_id in one.sides}
+        return [one for name in names if (one := self._latest[name]) is not None]
 
     def _read(self, conflict_ids: Iterable[str]) -> None:
         """Read the stored versions of conflicts together; a memory may have many."""
-        missing = [name for name in conflict_ids if name not in self._stored]
+        missing = [name for name in conflict_ids if name not in self._latest]
         if missing:
             found = valid_conflicts(self._store.get_nodes(missing, missing_ok=True))
-            self._stored |= dict.fromkeys(missing) | {one.id: one for one in found}
+            self._latest |= dict.fromkeys(missing) | {one.id: one for one in found}
 
     def put(self, conflict: Conflict) -> None:
         """Record a conflict."""
-        self._gone.discard(conflict.id)
-        self._conflicts[conflict.id] = conflict
+        self._latest[conflict.id] = conflict
+        self._put[conflict.id] = None
+        self._removed.pop(conflict.id, None)
 
     def is_wrong(self, node_id: str) -> bool:
         """Return whether a conflict says that a memory was never true."""
@@ -114,7 +106,7 @@ class Settlement:
 
     def acquit(self, node_id: str, *, but: str) -> None:
         """Open the conflicts again that call a memory wrong, except one."""
-        for one in list(self.about(node_id)):
+        for one in self.about(node_id):
             if one.id != but and one.loser == node_id and one.outcome == "wrong":
                 self.put(one.opened())
                 self.refresh(one.sides)
@@ -122,18 +114,21 @@ class Settlement:
     def remove(self, conflict_ids: Iterable[str]) -> None:
         """Remove conflicts, and take back their outcomes."""
         ended = list(filter(None, map(self.conflict, conflict_ids)))
-        self._gone.update(one.id for one in ended)
+        for conflict in ended:
+            self._latest[conflict.id] = None
+            self._put.pop(conflict.id, None)
+            self._removed[conflict.id] = None
         for conflict in ended:
             self.refresh(conflict.sides)
 
     def follow(self, node: MemoryNode) -> None:
         """Let the conflicts of a memory follow it when it is written again, perhaps with other times."""
-        about = list(self.about(node.id))
+        about = self.about(node.id)
         if about or node.found.given is not None:
             stored = self._store.get_nodes([node.id], missing_ok=True)
             if any(one.expires_at != node.expires_at for one in stored):
                 # A conflict expires together with a side.
-                self._conflicts.update((one.id, one) for one in about)
+                self._put |= dict.fromkeys(one.id for one in about)
             self.refresh([node.id])
 
     def parted_by(self, removed: Collection[str]) -> Iterator[tuple[MemoryNode, MemoryNode]]:
@@ -151,8 +146,8 @@ class Settlement:
                 following = [other for other in winners.get(one, ()) if other not in seen]
                 seen.update(following)
                 ahead += [other for other in following if other in removed]
-                for pair in ((self.node(name), self.node(other)) for other in following if other not in removed):
-                    if pair[0] is not None and pair[1] is not None and pair[0].found.statement is not None:
+                for pair in (self.nodes([name, other]) for other in following if other not in removed):
+                    if len(pair) > 1 and pair[0].found.statement is not None:
                         yield pair[0], pair[1]
 
     def refresh(self, node_ids: Iterable[str]) -> None:
@@ -160,14 +155,14 @@ class Settlement:
         # Not an attribute: the reference to this object would be a cycle, which keeps the memory's file open.
         outcomes = Outcomes(self._times, self._about)
         for node_id in outcomes.affected(node_ids):
-            node, valid = self.node(node_id), outcomes.valid_time(node_id)
+            node, valid = self._node(node_id), outcomes.valid_time(node_id)
             if node is not None and valid is not None and valid != times_of(node):
                 given = as_given(node)
                 self._nodes[node_id] = given if valid == times_of(given) else with_outcome(given, valid)
                 self._ended[node_id] = None
 
     def _times(self, node_id: str) -> SideTimes | None:
-        node = self.node(node_id)
+        node = self._node(node_id)
         return None if node is None else given_side(as_given(node))
 
     def _about(self, node_id: str) -> list[Outcome[str]]:
@@ -176,25 +171,22 @@ class Settlement:
 
     def added_to(self, delta: GraphDelta) -> GraphDelta:
         """Return a delta with these changes."""
-        gone = dict.fromkeys(delta.removed_nodes)
-        disputed = (side for one in self._conflicts.values() if one.status == "open" for side in one.sides)
-        about = {*self._ended, *disputed}
+        put = [one for name in self._put if (one := self._latest[name]) is not None]
+        about = {*self._ended, *(side for one in put if one.status == "open" for side in one.sides)}
         about.update(chain.from_iterable(sources_of(self._view, about).values()))
-        outdated = [name for name in derived_from(self._view, about) if name not in gone]
-        outdated += [name for name in conflicts_about(self._view, outdated) if name not in gone]
+        outdated = derived_from(self._view, about)
+        gone = dict.fromkeys((*delta.removed_nodes, *self._removed, *outdated, *conflicts_about(self._view, outdated)))
         written = {node.id: node for node in delta.nodes}
-        others = (*self._written, *self._ended)
-        changed = dict.fromkeys(name for name in (*written, *others) if name not in gone or name in written)
-        nodes = {name: self._nodes.get(name) or written[name] for name in changed}
-        kept = [one for one in self._conflicts.values() if one.id not in self._gone and one.id not in outdated]
-        conflicts = [one.node(filter(None, map(self.node, one.sides)), delta.at) for one in kept]
-        if not (others or conflicts):
+        others = [name for name in (*self._written, *self._ended) if name not in delta.removed_nodes]
+        nodes = {name: self._nodes.get(name) or written[name] for name in (*written, *others)}
+        conflicts = [one for one in put if one.id not in gone]
+        if not (self._written or self._ended or conflicts):
             return delta
         return replace(
             delta,
-            removed_nodes=(*gone, *dict.fromkeys(outdated)),
-            nodes=(*nodes.values(), *conflicts),
-            edges=(*delta.edges, *(edge for one in kept for edge in edges_of(one, delta.at))),
+            removed_nodes=tuple(gone),
+            nodes=(*nodes.values(), *(one.node(self.nodes(one.sides), delta.at) for one in conflicts)),
+            edges=(*delta.edges, *(edge for one in conflicts for edge in edges_of(one, delta.at))),
             owner=Owner.MEMORY,
         )
 

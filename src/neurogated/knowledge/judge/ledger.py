@@ -1,17 +1,27 @@
-"""The claims that a delta adds, changes and removes."""
+"""The claims and stated facts of a graph as they are after a delta, by slot."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from itertools import chain
 
-from neurogated.core.claims import Change, Claim, ClaimReader
+import numpy as np
+
+from neurogated.core.claims import Change, Claim, ClaimReader, Slot
 from neurogated.core.delta import GraphDelta
 from neurogated.core.derivation import claims_of, sources_of
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.facts import FACTS
+from neurogated.core.filters import Filter
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
-from neurogated.core.node_kind import CLAIM
+from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.rendering import slot_tag, subject_tag, value_tag
+from neurogated.core.scope import ScopeFilter
+from neurogated.core.view import GraphView, Rows
 from neurogated.knowledge.judge.claim_nodes import (
     Mate,
     claim_node,
@@ -21,40 +31,56 @@ from neurogated.knowledge.judge.claim_nodes import (
     other_speaker,
     said_at,
 )
-from neurogated.knowledge.judge.mates import Mates
-from neurogated.knowledge.judge.placing import placed
+from neurogated.knowledge.judge.mates import is_same, placed
 from neurogated.knowledge.judge.slots import meets, slot_key
-from neurogated.knowledge.origin import is_compared, said_in
-from neurogated.knowledge.read.table import attribute_named
-from neurogated.knowledge.read.values import compare_values
+from neurogated.knowledge.origin import Owner, is_compared, owner_of, said_in
 from neurogated.knowledge.settlement import Settlement
+
+_Key = tuple[Owner, Slot | str]
+"""An owner with a slot, or with the tag of a value in a slot."""
 
 
 class ClaimLedger:
-    """Holds the claims of a graph as they are after a delta. The write lock is held, so nothing else changes them."""
+    """Reads, adds, changes and removes claims. The write lock is held, so nothing else changes them.
+
+    A slot may have thousands of values, so a claim meets those with its value, and those next to it in time.
+    """
 
     def __init__(
         self,
         store: GraphStorePort,
-        reader: ClaimReader,
+        reader: ClaimReader | None,
         settlement: Settlement,
         delta: GraphDelta,
         most: int,
         *,
         read: Mapping[str, Sequence[Claim]],
     ) -> None:
-        """Take the parts; see `Mates` for `most`. `read` has the claims that a model read in memories, by their ids."""
+        """Take the parts.
+
+        Args:
+            store: the graph.
+            reader: reads memories; None if nothing is read.
+            settlement: the changes of the delta.
+            delta: the memories that it writes and removes.
+            most: how many claims of a slot that hold at a time are met, and as many others.
+            read: the claims that a model read in memories, by their ids.
+        """
         self._store = store
         self._view = store.view()
         self._reader = reader
         self._settlement = settlement
         self._at = delta.at
+        self._most = most
+        self._read_by_model = read
         self._removed = frozenset(delta.removed_nodes)
-        self._mates = Mates(store, settlement, most)
-        self._read = read
         self._written = {node.id: node for node in delta.nodes}
         self._claims: dict[str, list[Claim]] = {}
         self._sources: dict[str, list[str]] = {}
+        self._stored: dict[_Key, list[str]] = {}
+        self._added = defaultdict[_Key, dict[str, None]](dict)
+        self._mates: dict[str, Mate] = {}
+        self._views: dict[str | None, GraphView] = {}
         self.gone: dict[str, None] = {}
         self.edges: dict[EdgeKey, MemoryEdge] = {}
         self.parted: list[EdgeKey] = []
@@ -62,23 +88,19 @@ class ClaimLedger:
     def claims_of(self, source: MemoryNode) -> list[Claim]:
         """Return the claims of a memory, which is read once."""
         if source.id not in self._claims:
-            is_read = is_compared(source) and source.found.statement is None
-            claims = claims_in(self._reader, source, self._read.get(source.id, ())) if is_read else []
-            self._claims[source.id] = list(filter(None, (self._placed(claim, source) for claim in claims)))
+            is_read = self._reader is not None and is_compared(source) and source.found.statement is None
+            claims = claims_in(self._reader, source, self._read_by_model.get(source.id, ())) if is_read else []
+            in_slots = (placed(one, lambda slots: self._among(source, slots, said_at(source))) for one in claims)
+            self._claims[source.id] = list(filter(None, in_slots))
         return self._claims[source.id]
 
-    def _placed(self, claim: Claim, source: MemoryNode) -> Claim | None:
-        node = claim_node(claim, source)
-        return placed(claim, lambda slots: self._mates.among(node, slots, self.gone))
-
-    def update(self, fresh: Sequence[MemoryNode]) -> list[MemoryNode]:
+    def update(self, fresh: Sequence[MemoryNode]) -> list[Mate]:
         """Remove the claims that no memory makes any more; return those that another memory still makes."""
         told = {node.id: node for node in fresh}
         known = claims_of(self._view, [*self._removed, *told])
         kept = []
         for claim in self._store.get_nodes([name for name in known if name not in self._removed]):
-            sources = self._sources_of(claim.id)
-            there = [name for name in sources if name not in self._removed]
+            there = [name for name in self.sources_of(claim.id) if name not in self._removed]
             staying = [name for name in there if name not in told or self._match(claim, told[name]) is not None]
             self._sources[claim.id] = staying
             self.parted += [EdgeKey(claim.id, name, EdgeType.DERIVED_FROM) for name in there if name not in staying]
@@ -91,9 +113,9 @@ class ClaimLedger:
     def say(self, claim: Claim, source: MemoryNode) -> tuple[Mate, list[Mate]]:
         """Return the node of a claim of a memory, and its mates: the standing one that says the same, or a new one."""
         new = Mate.of(claim_node(claim, source))
-        mates = self.mates(new.node)
+        mates = self.mates(new)
         standing = next((other for other in mates if self._is_one(other, new, source, mates)), None)
-        name, known = (new.node.id, []) if standing is None else (standing.node.id, self._sources_of(standing.node.id))
+        name, known = (new.node.id, []) if standing is None else (standing.node.id, self.sources_of(standing.node.id))
         others = [one for one in mates if one is not standing]
         if standing is not None and source.id in known:
             return standing, others
@@ -101,24 +123,35 @@ class ClaimLedger:
         edge = MemoryEdge(name, source.id, EdgeType.DERIVED_FROM, created_at=self._at)
         self.edges[edge.key] = edge
         if standing is None:
-            self._put(new.node)
-            return new, others
-        change = claim.change or standing.claim.change
-        return Mate.of(self._put(self._retold(standing.node, change))), others
+            return self._put(new.node), others
+        return self._put(self._retold(standing.node, claim.change or standing.claim.change)), others
 
-    def mates(self, node: MemoryNode) -> list[Mate]:
+    def mates(self, mate: Mate) -> list[Mate]:
         """Return the claims and stated facts that a claim may meet, in order of time."""
-        return self._mates.of(node, self.gone)
+        slot = slot_key(mate.claim.slot)
+        names = chain(
+            self._with_value(mate.node, value_tag(*slot, mate.claim.value)),
+            self._next_to(mate.node, slot, mate.claim.slot.attribute, mate.at),
+        )
+        found = self._there(names, mate.node)
+        return sorted((one for one in found if slot_key(one.claim.slot) == slot), key=lambda one: one.at)
 
-    def enter(self, fact: MemoryNode) -> None:
-        """Take in a stated fact that the delta writes."""
-        self._mates.enter(fact)
+    def enter(self, node: MemoryNode) -> Mate:
+        """Take in a claim or a stated fact that the delta writes."""
+        mate, owner = Mate.of(node), owner_of(node)
+        slot = slot_key(mate.claim.slot)
+        self._mates[node.id] = mate
+        self._added[owner, slot][node.id] = None
+        self._added[owner, value_tag(*slot, mate.claim.value)][node.id] = None
+        return mate
+
+    # Claims
 
     def _is_one(self, other: Mate, new: Mate, source: MemoryNode, mates: Sequence[Mate]) -> bool:
         """Return whether a claim stands and says the same as a new one, and no other value comes between them."""
         if other.node.kind != CLAIM or not is_same(other.claim, new.claim):
             return False
-        if source.id in self._sources_of(other.node.id):
+        if source.id in self.sources_of(other.node.id):
             return True
         end, is_past = other.node.valid_to, new.claim.is_past
         if other.node.scope.path != new.node.scope.path or not (end is None or new.at < end or is_past):
@@ -141,22 +174,78 @@ class ClaimLedger:
 
     def _match(self, claim: MemoryNode, source: MemoryNode) -> Claim | None:
         """Return the claim of a memory that says the same as a node."""
-        return next((one for one in self.claims_of(source) if is_same(one, claim_of(claim))), None)
+        known = claim_of(claim)
+        alike = (one for one in self.claims_of(source) if slot_key(one.slot) == slot_key(known.slot))
+        return next((one for one in alike if is_same(one, known)), None)
 
-    def _put(self, node: MemoryNode) -> MemoryNode:
-        self._mates.enter(node)
+    def _put(self, node: MemoryNode) -> Mate:
         self._settlement.write(node)
-        return node
+        return self.enter(node)
 
-    def _sources_of(self, name: str) -> list[str]:
+    def sources_of(self, name: str) -> list[str]:
+        """Return the ids of the memories that make a claim, also of one that the delta adds."""
         if name not in self._sources:
             self._sources[name] = sources_of(self._view, [name]).get(name, [])
         return self._sources[name]
 
+    # Mates
 
-def is_same(one: Claim, other: Claim) -> bool:
-    """Return whether two claims say the same."""
-    if slot_key(one.slot) != slot_key(other.slot):
-        return False
-    fit = compare_values(attribute_named(one.slot.attribute), one.value, other.value)
-    return (one.is_denied, one.is_past, fit) == (other.is_denied, other.is_past, "same")
+    def _among(self, source: MemoryNode, slots: Sequence[Slot], at: datetime) -> Iterable[Mate]:
+        """Return the claims next to a memory in time in some slots."""
+        names = chain.from_iterable(self._next_to(source, slot_key(slot), slot.attribute, at) for slot in slots)
+        return self._there(names, source)
+
+    def _there(self, names: Iterable[str], node: MemoryNode) -> list[Mate]:
+        """Return the claims of the owner of a node among some nodes, in their latest versions, without the node."""
+        wanted = [name for name in dict.fromkeys(names) if name != node.id and name not in self.gone]
+        return [self._mate(one) for one in self._settlement.nodes(wanted) if owner_of(one) == owner_of(node)]
+
+    def _mate(self, node: MemoryNode) -> Mate:
+        known = self._mates.get(node.id)
+        if known is None or known.node is not node:
+            known = self._mates[node.id] = Mate.of(node)
+        return known
+
+    def _with_value(self, node: MemoryNode, tag: str) -> Iterable[str]:
+        """Return the latest claims of the owner of a node with the value of a tag."""
+        key = owner_of(node), tag
+        if key not in self._stored:
+            view = self._owned(node)
+            self._stored[key] = [view.ids[row] for row in self._rows_with([tag], view)[-self._most :].tolist()]
+        return (*self._stored[key], *self._added[key])
+
+    def _next_to(self, node: MemoryNode, slot: Slot, attribute: str, at: datetime) -> Iterable[str]:
+        """Return the latest claims of a slot, of those that hold at a time, of the others, and of the new ones."""
+        key = owner_of(node), slot
+        if key not in self._stored:
+            self._stored[key] = self._in_slot(self._owned(node), slot, attribute)
+        names = self._stored[key]
+        if len(names) > self._most:
+            rows = np.sort(self._view.known_rows(names))
+            holds = ~np.isin(rows, self._store.view(valid_at=at).hidden)
+            near = np.concatenate([part[-self._most :] for part in (rows[holds], rows[~holds])])
+            names = [self._view.ids[row] for row in np.sort(near).tolist()]
+        return (*names, *[*self._added[key]][-self._most :])
+
+    def _in_slot(self, view: GraphView, slot: Slot, attribute: str) -> list[str]:
+        """Return the ids of the stored nodes of a slot.
+
+        A stated fact may name its attribute in other words; the latest facts about the subject are read to find it.
+        """
+        tags = [slot_tag(slot.subject, word) for word in dict.fromkeys((slot.attribute, attribute))]
+        rows = self._rows_with(tags, view)
+        about = self._rows_with([subject_tag(slot.subject)], view, kinds=(FACT,)) if FACT in view.kinds else rows
+        others = self._store.get_nodes([view.ids[row] for row in np.setdiff1d(about, rows)[-self._most :].tolist()])
+        alike = [one.id for one in others if one.found.statement and slot_key(claim_of(one).slot) == slot]
+        return [*(view.ids[row] for row in rows.tolist()), *alike]
+
+    def _owned(self, node: MemoryNode) -> GraphView:
+        user = node.scope.user_id
+        if user not in self._views:
+            self._views[user] = self._store.view(filters=Filter(scope=ScopeFilter(user, alone=True)))
+        return self._views[user]
+
+    def _rows_with(self, tags: Sequence[str], view: GraphView, kinds: Iterable[str] = FACTS) -> Rows:
+        """Return the rows of the nodes of some kinds with one of some tags, ascending."""
+        rows = np.unique(view.known_rows(chain.from_iterable(self._store.nodes_with([tag], view=view) for tag in tags)))
+        return rows[np.isin(view.kind.take(rows), [view.kinds.index(kind) for kind in kinds if kind in view.kinds])]

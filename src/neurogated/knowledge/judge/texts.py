@@ -15,18 +15,18 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import DEFAULT_KIND, FACT
 from neurogated.errors import InputError
 from neurogated.knowledge.judge.claim_nodes import Mate, claim_node, claims_in
-from neurogated.knowledge.judge.placing import placed
-from neurogated.knowledge.judge.rivals import rivals_of
+from neurogated.knowledge.judge.mates import placed, rivals_of
 from neurogated.knowledge.judge.slots import INDEPENDENT, slot_key
 from neurogated.text.strings import checked_text
 
 Content = str | Mapping[str, Any]
 """A text, or a mapping with `content` and times, or a fact with subject, attribute and value."""
 
-_PARTS = (("subject",), ("attribute", "predicate"), ("value", "object"))
-_TIMES = (("valid_from",), ("valid_to",), ("timestamp", "asserted_at"))
-"""The names of the parts and times of a fact."""
+_PARTS, _TIMES = ("subject", "attribute", "value"), ("valid_from", "valid_to", "timestamp")
+_OTHER_NAMES = {"attribute": "predicate", "value": "object", "timestamp": "asserted_at"}
+"""Other names of the parts and times of a fact."""
 _SAME = Relation(RelationKind.DUPLICATE, 1.0, "Both are the same text.")
+_AGREE = frozenset({RelationKind.DUPLICATE, RelationKind.REFINEMENT})
 
 
 def compare_contents(
@@ -47,51 +47,46 @@ def compare_contents(
     one, other = _node("first", first, now), _node("second", second, now + timedelta(microseconds=1))
     ours = _claims(reader, one, ())
     theirs = _claims(reader, other, ours)
-    for mate in theirs:
-        mates = sorted((each for each in ours if _slot(each) == _slot(mate)), key=lambda each: each.at)
+    met = [(mate, sorted(_of_slot(ours, mate.claim.slot), key=lambda each: each.at)) for mate in theirs]
+    for mate, mates in met:
         for _, _, relation in rivals_of(judge, mate, mates, lambda _: False):
             return relation
     if equal_key(one.content) == equal_key(other.content) and {one.kind, other.kind} == {DEFAULT_KIND}:
         return _SAME
-    pairs = ((each, mate) for mate in theirs for each in ours if _slot(each) == _slot(mate))
-    found = [judge.compare(earlier.claim, later.claim) for earlier, later in pairs]
-    agreeing = [each for each in found if each.kind in {RelationKind.DUPLICATE, RelationKind.REFINEMENT}]
-    if len(agreeing) < max(len(ours), len(theirs)) or not agreeing:
+    found = [judge.compare(earlier.claim, mate.claim) for mate, mates in met for earlier in mates]
+    kinds = [each.kind for each in found if each.kind in _AGREE]
+    if not kinds or len(kinds) < max(len(ours), len(theirs)):
         return found[0] if len(found) == 1 else INDEPENDENT
-    return next((each for each in agreeing if each.kind is RelationKind.REFINEMENT), agreeing[0])
+    kind = RelationKind.REFINEMENT if RelationKind.REFINEMENT in kinds else RelationKind.DUPLICATE
+    return next(each for each in found if each.kind is kind)
 
 
-def _slot(mate: Mate) -> object:
-    return slot_key(mate.claim.slot)
+def _of_slot(mates: Sequence[Mate], *slots: Slot) -> list[Mate]:
+    keys = set(map(slot_key, slots))
+    return [one for one in mates if slot_key(one.claim.slot) in keys]
 
 
 def _claims(reader: ClaimReader, node: MemoryNode, known: Sequence[Mate]) -> list[Mate]:
     """Return the claims of a text or fact, said after those that are known."""
     if node.found.statement is not None:
         return [Mate.of(node)]
-
-    def among(slots: Sequence[Slot]) -> list[Mate]:
-        keys = set(map(slot_key, slots))
-        return [one for one in known if _slot(one) in keys]
-
-    claims = filter(None, (placed(claim, among) for claim in claims_in(reader, node)))
-    return [Mate.of(claim_node(claim, node)) for claim in claims]
+    claims = (placed(claim, lambda slots: _of_slot(known, *slots)) for claim in claims_in(reader, node))
+    return [Mate.of(claim_node(claim, node)) for claim in claims if claim is not None]
 
 
 def _node(name: str, content: Content, at: datetime) -> MemoryNode:
     """Return a memory with a text or fact."""
-    values = {"content": content} if isinstance(content, str) else content
-    begin, end, said = (checked_moment(names[0], _first(values, names)) for names in _TIMES)
+    given = {"content": content} if isinstance(content, str) else content
+    named = {field: given.get(other) for field, other in _OTHER_NAMES.items()}
+    values = named | {field: value for field, value in given.items() if value is not None}
+    begin, end, said = (checked_moment(field, values.get(field)) for field in _TIMES)
     statement, text = None, values.get("content")
     if text is None:
-        parts = [_first(values, names) for names in _PARTS]
+        parts = [values.get(field) for field in _PARTS]
         if None in parts:
-            missing = _PARTS[parts.index(None)][0]
-            raise InputError(
-                f"the fact {dict(values)!r} has no {missing}; give a text, or subject, attribute and value"
-            )
-        subject, attribute, value = map(str, parts)
-        statement = Statement(subject, attribute, value)
+            missing = _PARTS[parts.index(None)]
+            raise InputError(f"the fact {dict(given)!r} has no {missing}; give a text, or subject, attribute and value")
+        statement = Statement(*map(str, parts))
     return MemoryNode(
         name,
         statement.text if statement is not None else checked_text("a text to compare", str(text)),
@@ -102,8 +97,3 @@ def _node(name: str, content: Content, at: datetime) -> MemoryNode:
         timestamp=said,
         found=Found(statement=statement),
     )
-
-
-def _first(values: Mapping[str, Any], names: Sequence[str]) -> Any:  # noqa: ANN401 - a value of the caller
-    """Return the value that a caller gives under one of several names; None if there is none."""
-    return next((values[name] for name in names if values.get(name) is not None), None)
