@@ -149,7 +149,7 @@ class Session:
         if parts.language_model is not None and settings.read_claims == "model":
             prompts = PromptTemplateManager()
             found.append(ClaimEnquiry(self.store, checker, parts.language_model, prompts, settings))
-        if parts.text_judge is not None and settings.conflict_uncertain:
+        if parts.text_judge is not None and settings.check_conflicts and settings.conflict_uncertain:
             found.append(PairEnquiry(self.store, checker, parts.text_judge, settings))
         return found
 

@@ -38,7 +38,7 @@ def test_the_model_finds_a_conflict_that_the_rules_leave_open(config: MemoryConf
 
 @pytest.mark.parametrize(
     ("relation", "certainty"),
-    [("unrelated", "strong"), ("duplicate", "strong"), ("refinement", "strong"), ("contradiction", "weak")],
+    [("unrelated", "strong"), ("contradiction", "weak")],
 )
 def test_other_relations_and_weak_ones_are_no_conflict(
     config: MemoryConfig, model: ModelServer, relation: str, certainty: str

@@ -9,7 +9,7 @@ import pytest
 
 from neurogated import Fact, MemoryConfig, NeuroGraphMemory
 from neurogated.knowledge.read.table import attributes
-from tests.knowledge.model_server import ModelServer, Pair, said, waiting
+from tests.knowledge.model_server import EARLIER, LATER, ModelServer, Pair, found, said, waiting
 
 BEEKEEPER = "Since May I keep the bees of the old mill, and Mrs Ott lends me her smoker."
 
@@ -205,3 +205,28 @@ def test_what_an_assistant_or_a_document_of_nobody_says_is_not_read(reading: Mem
         memory.add_document(BEEKEEPER)
         assert waiting(memory) == 0
     assert model.read == []
+
+
+@pytest.mark.parametrize("answer", [None, "both"])
+def test_a_pair_has_one_conflict_though_two_judges_find_it(
+    config: MemoryConfig, model: ModelServer, answer: str | None
+) -> None:
+    states = {"touch no meat": "denied", "a big steak of meat": "holds"}
+    model.claims = lambda message: [
+        claim(message, "user|diet", "meat", quote, state=state)
+        for quote, state in states.items()
+        if quote in message["text"]
+    ]
+    config = config.replace(metabolism={"read_claims": "model", "claim_calls": 0})
+    with NeuroGraphMemory(config) as memory:
+        said(memory, EARLIER)
+        said(memory, LATER, 3)
+        (conflict,) = found(memory)
+        assert conflict.rule == "model"
+        if answer is not None:
+            memory.conflicts.resolve(conflict.id, answer)
+        memory.learning.resume(progress=False)
+        assert len(facts(memory)) == len(states)
+        (left,) = found(memory)
+        assert (left.rule == "model", left.by_user) == (answer is not None, answer is not None)
+        assert memory.admin.check() == []

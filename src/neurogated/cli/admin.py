@@ -250,7 +250,7 @@ def _memory(config: MemoryConfig) -> Iterator[_Finding]:
     # The language model has a check of its own.
     plain = config.replace(read_only=True, force_index_from_scratch=False, llm={"use": "off"})
     with NeuroGraphMemory(plain) as memory:
-        count = counted(int(memory.admin.stats()["nodes"]), "memories")
+        count = counted(int(memory.admin.stats()["memories"]), "memories")
     yield True, f"{count} in {config.save_dir}; `neurogated check` examines them", ""
 
 

@@ -20,6 +20,7 @@ from neurogated.core.abilities import (
 )
 from neurogated.core.filters import memories_among
 from neurogated.core.scope import ANY_USER
+from neurogated.core.view import GraphView
 from neurogated.erasure import erase_copies, forget_copies
 from neurogated.errors import ConfigError
 from neurogated.session import Session
@@ -35,8 +36,9 @@ class Admin:
         """Return figures of the memory as JSON values.
 
         Returns:
-            Counts of nodes, edges by type, deltas and pending judgements; whether it is frozen; `namespaces`, the names
-            of all graphs of the store, None if it holds a single one; and the figures of the parts: `storage` (bytes on
+            Counts of memories of all users; of nodes, which are the memories with claims, conflicts and expired
+            memories; of edges by type, deltas and pending judgements; whether it is frozen; `namespaces`, the names of
+            all graphs of the store, None if it holds a single one; and the figures of the parts: `storage` (bytes on
             disk), `embedding` and `language model use` (calls, tokens; cache hits, cache misses and cache bytes), empty
             if a part has none. Counters start when the memory is opened and cover all its namespaces.
         """
@@ -46,6 +48,7 @@ class Admin:
         return {
             "namespace": self._session.config.namespace,
             "namespaces": store.namespaces() if isinstance(store, SupportsNamespaces) else None,
+            "memories": int(self._memories().admitted_nodes().size),
             "nodes": int(view.live_nodes().size),
             "edges": {kind.name: int((codes == code).sum()) for code, kind in enumerate(view.edge_types)},
             "deltas": view.sequence,
@@ -60,9 +63,12 @@ class Admin:
 
     def users(self) -> dict[str, int]:
         """Return the ids of the users of this graph, sorted, and how many memories each owns."""
-        view = self._session.store.view(filters=memories_among({"user_id": ANY_USER}))
+        view = self._memories()
         owners = Counter(view.scope_of(row).user_id for row in view.admitted_nodes().tolist())
         return {user_id: owners[user_id] for user_id in sorted(filter(None, owners))}
+
+    def _memories(self) -> GraphView:
+        return self._session.store.view(filters=memories_among({"user_id": ANY_USER}))
 
     def check(self) -> list[str]:
         """Return the problems of the memory, one per line; none if it is sound or not on disk.

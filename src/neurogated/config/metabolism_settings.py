@@ -88,7 +88,7 @@ class MetabolismSettings:
     )
 
     # Conflicts
-    check_conflicts: bool = setting(True, "read facts from new memories, and record contradictions")
+    check_conflicts: bool = setting(True, "compare the facts of new memories, and record contradictions")
     conflict_facts: int = setting(
         16,
         "facts of the same attribute with which a new fact is compared: those that hold, and as many others",
@@ -99,8 +99,9 @@ class MetabolismSettings:
     # A language model reads what the table of attributes does not know.
     read_claims: str = setting(
         "model",
-        "reads what memories say; model: the table, and then the language model if there is one; offline: the table",
-        choices=("model", "offline"),
+        "reads what memories say; model: the table, and then the language model if there is one; offline: the table; "
+        "off: nothing, so only stated facts are known",
+        choices=("model", "offline", "off"),
     )
     claims_read_together: int = setting(8, "memories that the language model reads in one call", low=1, high=32)
     claim_calls: int = setting(

@@ -1,4 +1,4 @@
-"""The judgement of a cross-encoder on pairs of sentences: one of three classes, read in both directions."""
+"""The judgement of a cross-encoder on pairs of sentences, read in both directions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from neurogated.knowledge.judge.candidates import TextPair
 from neurogated.knowledge.judge.model import in_order
 from neurogated.knowledge.origin import statements_in
 
-_CONTRADICTION, _ENTAILMENT = "contradict", "entail"
-"""How the names of two classes begin; the third one is neutral."""
+_CONTRADICTION = "contradict"
+"""How the name of the class begins."""
 
 
 class PairClassifier(Protocol):
@@ -31,7 +31,7 @@ class PairClassifier(Protocol):
 
 
 class CrossEncoderJudge:
-    """Judges two sentences by a model of three classes, which must find a contradiction in both directions."""
+    """Judges two sentences by a model of classes, which must find a contradiction in both directions."""
 
     def __init__(self, model: PairClassifier, threshold: float) -> None:
         """Take the model, and the probability from which a class counts."""
@@ -42,37 +42,28 @@ class CrossEncoderJudge:
         """Return the relation of each pair; see `TextJudge`.
 
         Raises:
-            LLMError: the model cannot be loaded, or has no classes for contradiction and entailment.
+            LLMError: the model cannot be loaded, or has no class for contradiction.
         """
         texts = [(_sentence(earlier), _sentence(later)) for earlier, later in map(in_order, pairs)]
-        contradicts, entails = (self._class(name) for name in (_CONTRADICTION, _ENTAILMENT))
-        found = self._model.probabilities([*texts, *((later, earlier) for earlier, later in texts)])
-        there, back = found[: len(texts)], found[len(texts) :]
-        return [
-            self._relation(min(one[contradicts], other[contradicts]), one[entails], other[entails])
-            for one, other in zip(there, back, strict=True)
-        ]
+        place = self._contradiction()
+        found = self._model.probabilities([*texts, *((later, earlier) for earlier, later in texts)])[:, place]
+        in_both = np.minimum(found[: len(texts)], found[len(texts) :])
+        return [self._relation(probability) for probability in in_both.tolist()]
 
-    def _class(self, name: str) -> int:
+    def _contradiction(self) -> int:
         labels = [label.casefold() for label in self._model.labels]
-        found = [place for place, label in enumerate(labels) if label.startswith(name)]
+        found = [place for place, label in enumerate(labels) if label.startswith(_CONTRADICTION)]
         if len(found) != 1:
             raise LLMError(
                 f"the classes of the cross-encoder are {', '.join(labels) or 'unnamed'}, but id2label in config.json "
-                "must name contradiction, entailment and neutral"
+                "must name one of them contradiction"
             )
         return found[0]
 
-    def _relation(self, contradicts: float, entails: float, is_entailed: float) -> Relation:
-        """Return the relation of an earlier and a later sentence, by the probabilities of both directions."""
-        threshold = self._threshold
-        if contradicts >= threshold:
-            return Relation(RelationKind.CONTRADICTION, float(contradicts), "", "contested")
-        if min(entails, is_entailed) >= threshold:
-            return Relation(RelationKind.DUPLICATE, float(min(entails, is_entailed)), "")
-        if max(entails, is_entailed) >= threshold:
-            return Relation(RelationKind.REFINEMENT, float(max(entails, is_entailed)), "")
-        return Relation(RelationKind.INDEPENDENT, float(1 - contradicts), "")
+    def _relation(self, probability: float) -> Relation:
+        if probability >= self._threshold:
+            return Relation(RelationKind.CONTRADICTION, probability, "", "contested")
+        return Relation(RelationKind.INDEPENDENT, 1 - probability, "")
 
 
 def _sentence(side: tuple[MemoryNode, int]) -> str:

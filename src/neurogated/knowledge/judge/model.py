@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.conflicts import MODEL, moment_of
+from neurogated.core.conflicts import moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.judgements import Relation, RelationKind, Verdict
 from neurogated.core.model import MemoryNode
@@ -35,8 +35,6 @@ _KINDS: dict[str, tuple[RelationKind, Verdict | None]] = {
     "contradiction": (RelationKind.CONTRADICTION, "contested"),
     "corrected": (RelationKind.CONTRADICTION, "wrong"),
     "changed": (RelationKind.SUPERSESSION, None),
-    "refinement": (RelationKind.REFINEMENT, None),
-    "duplicate": (RelationKind.DUPLICATE, None),
     "unrelated": (RelationKind.INDEPENDENT, None),
 }
 
@@ -122,8 +120,5 @@ class PairEnquiry:
         """Return the conflicts among the answers; the write lock is held."""
         clashes = [(pair, one) for pair, one in answers if one.is_conflict and one.confidence >= _CONFIDENCE]
         now = {one.id: one for one in self._store.get_nodes([node.id for pair, _ in clashes for node in pair.nodes])}
-        found = (
-            (now[pair.new.id], Found(now[pair.old.id], relation, pair.sentences, rule=MODEL))
-            for pair, relation in clashes
-        )
+        found = ((now[pair.new.id], Found(now[pair.old.id], relation, pair.sentences)) for pair, relation in clashes)
         return self._checker.judged(found, settled, at)

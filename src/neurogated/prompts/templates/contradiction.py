@@ -7,7 +7,7 @@ from typing import Any
 
 from neurogated.prompts.prompt_template import STRENGTHS, few_shot, role_pairs
 
-VERSION = "3"
+VERSION = "4"
 
 SYSTEM = """\
 You compare what one person said at two times. Each line is a JSON object with a pair of quotations: "earlier" and \
@@ -18,10 +18,8 @@ For each pair, say how the later quotation relates to the earlier one:
 - "contradiction": they cannot both be true, and it is not clear which one is.
 - "corrected": the later one says that the earlier one was never true.
 - "changed": the earlier one was true, and the later one gives a new state, value or time of the same thing.
-- "refinement": one says the same as the other in more detail.
-- "duplicate": both say the same.
-- "unrelated": both can be true. Different things, times or persons do not conflict, and neither do questions, plans, \
-wishes, suppositions, jokes or other people's opinions.
+- "unrelated": both can be true, as when one repeats the other or says more. Different things, times or persons do not \
+conflict, and neither do questions, plans, wishes, suppositions, jokes or other people's opinions.
 
 Say how certain you are: "weak", "medium" or "strong". Give the reason in at most 15 words, in the language of the \
 quotations.
@@ -46,7 +44,7 @@ SCHEMA: Mapping[str, Any] = {
                     "pair": {"type": "integer"},
                     "relation": {
                         "type": "string",
-                        "enum": ["contradiction", "corrected", "changed", "refinement", "duplicate", "unrelated"],
+                        "enum": ["contradiction", "corrected", "changed", "unrelated"],
                     },
                     "certainty": {"type": "string", "enum": list(STRENGTHS)},
                     "reason": {"type": "string", "maxLength": 120},
