@@ -73,6 +73,7 @@ def test_counts_sizes_hit_rates_and_tokens_are_all_there(parts: Parts, config: M
     assert stats == {
         "namespace": "alice",
         "namespaces": ["alice"],
+        "memories": 3,
         "nodes": 3,
         "deltas": 1,
         "pending": 0,
