@@ -38,7 +38,7 @@ WORDS = {
     "causal_extraction": "2:46c70439",
     "claims": "1:0469ab47",
     "consolidation": "1:63b5b8d6",
-    "contradiction": "3:9d82df64",
+    "contradiction": "4:3e3e03b4",
     "importance": "2:3a8580c2",
     "kernel_generation": "2:83ce79a1",
     "ner": "2:84e95ab6",

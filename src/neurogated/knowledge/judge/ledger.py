@@ -88,8 +88,9 @@ class ClaimLedger:
     def claims_of(self, source: MemoryNode) -> list[Claim]:
         """Return the claims of a memory, which is read once."""
         if source.id not in self._claims:
-            is_read = self._reader is not None and is_compared(source) and source.found.statement is None
-            claims = claims_in(self._reader, source, self._read_by_model.get(source.id, ())) if is_read else []
+            reader = self._reader if is_compared(source) and source.found.statement is None else None
+            by_model = self._read_by_model.get(source.id, ())
+            claims = [] if reader is None else claims_in(reader, source, by_model)
             in_slots = (placed(one, lambda slots: self._among(source, slots, said_at(source))) for one in claims)
             self._claims[source.id] = list(filter(None, in_slots))
         return self._claims[source.id]

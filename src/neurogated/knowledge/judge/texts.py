@@ -86,7 +86,8 @@ def _node(name: str, content: Content, at: datetime) -> MemoryNode:
         if None in parts:
             missing = _PARTS[parts.index(None)]
             raise InputError(f"the fact {dict(given)!r} has no {missing}; give a text, or subject, attribute and value")
-        statement = Statement(*map(str, parts))
+        subject, attribute, value = map(str, parts)
+        statement = Statement(subject, attribute, value)
     return MemoryNode(
         name,
         statement.text if statement is not None else checked_text("a text to compare", str(text)),
