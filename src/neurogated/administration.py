@@ -7,9 +7,10 @@ import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from neurogated import compose
 from neurogated.archive import export, importing
+from neurogated.archive.foreign import pam
 from neurogated.archive.manifest import ExportManifest, Progress
 from neurogated.archive.user_export import user_lines
 from neurogated.config.memory_config import MemoryConfig
@@ -27,6 +29,7 @@ from neurogated.core.commit import Committer
 from neurogated.core.delta import GraphDelta
 from neurogated.core.durable import sync_folder
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import NO_MEMORIES, owned
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import render
@@ -40,6 +43,9 @@ from neurogated.text.strings import checked_name
 from neurogated.version import __version__
 
 T = TypeVar("T")
+
+_PART = 1000
+"""Memories that an export reads at a time."""
 
 
 def export_memory(
@@ -57,6 +63,23 @@ def export_memory(
 def export_user(store: GraphStorePort, namespace: str, user_id: str, file: Path) -> int:
     """Write all memories of one user to a new file; see `memory.admin.export_user`."""
     checked_name("user_id", user_id)
+    graphs = _graphs_of(store, namespace)
+    return _write(file, chain.from_iterable(user_lines(name, graph, user_id) for name, graph in graphs.items()))
+
+
+def export_to(store: GraphStorePort, user_id: str, file: Path, at: datetime) -> int:
+    """Write the memories of one user in Portable AI Memory 1.0; see `memory.admin.export_to`."""
+    checked_name("user_id", user_id)
+    view = store.view(filters=replace(owned({"user_id": user_id}), except_kinds=NO_MEMORIES))
+    names = sorted(view.ids[row] for row in view.admitted_nodes().tolist())
+    parts = (names[begin : begin + _PART] for begin in range(0, len(names), _PART))
+    nodes = chain.from_iterable(store.get_nodes(part, missing_ok=True) for part in parts)
+    _write(file, pam.written(nodes, user_id, __version__, at))
+    return len(names)
+
+
+def _write(file: Path, pieces: Iterable[str]) -> int:
+    """Write a new file, which appears under its name when it is complete; return the number of pieces."""
     file = file.absolute()
     export.refuse_existing(file)
     count = 0
@@ -64,10 +87,9 @@ def export_user(store: GraphStorePort, namespace: str, user_id: str, file: Path)
         partial = scratch / file.name
         try:
             with partial.open("w", encoding="utf-8") as output:
-                for name, graph in _graphs_of(store, namespace).items():
-                    for line in user_lines(name, graph, user_id):
-                        output.write(line)
-                        count += 1
+                for piece in pieces:
+                    output.write(piece)
+                    count += 1
                 output.flush()
                 os.fsync(output.fileno())
             # A rename could overwrite a file that appeared meanwhile; a link cannot.

@@ -17,7 +17,7 @@ import click
 import neurogated
 from neurogated.administration import import_memory, restore_snapshot
 from neurogated.administration import migrate as change_model
-from neurogated.archive.foreign import FORMATS, read_file
+from neurogated.archive.foreign import EXPORTS, FORMATS, read_file
 from neurogated.archive.manifest import ExportManifest
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags
@@ -115,11 +115,17 @@ def restore(flags: Flags, file: str, *, replace: bool) -> None:
 
 @command("export")
 @click.argument("folder")
+@click.option("--to", "target", type=click.Choice(EXPORTS), help="the format of another system, for one user")
 @user("export only this user, to a new file of JSON lines")
-def export(flags: Flags, folder: str) -> None:
+def export(flags: Flags, folder: str, target: str | None) -> None:
     user_id = flags.owner["user_id"]
+    if target is not None and user_id is None:
+        raise click.UsageError("--to exports the memories of one user; name the user with --user")
     with flags.open() as memory:
-        if user_id is not None:
+        if user_id is not None and target is not None:
+            count = memory.admin.export_to(target, folder, user_id=user_id)
+            flags.emit({"memories": count}, f"exported to {folder}: {counted(count, 'memories')}")
+        elif user_id is not None:
             count = memory.admin.export_user(user_id, folder)
             flags.emit({"memories": count}, f"exported to {folder}: {counted(count, 'memories')}")
         else:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogated import administration
+from neurogated.archive.foreign import EXPORTS
 from neurogated.archive.manifest import ExportManifest
 from neurogated.components.foreign import Imported, import_from
 from neurogated.components.texts import Texts
@@ -170,7 +171,7 @@ class Admin:
         importing it after an interruption adds the rest. A text that has changed in the file gets a new version.
 
         Args:
-            source: `chatgpt` or `claude`.
+            source: `chatgpt`, `claude`, `mem0`, `letta`, `zep` or `pam`.
             file: the export; a zip file or a folder of such files, too. It may be larger than memory.
             user_id: the owner of the texts; default: the user that the file names.
             progress: show a progress bar; None shows it if the output is a terminal.
@@ -180,6 +181,26 @@ class Admin:
             DatasetError: the file cannot be read, or is of another kind. Malformed parts of it are counted instead.
         """
         return import_from(self._session, self._texts, source, Path(file), user_id=user_id, progress=progress)
+
+    def export_to(self, target: str, file: str | Path, *, user_id: str) -> int:
+        """Write the memories of one user in this graph to a new file in the format of another system.
+
+        Args:
+            target: `pam`, Portable AI Memory 1.0. Importing the file gives memories with the same texts, times, roles,
+                sessions, tags and metadata.
+            file: must not exist; it appears under its name when it is complete.
+            user_id: the user.
+
+        Returns:
+            How many memories were written.
+
+        Raises:
+            ConfigError: the target is unknown.
+            StorageError: the file exists or cannot be written.
+        """
+        if target not in EXPORTS:
+            raise ConfigError(f"there is no format {target!r} to export; there is {', '.join(EXPORTS)}")
+        return administration.export_to(self._session.store, user_id, Path(file), self._session.clock())
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs of this memory; raises ConfigError if the store has a single one only."""

@@ -75,6 +75,6 @@ def _document(one: Incoming, source: str, user_id: str | None) -> Document | Fau
         scope, given = read_details({**one.details, **({"user_id": user_id} if user_id else {})})  # type: ignore[typeddict-item]
         name = "\0".join((scope.user_id or "", scope.session_id or "", *scope.path, one.key))
         node_id = compute_mdhash_id(name, prefix=f"{source}-")
-        return Document((Passage(one.text, role=one.role),), scope=scope, id=node_id, **given)
+        return Document((Passage(one.text, speaker=one.speaker, role=one.role),), scope=scope, id=node_id, **given)
     except (InputError, TypeError) as error:
         return Fault(one.place, str(error))

@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from neurogated.archive.foreign import chatgpt, claude
+from neurogated.archive.foreign import chatgpt, claude, letta, mem0, pam, zep
 from neurogated.archive.foreign.incoming import Format, Incoming
 from neurogated.archive.foreign.stream import Entry, Fault, entries_of
 from neurogated.errors import ConfigError, DatasetError
 
-__all__ = ["FORMATS", "Fault", "Incoming", "Note", "read_file"]
+__all__ = ["EXPORTS", "FORMATS", "Fault", "Incoming", "Note", "read_file"]
 
-FORMATS: dict[str, Format] = {"chatgpt": chatgpt.FORMAT, "claude": claude.FORMAT}
+FORMATS: dict[str, Format] = {
+    "chatgpt": chatgpt.FORMAT,
+    "claude": claude.FORMAT,
+    "mem0": mem0.FORMAT,
+    "letta": letta.FORMAT,
+    "zep": zep.FORMAT,
+    "pam": pam.FORMAT,
+}
 """The formats by the names that users give."""
+EXPORTS = ("pam",)
+"""Those of them that are also written."""
 
 
 class Note(str):

@@ -25,6 +25,7 @@ class Incoming:
     role: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     """Other fields, named as the arguments of `memory.add`."""
+    speaker: str | None = None
 
 
 Found = Iterator[Incoming | Fault]

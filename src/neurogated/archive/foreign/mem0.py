@@ -1,0 +1,44 @@
+"""Memories of mem0, as `get_all` returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from neurogated.archive.foreign.incoming import Format, Incoming, given, mapping, moment, read_one, text_of
+
+_PAGES = frozenset({20, 100})
+"""How many memories `get_all` returns unless told otherwise, by version."""
+_KEPT = ("created_at", "updated_at", "categories", "expiration_date")
+
+
+def _memory(memory: Mapping[str, Any], place: str) -> Incoming | None:
+    """Return a memory. Its time is that of its last change, when its text was written."""
+    text = text_of(memory["memory"])
+    details = given(
+        user_id=memory.get("user_id"),
+        agent_id=memory.get("agent_id"),
+        session_id=memory.get("run_id"),
+        timestamp=moment(memory.get("updated_at")) or moment(memory.get("created_at")),
+        metadata={**mapping(memory.get("metadata")), **given(**{name: memory.get(name) for name in _KEPT})},
+    )
+    return Incoming(place, memory["id"], text, details=details) if text else None
+
+
+def _note(count: int) -> str | None:
+    return (
+        count in _PAGES
+        and (
+            f"the file has exactly {count} memories, the most that mem0's get_all returns unless told otherwise; "
+            "if there are more, get them with a higher limit and import them, too"
+        )
+    ) or None
+
+
+FORMAT = Format(
+    "memories of mem0",
+    r"[^/]*\.jsonl?",
+    lambda value: {"id", "memory"} <= value.keys(),
+    lambda entry: read_one(entry.value, entry.place, _memory),
+    _note,
+)

@@ -1,0 +1,152 @@
+"""Portable AI Memory 1.0 (portable-ai-memory.org): reads memories and conversations, writes the memories of a user."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from neurogated.archive.foreign.incoming import (
+    Format,
+    Found,
+    Incoming,
+    given,
+    mapping,
+    moment,
+    read_each,
+    read_one,
+    text_of,
+)
+from neurogated.archive.foreign.stream import Entry
+from neurogated.core.model import MemoryNode
+
+_SCHEMA, _CONVERSATION = "portable-ai-memory", "portable-ai-memory-conversation"
+_OURS = "neurogated"
+"""The platform of our exports, and the field of `metadata` with what the format has no field for, as JSON in a text."""
+_ENDED = frozenset({"superseded", "retracted"})
+_TAG = re.compile("[a-z0-9][a-z0-9_-]*")
+_KEPT = ("title", "role", "speaker", "importance", "tags")
+
+
+def _read(entry: Entry) -> Found:
+    value = entry.value
+    if value.get("schema") == _CONVERSATION:
+        reader = partial(_message, session=f"pam-{value['id']}", title=value.get("title"))
+        return read_each(value["messages"], f"{entry.place}.messages", reader)
+    return read_one(value, entry.place, partial(_memory, owner=mapping(entry.head.get("owner")).get("id")))
+
+
+def _memory(memory: Mapping[str, Any], place: str, *, owner: str | None) -> Incoming | None:
+    """Return a memory; none if it is no longer true and the file does not say since when."""
+    times, about = mapping(memory["temporal"]), dict(mapping(memory.get("metadata")))
+    ours = dict(mapping(json.loads(about.pop(_OURS, "{}"))))
+    end, status = times.get("valid_until"), memory.get("status", "active")
+    if status in _ENDED and not (end := end or times.get("updated_at")):
+        return None
+    kept = about | given(
+        type=None if ours else memory.get("custom_type") or memory["type"],
+        status=None if status == "active" else status,
+        conversation=None if ours else mapping(memory.get("provenance")).get("conversation_ref"),
+    )
+    details = given(
+        user_id=owner,
+        timestamp=moment(times["created_at"]),
+        valid_from=moment(times.get("valid_from")),
+        valid_to=moment(end),
+        tags=memory.get("tags"),
+        metadata=ours.pop("metadata", {}) | kept,
+    )
+    role, speaker = ours.pop("role", None), ours.pop("speaker", None)
+    return Incoming(place, memory["id"], text_of(memory["content"]), role, details | ours, speaker)
+
+
+def _message(message: Mapping[str, Any], place: str, *, session: str, title: str | None) -> Incoming | None:
+    content = mapping(message.get("content"))
+    text = text_of(content.get("text") or content.get("parts"))
+    if message["role"] not in {"user", "assistant"} or message.get("is_thought") or not text:
+        return None
+    time, about = moment(message["created_at"]), given(conversation=title)
+    return Incoming(
+        place, message["id"], text, message["role"], given(session_id=session, timestamp=time, metadata=about)
+    )
+
+
+FORMAT = Format(
+    "Portable AI Memory",
+    r"(?!embeddings)[^/]*\.json",
+    lambda value: value.get("schema") == _CONVERSATION or {"content", "temporal", "type"} <= value.keys(),
+    _read,
+)
+
+
+def written(nodes: Iterable[MemoryNode], user_id: str, made_by: str, at: datetime) -> Iterator[str]:
+    """Yield the text of a `memory-store.json` piece by piece.
+
+    Args:
+        nodes: the memories of the user, in the order of their ids.
+        user_id: the owner.
+        made_by: the version of this package.
+        at: the time of the export.
+    """
+    head = {
+        "schema": _SCHEMA,
+        "schema_version": "1.0",
+        "export_id": str(uuid4()),
+        "exported_by": f"{_OURS}/{made_by}",
+        "export_date": at.isoformat(),
+        "owner": {"id": user_id},
+    }
+    yield f'{_canonical(head)[:-1]},"memories":['
+    checksum, count, sessions = hashlib.sha256(b"["), 0, dict[str, dict[str, Any]]()
+    for node in nodes:
+        memory = _memory_of(node)
+        text = f"{',' if count else ''}{_canonical(memory)}"
+        checksum.update(text.encode())
+        count += 1
+        if (name := node.scope.session_id) is not None:
+            index = {"id": name, "platform": _OURS, "temporal": memory["temporal"], "derived_memories": []}
+            sessions.setdefault(name, index)["derived_memories"].append(node.id)
+        yield text
+    checksum.update(b"]")
+    seal = {"canonicalization": "RFC8785", "checksum": f"sha256:{checksum.hexdigest()}", "total_memories": count}
+    tail = {"conversations_index": list(sessions.values()), "integrity": seal, "export_type": "full"}
+    yield f"],{_canonical(tail)[1:]}\n"
+
+
+def _memory_of(node: MemoryNode) -> dict[str, Any]:
+    ours = {name: getattr(node, name) for name in _KEPT} | {
+        "agent_id": node.scope.agent_id,
+        "session_id": node.scope.session_id,
+        "path": node.scope.path,
+        "metadata": node.metadata,
+    }
+    times = {
+        "created_at": node.timestamp or node.created_at,
+        "valid_from": node.valid_from,
+        "valid_until": node.valid_to,
+    }
+    words = " ".join(unicodedata.normalize("NFC", node.content.strip().lower()).split())
+    is_fact = node.kind == "fact"
+    return {
+        "id": node.id,
+        "type": "fact" if is_fact else "custom",
+        "custom_type": None if is_fact else node.kind,
+        "status": "active",
+        "content": node.content,
+        "content_hash": f"sha256:{hashlib.sha256(words.encode()).hexdigest()}",
+        "tags": [tag for tag in node.tags if _TAG.fullmatch(tag)],
+        "temporal": {name: time and time.isoformat() for name, time in times.items()},
+        "provenance": {"platform": _OURS, "conversation_ref": node.scope.session_id},
+        "metadata": {_OURS: json.dumps(given(**ours), ensure_ascii=False)},
+    }
+
+
+def _canonical(value: object) -> str:
+    """Return a value as JSON in the form of RFC 8785, whose numbers differ from Python's; so it must hold no number."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
