@@ -33,28 +33,32 @@ def compiled(filters: Mapping[str, Value] | None) -> Check | None:
 
 
 def _keys(conditions: Mapping[str, Value]) -> Check:
-    checks = [(_reader(key), _condition(condition)) for key, condition in conditions.items()]
-    return lambda value: all(check(read(value)) for read, check in checks)
+    return _all([_at(key, _condition(condition)) for key, condition in conditions.items()])
 
 
-def _reader(key: object) -> Callable[[Value], Value]:
-    """Return a function that reads the key of a value; the literal key wins over the path."""
+def _all(checks: Sequence[Check]) -> Check:
+    first, *others = checks
+    return (lambda value: first(value) and all(check(value) for check in others)) if others else first
+
+
+def _at(key: object, check: Check) -> Check:
+    """Return the check of what a value has under a key; the literal key wins over the path."""
     path = key.split(".") if isinstance(key, str) else [""]
     if not isinstance(key, str) or not all(path):
         raise InputError(f"Invalid filter key {key!r}: a key is a name, or names joined by single dots")
     if key.startswith("$"):
         raise InputError(f"unknown operator {key!r}: only keys of the value are here, and several are joined by 'and'")
 
-    def read(value: Value) -> Value:
-        if not isinstance(value, Mapping):
-            return _MISSING
-        if key in value or len(path) == 1:
-            return value.get(key, _MISSING)
+    def followed(value: Value) -> bool:
+        if isinstance(value, dict) and key in value:
+            return check(value[key])
         for name in path:
-            value = value.get(name, _MISSING) if isinstance(value, Mapping) else _MISSING
-        return value
+            value = value.get(name, _MISSING) if isinstance(value, dict) else _MISSING
+        return check(value)
 
-    return read
+    if len(path) > 1:
+        return followed
+    return lambda value: check(value.get(key, _MISSING) if isinstance(value, dict) else _MISSING)
 
 
 def _condition(condition: Value) -> Check:
@@ -62,8 +66,7 @@ def _condition(condition: Value) -> Check:
         return _equal_to(condition)
     if not any(str(key).startswith("$") for key in condition):
         return _keys(condition)
-    checks = [_operation(operator, operand) for operator, operand in condition.items()]
-    return lambda found: all(check(found) for check in checks)
+    return _all([_operation(operator, operand) for operator, operand in condition.items()])
 
 
 def _operation(operator: str, operand: Value) -> Check:
@@ -72,11 +75,11 @@ def _operation(operator: str, operand: Value) -> Check:
     if operator not in _ORDERS:
         equals = _equal_to(operand)
         return equals if operator == "$eq" else lambda found: not equals(found)
-    kind = str if isinstance(operand, str) else (int, float)
-    if isinstance(operand, bool) or not isinstance(operand, kind):
+    kinds = {str} if isinstance(operand, str) else {int, float}
+    if type(operand) not in kinds:
         raise InputError(f"{operator} compares with a number or a text, not with {operand!r}")
     compare = _ORDERS[operator]
-    return lambda found: isinstance(found, kind) and not isinstance(found, bool) and compare(found, operand)
+    return lambda found: type(found) in kinds and compare(found, operand)
 
 
 def _equal_to(wanted: Value) -> Check:

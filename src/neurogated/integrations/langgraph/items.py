@@ -80,9 +80,9 @@ class Entry:
         return node_ids(self.id, 0, self.texts)
 
     @property
-    def order(self) -> tuple[int, str]:
-        """The latest item comes first."""
-        return -self.updated_at, self.id
+    def updated(self) -> tuple[int, str]:
+        """Sorts items, the latest last."""
+        return self.updated_at, self.id
 
     def expires_at(self, used_at: int) -> float:
         """Return when the item expires after its last use, in microseconds."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import chain
 from typing import Literal
 
-from neurogated.core.filters import Filter
+from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.node_kind import ITEM
-from neurogated.core.scope import ANY_USER, ScopeFilter
+from neurogated.core.scope import ANY_USER
 from neurogated.integrations.langgraph.items import Namespace, item_id
 from neurogated.session import Session
 
@@ -18,11 +19,17 @@ Scored = tuple[str, float]
 
 
 def ranked(
-    session: Session, query: str, prefix: Namespace, among: Collection[str] | None, order: Order
+    session: Session,
+    query: str,
+    prefix: Namespace,
+    *,
+    among: Collection[str] | None,
+    order: Order,
+    most: int,
 ) -> Iterator[Scored]:
     """Yield the items under a prefix that have a text in the index, best first, each once.
 
-    The order does not depend on how many of them are read, so pages do not overlap.
+    The order does not depend on `most`, so pages do not overlap.
 
     Args:
         session: the graph.
@@ -30,39 +37,32 @@ def ranked(
         prefix: the beginning of the namespaces.
         among: the ids of the nodes that count; None for all.
         order: `activation` recalls as many nodes as recalls have candidates, and continues by cosine.
+        most: how many items are needed; the others cost more.
     """
-    seen = set[str]()
-    recalled = _recalled(session, query, prefix, among) if order == "activation" else ()
-    lowest = float("inf")
-    for name, score in recalled:
-        lowest = min(lowest, score)
+    given: FilterOptions = {"user_id": ANY_USER, "path": prefix, "kinds": (ITEM,), "among": among}
+    steps = [_by_cosine(session, query, given, most)]
+    if order == "activation":
+        # A larger recall begins with the memories of a smaller one.
+        sizes = sorted({min(most, session.config.retrieval.candidates), session.config.retrieval.candidates})
+        steps = [*(_recalled(session, query, given, size) for size in sizes), *steps]
+    seen, lowest = set[str](), float("inf")
+    for name, score in chain.from_iterable(steps):
         if name not in seen:
             seen.add(name)
-            yield name, score
-    for name, score in _by_cosine(session, query, prefix, among):
-        if name not in seen:
-            seen.add(name)
-            yield name, min(score, lowest)
+            lowest = min(score, lowest)
+            yield name, lowest
 
 
-def _recalled(session: Session, query: str, prefix: Namespace, among: Collection[str] | None) -> Iterator[Scored]:
-    recall = session.retriever.recall(
-        query,
-        top_n=session.config.retrieval.candidates,
-        include_duplicates=True,
-        user_id=ANY_USER,
-        path=prefix,
-        kinds=(ITEM,),
-        among=among,
-    )
-    return ((item_id(memory.id), memory.score) for memory in recall)
+def _recalled(session: Session, query: str, given: FilterOptions, size: int) -> Iterator[Scored]:
+    recall = session.retriever.recall(query, top_n=size, include_duplicates=True, **given)
+    yield from ((item_id(memory.id), memory.score) for memory in recall)
 
 
-def _by_cosine(session: Session, query: str, prefix: Namespace, among: Collection[str] | None) -> Iterator[Scored]:
+def _by_cosine(session: Session, query: str, given: FilterOptions, most: int) -> Iterator[Scored]:
     store = session.store
-    view = store.view(filters=Filter((ITEM,), scope=ScopeFilter(ANY_USER, path=prefix), among=among))
+    view = store.view(filters=filter_of(given))
     (vector,) = session.parts.embedder.embed_queries([query])
-    read, count = 0, session.config.retrieval.candidates
+    read, count = 0, most
     while True:
         found = store.nearest(vector, count, view)
         yield from ((item_id(name), score) for name, score in found[read:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -38,7 +39,7 @@ from neurogated.integrations.langgraph.namespaces import listed
 from neurogated.integrations.langgraph.opening import RAM, open_memory
 from neurogated.integrations.langgraph.operations import checked_op
 from neurogated.integrations.langgraph.search import ORDERS, Order, ranked
-from neurogated.integrations.langgraph.table import Alive, ItemTable, latest
+from neurogated.integrations.langgraph.table import Alive, ItemTable
 from neurogated.integrations.langgraph.ttl import Lifetimes
 from neurogated.integrations.langgraph.writing import ItemWriter
 from neurogated.memory import NeuroGraphMemory
@@ -175,7 +176,7 @@ class NeuroStore(BaseStore):
         """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""
         validate_op_namespace(SearchOp(tuple(prefix)))
         with self._session.exclusively():
-            return self._writer.delete(self._table.matching(tuple(prefix), None, None))
+            return self._writer.delete(self._table.matching(tuple(prefix)))
 
     def sweep_ttl(self) -> int:
         """Delete the items that have expired; return how many."""
@@ -216,18 +217,24 @@ class NeuroStore(BaseStore):
     def _search(self, op: SearchOp) -> list[SearchItem]:
         prefix, check, alive, end = tuple(op.namespace_prefix), compiled(op.filter), self._alive(), op.offset + op.limit
         found = dict[str, float | None]()
-        if op.query and op.query.strip():
+        if op.query and op.query.strip() and end:
             among = None
             if check is not None or alive is not None:
-                among = [name for one in self._table.matching(prefix, check, alive) for name in one.node_ids]
-            found.update(islice(ranked(self._session, op.query, prefix, among, self.order), end))
+                among = self._table.node_ids(prefix, check, alive)
+            ordered = ranked(self._session, op.query, prefix, among=among, order=self.order, most=end)
+            found.update((name, self._scale(score)) for name, score in islice(ordered, end))
         if len(found) < end:
-            rest = [one for one in self._table.matching(prefix, check, alive) if one.id not in found]
-            found.update((entry.id, None) for entry in latest(rest, end - len(found)))
+            rest = self._table.matching(prefix, check, alive, without=found, most=end - len(found))
+            found.update((entry.id, None) for entry in rest)
         page = list(found)[op.offset : end]
         entries = list(map(Entry.of, self._session.store.get_nodes(page, missing_ok=True)))
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
         return [entry.found(found[entry.id]) for entry in entries]
+
+    def _scale(self, score: float) -> float:
+        """Return a score as the distance that the index names; the vectors have length 1."""
+        by_distance = self.order == "cosine" and (self.index_config or {}).get("distance_type") == "l2"
+        return -math.sqrt(max(0.0, 2 - 2 * score)) if by_distance else score
 
     def _write(self, ops: Sequence[PutOp]) -> None:
         if ops:

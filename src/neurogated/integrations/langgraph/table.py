@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain, islice
 
 import numpy as np
 
@@ -17,51 +18,79 @@ from neurogated.integrations.langgraph.filters import Check
 from neurogated.integrations.langgraph.items import Entry, Namespace, item_id
 
 Alive = Callable[[Entry, int], bool]
-"""Tells whether an item is shown, given its last use."""
+"""Tells whether an item has not expired, given its last use."""
 
 
 class ItemTable:
-    """All items of a graph. It follows the writes of all threads and processes when it is read."""
+    """All items of a graph, the latest last. It follows the writes of all threads and processes when it is read."""
 
     def __init__(self, store: GraphStorePort) -> None:
         self._store = store
         self._lock = threading.RLock()
         self._entries: dict[str, Entry] = {}
         self._namespaces: dict[Namespace, dict[str, Entry]] = {}
+        self._mortal: dict[str, Entry] = {}
         self._known: tuple[object, int] | None = None
 
-    def matching(self, prefix: Namespace, check: Check | None, alive: Alive | None) -> list[Entry]:
-        """Return the items under a prefix that pass a filter and are alive."""
+    def matching(
+        self,
+        prefix: Namespace,
+        check: Check | None = None,
+        alive: Alive | None = None,
+        *,
+        without: Collection[str] = (),
+        most: int | None = None,
+    ) -> list[Entry]:
+        """Return the items under a prefix, the latest first.
+
+        Args:
+            prefix: the beginning of the namespaces.
+            check: the filter of the values.
+            alive: leaves out the items that have expired.
+            without: ids of items to leave out.
+            most: return at most this many.
+        """
         with self._lock:
-            self._catch_up()
-            found = [
-                entry
-                for namespace, entries in self._namespaces.items()
-                if namespace[: len(prefix)] == prefix
-                for entry in entries.values()
-                if check is None or check(entry.value)
-            ]
-            if alive is None or not (dead := {entry.id for entry in self._dead(found, alive)}):
-                return found
-            return [entry for entry in found if entry.id not in dead]
+            found = self._found(prefix, check, alive, without)
+            return list(islice(heapq.merge(*found, key=lambda entry: entry.updated, reverse=True), most))
+
+    def node_ids(self, prefix: Namespace, check: Check | None, alive: Alive | None) -> list[str]:
+        """Return the ids of all nodes of the items that `matching` returns, in no order."""
+        with self._lock:
+            entries = chain.from_iterable(self._found(prefix, check, alive))
+            return [name for entry in entries for name in entry.node_ids]
 
     def expired(self, alive: Alive) -> list[Entry]:
-        """Return the items that are no longer alive."""
+        """Return the items that have expired."""
         with self._lock:
             self._catch_up()
-            return self._dead(self._entries.values(), alive)
+            return self._dead(alive)
 
     def namespaces(self, alive: Alive | None) -> list[Namespace]:
-        """Return the namespaces that have items which are alive, in order."""
+        """Return the namespaces with an item that has not expired, in order."""
         with self._lock:
-            if alive is not None:
-                return sorted({entry.namespace for entry in self.matching((), None, alive)})
             self._catch_up()
-            return sorted(self._namespaces)
+            hidden = set() if alive is None else {entry.id for entry in self._dead(alive)}
+            found = [name for name, entries in self._namespaces.items() if any(self._passing(entries, None, hidden))]
+            return sorted(found)
 
-    def _dead(self, entries: Iterable[Entry], alive: Alive) -> list[Entry]:
-        mortal = [entry for entry in entries if entry.ttl is not None]
-        view = self._store.view()
+    def _found(
+        self, prefix: Namespace, check: Check | None, alive: Alive | None, without: Collection[str] = ()
+    ) -> list[Iterator[Entry]]:
+        """Return the items of each namespace, the latest first."""
+        self._catch_up()
+        hidden = set(without) if alive is None else {*without, *(entry.id for entry in self._dead(alive))}
+        wanted = [entries for name, entries in self._namespaces.items() if name[: len(prefix)] == prefix]
+        return [self._passing(entries, check, hidden) for entries in wanted]
+
+    @staticmethod
+    def _passing(entries: dict[str, Entry], check: Check | None, hidden: Collection[str]) -> Iterator[Entry]:
+        latest = reversed(entries.values())
+        passing = latest if check is None else (entry for entry in latest if check(entry.value))
+        return (entry for entry in passing if entry.id not in hidden) if hidden else iter(passing)
+
+    def _dead(self, alive: Alive) -> list[Entry]:
+        view, mortal = self._store.view(), list(self._mortal.values())
         rows = np.array([view.rows_by_id[entry.id] for entry in mortal], dtype=np.int64)
         used = np.maximum(view.charged_at.take(rows), view.energy_at.take(rows)).tolist()
         return [entry for entry, at in zip(mortal, used, strict=True) if not alive(entry, at)]
@@ -71,8 +100,8 @@ class ItemTable:
         view, store = self._store.view(), self._store
         identity = store.identity if isinstance(store, SupportsIdentity) else None
         if self._known is None or self._known[0] != identity or self._known[1] > view.sequence:
-            self._entries.clear()
-            self._namespaces.clear()
+            for names in (self._entries, self._namespaces, self._mortal):
+                names.clear()
             self._put(node.id for node in store.find(Filter((ITEM,), scope=ScopeFilter(ANY_USER))))
         elif self._known[1] < view.sequence:
             self._put(_changed(store, self._known[1], view.sequence))
@@ -81,22 +110,23 @@ class ItemTable:
     def _put(self, ids: Iterable[str]) -> None:
         """Read items again, some of which may be gone."""
         names = list(dict.fromkeys(name for name in ids if item_id(name) == name))
-        for name in names:
-            if (old := self._entries.pop(name, None)) is not None:
-                entries = self._namespaces[old.namespace]
-                del entries[old.key]
-                if not entries:
-                    del self._namespaces[old.namespace]
-        for node in self._store.get_nodes(names, missing_ok=True):
-            if node.kind == ITEM:
-                entry = Entry.of(node)
-                self._entries[entry.id] = entry
-                self._namespaces.setdefault(entry.namespace, {})[entry.key] = entry
-
-
-def latest(entries: Iterable[Entry], count: int) -> Sequence[Entry]:
-    """Return the items that were written last, the latest first."""
-    return heapq.nsmallest(count, entries, key=lambda entry: entry.order)
+        for old in [self._entries.pop(name) for name in names if name in self._entries]:
+            self._mortal.pop(old.id, None)
+            del self._namespaces[old.namespace][old.key]
+            if not self._namespaces[old.namespace]:
+                del self._namespaces[old.namespace]
+        nodes = self._store.get_nodes(names, missing_ok=True)
+        for entry in sorted((Entry.of(node) for node in nodes if node.kind == ITEM), key=lambda entry: entry.updated):
+            self._entries[entry.id] = entry
+            if entry.ttl is not None:
+                self._mortal[entry.id] = entry
+            entries = self._namespaces.setdefault(entry.namespace, {})
+            # The clock of another process may be behind.
+            late = entries and next(reversed(entries.values())).updated > entry.updated
+            entries[entry.key] = entry
+            if late:
+                in_order = sorted(entries.values(), key=lambda entry: entry.updated)
+                self._namespaces[entry.namespace] = {one.key: one for one in in_order}
 
 
 def _changed(store: GraphStorePort, after: int, up_to: int) -> Iterable[str]:

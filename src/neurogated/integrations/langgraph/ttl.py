@@ -35,7 +35,11 @@ class Lifetimes:
     def alive(self) -> Callable[[Entry, int], bool]:
         """Return a function that tells whether an item has not expired by now, given its last access."""
         now = self._session.now()
-        return lambda entry, used_at: now < entry.expires_at(max(used_at, self._used.get(entry.id, 0)))
+        return lambda entry, used_at: now < self.expires_at(entry, used_at)
+
+    def expires_at(self, entry: Entry, used_at: int) -> float:
+        """Return when an item expires, given the last access that the graph knows; in microseconds since 1970 UTC."""
+        return entry.expires_at(max(used_at, self._used.get(entry.id, 0)))
 
     def forget(self, ids: Iterable[str]) -> None:
         """Forget the accesses of items that are deleted or replaced."""

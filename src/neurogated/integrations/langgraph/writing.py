@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from langgraph.store.base import PutOp
 from numpy.typing import NDArray
 
-from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.clock import from_micros
 from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.node_kind import ITEM
 from neurogated.core.scope import Scope
@@ -78,7 +78,7 @@ class ItemWriter:
         if op.value is None:
             return []
         now, scope = self._session.clock(), self._scope(tuple(op.namespace))
-        held = {"key": op.key, "value": op.value, "updated_at": to_micros(now)}
+        held: dict[str, Any] = {"key": op.key, "value": op.value, "updated_at": 0}
         held |= {"ttl": op.ttl} if op.ttl is not None else {}
         held |= {"texts": len(chunks)} if len(chunks) > 1 else {}
         nodes = [
@@ -103,27 +103,29 @@ class ItemWriter:
         user = namespace[place] if place is not None and -len(namespace) <= place < len(namespace) else None
         return Scope(user_id=user, path=namespace)
 
-    def _planned(self, drafts: Iterable[_Draft]) -> tuple[list[MemoryNode], list[str]]:
+    def _planned(self, drafts: Sequence[_Draft]) -> tuple[list[MemoryNode], list[str]]:
         """Return the nodes to put and the ids to remove, given the stored items; the write lock is held."""
+        store, now = self._session.store, self._session.now()
+        old = {node.id: node for node in store.get_nodes([draft.id for draft in drafts], missing_ok=True)}
         put, removed = list[MemoryNode](), list[str]()
-        listed = list(drafts)
-        stored = self._session.store.get_nodes([draft.id for draft in listed], missing_ok=True)
-        old = {node.id: node for node in stored}
-        for draft in listed:
+        for place, draft in enumerate(drafts):
             before = old.get(draft.id)
-            put += draft.nodes if before is None else [_replacing(before, node) for node in draft.nodes]
+            # No two items of a batch have the same time, so that lists have one order.
+            put += (_dated(node, before, now + place) for node in draft.nodes)
             if before is not None:
                 removed += node_ids(draft.id, len(draft.nodes), Entry.of(before).texts)
         return put, removed
 
 
-def _replacing(old: MemoryNode, node: MemoryNode) -> MemoryNode:
-    """Return a node as the next version of its item, which keeps its first time and its accesses."""
-    node = node.changed(created_at=old.created_at).with_accesses_of(old)
-    if node.id != old.id:
-        return node
-    updated = max(node.metadata["updated_at"], old.metadata["updated_at"] + 1)
-    return node.changed(metadata={**node.metadata, "updated_at": updated}, energy_at=from_micros(updated))
+def _dated(node: MemoryNode, old: MemoryNode | None, now: int) -> MemoryNode:
+    """Return a node of an item with its times; the next version of an item keeps its first time and its accesses."""
+    if old is not None:
+        now = max(now, old.metadata["updated_at"] + 1)
+    updated = from_micros(now)
+    metadata = {**node.metadata, "updated_at": now} if node.metadata else {}
+    if old is None:
+        return node.changed(metadata=metadata, created_at=updated, energy_at=updated, charged_at=updated)
+    return node.changed(metadata=metadata, created_at=old.created_at, energy_at=updated).with_accesses_of(old)
 
 
 def _directed(vector: Vector | None) -> Vector | None:
