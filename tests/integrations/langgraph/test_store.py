@@ -10,7 +10,9 @@ from langgraph.store.base import GetOp, Op, PutOp, SearchOp
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.node_kind import ITEM
+from neurogated.errors import InputError
 from neurogated.integrations.langgraph import NeuroStore
+from neurogated.integrations.langgraph.search import Order
 
 CONFIG = MemoryConfig(embedding_name="hash")
 NOTES = ("ana", "notes")
@@ -79,3 +81,92 @@ def test_a_store_shares_a_memory_with_other_memories() -> None:
         assert [item.key for item in store.search((), query="tea")] == ["k"]
         store.close()
         assert memory.count() == 2
+
+
+@pytest.mark.parametrize("order", ["activation", "cosine"])
+def test_pages_of_a_query_neither_repeat_nor_miss_an_item(order: Order) -> None:
+    with NeuroStore.from_conn_string(":memory:", config=CONFIG, order=order) as store:
+        texts = [f"tea number {number} from {number % 7} hills" for number in range(150)]
+        store.batch([PutOp(NOTES, text, {"text": text, "cup": text[::-1]}, ["text", "cup"]) for text in texts])
+        store.batch([PutOp(NOTES, f"bare {number}", {"n": number}, index=False) for number in range(5)])
+        pages = [store.search(NOTES, query="tea from 3 hills", limit=11, offset=at) for at in range(0, 165, 11)]
+        keys = [item.key for page in pages for item in page]
+        assert len(keys) == len(set(keys)) == 155
+        assert sorted(keys[150:]) == [f"bare {number}" for number in range(5)]
+        scores = [item.score for page in pages for item in page if item.score is not None]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_equal_texts_under_two_keys_are_two_items(store: NeuroStore) -> None:
+    store.batch([PutOp(NOTES, key, {"text": "I like green tea."}) for key in ("a", "b")])
+    assert sorted(item.key for item in store.search(NOTES, query="green tea")) == ["a", "b"]
+
+
+def test_the_keys_of_a_value_are_no_words_of_it(store: NeuroStore) -> None:
+    store.put(NOTES, "k", {"hobby": "chess", "years": 12})
+    (node,) = store.memory.find(kinds={ITEM})
+    assert node.content.split() == ["chess", "12"]
+
+
+def test_an_item_is_no_claim(store: NeuroStore) -> None:
+    store.put(NOTES, "k", {"text": "My name is Ana and I live in Lyon."})
+    assert store.memory.recall("Where does Ana live?").facts == ()
+    assert store.memory.find(kinds={"claim"}) == []
+
+
+def test_nothing_connects_the_items_of_two_users() -> None:
+    with NeuroGraphMemory(CONFIG.replace(storage="memory")) as memory:
+        store = NeuroStore(memory, user_label=1)
+        for user in ("ana", "ben"):
+            for number in range(3):
+                store.put(("memories", user), str(number), {"text": f"{user} drinks green tea at {number}"})
+        users = {node.id: node.scope.user_id for node in memory.store.all_nodes()}
+        edges = list(memory.store.all_edges())
+        assert edges
+        assert all(users[edge.source_id] == users[edge.target_id] for edge in edges)
+        assert {item.namespace[1] for item in store.search(("memories",), query="green tea")} == {"ana", "ben"}
+        assert len(memory.retrieve("green tea", user_id="ana", top_n=10)) == 3
+
+
+def test_stores_of_one_memory_see_each_other(tmp_path: Path) -> None:
+    where = str(tmp_path)
+    with (
+        NeuroStore.from_conn_string(where, config=CONFIG) as first,
+        NeuroStore.from_conn_string(where, config=CONFIG) as second,
+    ):
+        first.put(NOTES, "k", {"n": 1})
+        assert [item.value for item in second.search(NOTES)] == [{"n": 1}]
+        second.put(NOTES, "k", {"n": 2})
+        second.put(("other",), "k", {"n": 3})
+        assert [item.value for item in first.search(NOTES)] == [{"n": 2}]
+        assert first.list_namespaces() == [NOTES, ("other",)]
+        second.delete(NOTES, "k")
+        assert first.list_namespaces() == [("other",)]
+
+
+def test_a_memory_that_is_deleted_is_no_item(store: NeuroStore) -> None:
+    store.put(NOTES, "k", {"tags": ["tea", "cocoa"]}, index=["tags[*]"])
+    node = store.memory.find(kinds={ITEM})[0]
+    store.memory.delete(node.id)
+    assert store.memory.count() == 0
+    assert store.search(NOTES) == store.list_namespaces() == []
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        PutOp(NOTES, "a\0b", {}),
+        PutOp(NOTES, "k" * 100_000, {}),
+        PutOp(NOTES, "k", {"n": float("inf")}),
+        PutOp(NOTES, "k", {1: "one"}),  # type: ignore[dict-item]
+        PutOp(NOTES, "k", {"when": object()}),
+        PutOp(NOTES, "k", {"n": 1}, index="text"),  # type: ignore[arg-type]
+        PutOp(NOTES, "k", {"n": 1}, ttl=-1),
+        SearchOp(NOTES, limit=-1),
+        GetOp(NOTES, 7),  # type: ignore[arg-type]
+    ],
+)
+def test_an_invalid_operation_is_refused_with_its_batch(store: NeuroStore, op: Op) -> None:
+    with pytest.raises(InputError):
+        store.batch([PutOp(NOTES, "good", {"n": 1}), op])
+    assert store.search(()) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,6 +22,10 @@ _PART = "#"
 """As in the ids of the chunks of a text, so that deleting an item as a memory deletes its other texts."""
 _LONGEST_KEY = 2**16
 _LONGEST_VALUE = 2**26
+_DEEPEST = 90
+"""Metadata nest at most 100 lists and mappings."""
+_MOST_LEVELS = 400
+"""Python limits the depth of recursion."""
 MICROS_A_MINUTE = 60_000_000
 
 
@@ -39,6 +42,13 @@ def item_id(node_id: str) -> str:
 def node_ids(name: str, begin: int, end: int) -> list[str]:
     """Return the ids of some nodes of an item; the first one has the id of the item."""
     return [f"{name}{_PART}{place}" if place else name for place in range(begin, end)]
+
+
+def held(op: PutOp) -> dict[str, Any]:
+    """Return the metadata of the node of an item without its time; a value that is too deep for them is text."""
+    deep = _depth(op.value) >= _DEEPEST
+    found: dict[str, Any] = {"key": op.key, "value": json.dumps(op.value) if deep else op.value}
+    return found | ({"ttl": op.ttl} if op.ttl is not None else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +71,16 @@ class Entry:
     @classmethod
     def of(cls, node: MemoryNode) -> Entry:
         """Return the item that a node holds."""
-        held, used = node.metadata, max(node.charged_at or node.created_at, node.energy_at or node.created_at)
+        known, used = node.metadata, max(node.charged_at or node.created_at, node.energy_at or node.created_at)
         return cls(
             id=node.id,
             namespace=tuple(node.scope.path),
-            key=held["key"],
-            value=held["value"],
+            key=known["key"],
+            value=json.loads(known["value"]) if isinstance(known["value"], str) else known["value"],
             created_at=to_micros(node.created_at),
-            updated_at=held["updated_at"],
-            ttl=held.get("ttl"),
-            texts=held.get("texts", 1),
+            updated_at=known["updated_at"],
+            ttl=known.get("ttl"),
+            texts=known.get("texts", 1),
             used_at=to_micros(used),
         )
 
@@ -91,7 +101,7 @@ class Entry:
     def item(self) -> Item:
         """Return the item as LangGraph has it, with a copy of the value."""
         times = {"created_at": from_micros(self.created_at), "updated_at": from_micros(self.updated_at)}
-        return Item(value=deepcopy(dict(self.value)), key=self.key, namespace=self.namespace, **times)
+        return Item(value=json.loads(json.dumps(self.value)), key=self.key, namespace=self.namespace, **times)
 
     def found(self, score: float | None) -> SearchItem:
         """Return the item as a search returns it."""
@@ -120,8 +130,8 @@ def checked_value(value: object) -> dict[str, Any]:
         raise InputError(f"the value of an item is not JSON ({error}); use texts, numbers, lists and dicts") from None
     if len(written) > _LONGEST_VALUE:
         raise InputError(f"the value of an item has {len(written)} characters as JSON; {_LONGEST_VALUE} are possible")
-    if not _has_names(value):
-        raise InputError("the value of an item has a key that is not a text; JSON has no other keys")
+    if _depth(value) > _MOST_LEVELS:
+        raise InputError(f"the value of an item nests more than {_MOST_LEVELS} lists and mappings; make it flatter")
     return dict(json.loads(written))
 
 
@@ -164,7 +174,13 @@ def _leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - a JSON value
         yield str(value)
 
 
-def _has_names(value: Any) -> bool:  # noqa: ANN401 - a JSON value
-    if isinstance(value, Mapping):
-        return all(isinstance(key, str) and _has_names(inner) for key, inner in value.items())
-    return not isinstance(value, list | tuple) or all(map(_has_names, value))
+def _depth(value: Any) -> int:  # noqa: ANN401 - a JSON value
+    """Return how deep lists and mappings are nested; raises InputError for a key that is no text."""
+    depth, level = 0, [value]
+    while level := [one for one in level if isinstance(one, Mapping | list | tuple)]:
+        depth += 1
+        mappings = [one for one in level if isinstance(one, Mapping)]
+        if wrong := [key for one in mappings for key in one if not isinstance(key, str)]:
+            raise InputError(f"the value of an item has the key {wrong[0]!r}, but keys must be texts")
+        level = [inner for one in level for inner in (one.values() if isinstance(one, Mapping) else one)]
+    return depth

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from langgraph.store.base import PutOp
@@ -14,7 +14,7 @@ from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.node_kind import ITEM
 from neurogated.core.scope import Scope
 from neurogated.ingestion.chunker import Chunker
-from neurogated.integrations.langgraph.items import Entry, Namespace, id_of, node_ids, texts_of
+from neurogated.integrations.langgraph.items import Entry, Namespace, held, id_of, node_ids, texts_of
 from neurogated.session import Notice, Session
 
 
@@ -78,9 +78,7 @@ class ItemWriter:
         if op.value is None:
             return []
         now, scope = self._session.clock(), self._scope(tuple(op.namespace))
-        held: dict[str, Any] = {"key": op.key, "value": op.value, "updated_at": 0}
-        held |= {"ttl": op.ttl} if op.ttl is not None else {}
-        held |= {"texts": len(chunks)} if len(chunks) > 1 else {}
+        metadata = held(op) | ({"texts": len(chunks)} if len(chunks) > 1 else {})
         nodes = [
             MemoryNode(
                 one,
@@ -90,7 +88,7 @@ class ItemWriter:
                 created_at=now,
                 scope=scope,
                 kind=ITEM,
-                metadata={} if place else held,
+                metadata={} if place else metadata,
             )
             for place, (one, text) in enumerate(
                 zip(node_ids(name, 0, max(1, len(chunks))), chunks or [""], strict=True)

@@ -1,0 +1,78 @@
+"""Lifetimes of items: refreshing reads, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from langgraph.store.base import TTLConfig
+
+from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated.integrations.langgraph import NeuroStore
+from neurogated.testing import ManualClock
+
+CONFIG = MemoryConfig(embedding_name="hash", storage="memory")
+NOTES = ("notes",)
+Open = Callable[[TTLConfig], NeuroStore]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def opened(clock: ManualClock) -> Iterator[Open]:
+    with NeuroGraphMemory(CONFIG, parts=compose.build(CONFIG, clock)) as memory:
+        yield lambda ttl: NeuroStore(memory, ttl=ttl)
+
+
+def test_a_read_refreshes_to_the_moment(opened: Open, clock: ManualClock) -> None:
+    store = opened({"default_ttl": 10})
+    store.put(NOTES, "read", {"n": 1})
+    store.put(NOTES, "left", {"n": 2})
+    clock.advance(timedelta(minutes=6))
+    store.get(NOTES, "read")
+    store.get(NOTES, "left", refresh_ttl=False)
+    clock.advance(timedelta(minutes=9))
+    assert store.sweep_ttl() == 1
+    assert [item.key for item in store.search(NOTES, refresh_ttl=False)] == ["read"]
+    clock.advance(timedelta(minutes=1))
+    assert store.sweep_ttl() == 1
+
+
+def test_a_recall_of_the_memory_refreshes_too(opened: Open, clock: ManualClock) -> None:
+    store = opened({"default_ttl": 60 * 24})
+    store.put(NOTES, "k", {"text": "tea"})
+    clock.advance(timedelta(hours=23))
+    store.memory.recall("tea")
+    store.memory.session.runtime.accesses.flush()
+    clock.advance(timedelta(hours=23))
+    assert store.sweep_ttl() == 0
+
+
+def test_expired_items_stay_until_a_sweep_unless_they_are_omitted(opened: Open, clock: ManualClock) -> None:
+    store = opened({"default_ttl": 1})
+    store.put(NOTES, "k", {"text": "tea"})
+    clock.advance(timedelta(minutes=2))
+    assert store.get(NOTES, "k", refresh_ttl=False) is not None
+    assert store.ttl_config is not None
+    store.ttl_config["omit_expired"] = True
+    assert store.get(NOTES, "k") is None
+    assert store.search(NOTES, query="tea") == store.search(NOTES) == store.list_namespaces() == []
+
+
+@pytest.mark.slow
+def test_ten_thousand_refreshing_reads_write_at_most_ten_deltas(tmp_path: Path) -> None:
+    with NeuroStore.from_conn_string(
+        str(tmp_path), ttl={"default_ttl": 60}, config=CONFIG.replace(storage="sqlite")
+    ) as store:
+        for number in range(10):
+            store.put(NOTES, str(number), {"n": number})
+        before = store.memory.view().sequence
+        for number in range(10_000):
+            assert store.get(NOTES, str(number % 10)) is not None
+        store.memory.session.runtime.accesses.flush()
+        assert 0 < store.memory.view().sequence - before <= 10
