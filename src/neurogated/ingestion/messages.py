@@ -63,6 +63,7 @@ def read_message(item: Mapping[str, Any]) -> Said:
     if missing := [key for key in ("role", "content") if key not in item and not (key == "content" and said_otherwise)]:
         raise InputError(f"a message has no {' and no '.join(missing)}")
     role, content = item["role"], item.get("content")
+    content = [content] if isinstance(content, Mapping) else content
     if not isinstance(content, Sequence) or isinstance(content, str | bytes):
         # The text of a message is checked with all other texts.
         return Said(role, "" if content is None else cast("str", content), aside, _calls_in(item))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 from uuid import uuid4
 
 from neurogated.core.model import MemoryNode
-from neurogated.ingestion.messages import ORIGINAL
+from neurogated.ingestion.messages import ORIGINAL, read_message
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -118,6 +118,12 @@ def newest(memory: NeuroGraphMemory, session: Owner, limit: int | None = None) -
     offset = 0 if limit is None else max(0, memory.count(**session) - limit)
     # A user also finds memories without a user.
     return [node for node in memory.find(offset=offset, **session) if node.scope.user_id == session.get("user_id")]
+
+
+def last_question(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the text of the last message of the user, in the format of OpenAI or Anthropic; "" without one."""
+    asked = (read_message(one).text for one in reversed(messages) if one.get("role") == _USER)
+    return next(asked, "").strip()
 
 
 def recall_options(

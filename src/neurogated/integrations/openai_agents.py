@@ -1,0 +1,87 @@
+"""OpenAI Agents SDK: a session that remembers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neurogated.context.model import CONTEXT_TOKENS
+from neurogated.core.extras import needs_extra
+from neurogated.integrations.conversation import Conversation, Entry, Owner, last_question, recall_options
+from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.neuro_retriever import RecallOptions
+
+with needs_extra("openai-agents"):
+    from agents.items import TResponseInputItem
+    from agents.memory import Session, SessionSettings
+    from agents.run_config import CallModelData, ModelInputData
+
+
+class MemorySession(Session):
+    """The items of one conversation. They come back as they went in, also in another process.
+
+    `RunConfig(call_model_input_filter=session.add_memories)` adds memories of all sessions to the instructions.
+    """
+
+    def __init__(
+        self,
+        memory: NeuroGraphMemory,
+        session_id: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        token_budget: int = CONTEXT_TOKENS,
+        options: RecallOptions | None = None,
+        session_settings: SessionSettings | None = None,
+    ) -> None:
+        """Take the memory and the scope.
+
+        Args:
+            memory: the memory.
+            session_id: the conversation.
+            user_id: its user.
+            agent_id: its agent.
+            token_budget: maximum tokens of the memories.
+            options: further options of the recall.
+            session_settings: `limit` is the number of items that a run reads.
+        """
+        self.session_id, self.session_settings = session_id, session_settings
+        self._conversation = Conversation(memory, session_id, user_id=user_id, agent_id=agent_id)
+        self._owner: Owner = {"user_id": user_id, "agent_id": agent_id, "session_id": session_id}
+        self._budget, self._options = token_budget, options
+        self._recalled = ("", "")
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """Return the newest items, oldest first; all without a limit."""
+        if limit is None and self.session_settings is not None:
+            limit = self.session_settings.limit
+        return await self._run(self._conversation.originals, limit)
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Store items."""
+        await self._run(self._conversation.add, [Entry(item, item) for item in items])
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Delete the newest item and return it; None if there is none."""
+        item: TResponseInputItem | None = await self._run(self._conversation.pop)
+        return item
+
+    async def clear_session(self) -> None:
+        """Delete all memories of the session."""
+        await self._run(self._conversation.clear)
+
+    async def add_memories(self, data: CallModelData[Any]) -> ModelInputData:
+        """Return the input of the model with memories for the last message of the user after the instructions."""
+        given = data.model_data
+        question = last_question(given.input)
+        if question and question != self._recalled[0]:
+            self._recalled = (question, await self._run(self._recall, question))
+        parts = filter(None, (given.instructions, self._recalled[1] if question else ""))
+        return ModelInputData(input=given.input, instructions="\n\n".join(parts) or None)
+
+    def _recall(self, question: str) -> str:
+        memory = self._conversation.memory
+        options = recall_options(memory, question, self._owner, self._options)
+        return memory.get_context(question, self._budget, **options).text
+
+    async def _run(self, call: Any, *given: Any) -> Any:  # noqa: ANN401
+        return await self._conversation.memory.aio.run(call, *given)

@@ -1,0 +1,153 @@
+"""The session of the OpenAI Agents SDK over a memory."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from typing import Any, cast
+
+import pytest
+from agents import Agent, RunConfig, Runner, Session, SessionSettings, SQLiteSession, function_tool
+from agents.items import TResponseInputItem
+from agents.run_config import CallModelData, ModelInputData
+from agents.testing import ScriptedModel, assistant_message, function_call
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.integrations.openai_agents import MemorySession
+
+QUESTION = "What is the name of my heron?"
+FACT = "The name of my heron is Ada."
+ITEMS = cast(
+    "list[TResponseInputItem]",
+    [
+        {"role": "user", "content": [{"type": "input_text", "text": "What is\0 this?"}, {"type": "input_image"}]},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "A" * 9_000},
+        {"type": "function_call", "call_id": "1", "name": "weather", "arguments": '{"city": "Lyon"}', "id": "fc_1"},
+        {"type": "function_call_output", "call_id": "1", "output": "sunny. " * 2_000},
+        {"type": "computer_call_output", "call_id": "2", "output": {"type": "computer_screenshot", "file_id": "f"}},
+        {"type": "item_reference", "id": "msg_9"},
+        {
+            "type": "message",
+            "id": "m",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "It is sunny."}],
+        },
+        {"role": "assistant", "content": ""},
+    ],
+)
+
+
+@function_tool
+def weather(city: str) -> str:
+    """Return the weather."""
+    return f"18 degrees in {city}"
+
+
+def _ask(session: MemorySession, words: str, *steps: Any) -> ScriptedModel:  # noqa: ANN401
+    model = ScriptedModel([[step] for step in steps])
+    agent = Agent(name="helper", instructions="Be brief.", model=model, tools=[weather])
+    config = RunConfig(call_model_input_filter=session.add_memories, tracing_disabled=True)
+    asyncio.run(Runner.run(agent, words, session=session, run_config=config))
+    return model
+
+
+def test_items_come_back_as_they_went_in_also_after_reopening(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        session = MemorySession(memory, "monday", user_id="ana")
+        assert isinstance(session, Session)
+        for item in ITEMS:
+            asyncio.run(session.add_items([item]))
+        asyncio.run(session.add_items([]))
+    with NeuroGraphMemory(config) as memory:
+        session = MemorySession(memory, "monday", user_id="ana")
+        assert asyncio.run(session.get_items()) == ITEMS
+        for limit in range(len(ITEMS) + 3):
+            assert asyncio.run(session.get_items(limit)) == ITEMS[max(0, len(ITEMS) - limit) :]
+        few = MemorySession(memory, "monday", user_id="ana", session_settings=SessionSettings(limit=2))
+        assert asyncio.run(few.get_items()) == ITEMS[-2:]
+        others = [("monday", "bob"), ("tuesday", "ana"), ("monday", None)]
+        for name, user in others:
+            assert asyncio.run(MemorySession(memory, name, user_id=user).get_items()) == []
+
+
+def test_items_are_popped_and_cleared_whole(memory: NeuroGraphMemory) -> None:
+    session, other = (MemorySession(memory, "monday", user_id=user) for user in ("ana", "bob"))
+    asyncio.run(other.add_items(ITEMS[:1]))
+    asyncio.run(session.add_items(ITEMS))
+    for item in reversed(ITEMS[3:]):
+        assert asyncio.run(session.pop_item()) == item
+    assert len(memory.find(user_id="ana", session_id="monday")) == 3
+    asyncio.run(session.clear_session())
+    assert asyncio.run(session.get_items()) == []
+    assert asyncio.run(session.pop_item()) is None
+    asyncio.run(session.clear_session())
+    assert asyncio.run(other.get_items()) == ITEMS[:1]
+
+
+def test_a_session_behaves_as_theirs(memory: NeuroGraphMemory) -> None:
+    async def use(session: Session) -> list[Any]:
+        await session.add_items(ITEMS[:3])
+        seen: list[Any] = [await session.get_items(), await session.get_items(2), await session.pop_item()]
+        await session.add_items(ITEMS[5:])
+        seen += [await session.get_items(), await session.pop_item(), await session.get_items(0)]
+        await session.clear_session()
+        return [*seen, await session.get_items(), await session.pop_item()]
+
+    assert asyncio.run(use(MemorySession(memory, "s", user_id="ana"))) == asyncio.run(use(SQLiteSession("s")))
+
+
+def test_an_agent_remembers_across_sessions_and_never_across_users(memory: NeuroGraphMemory) -> None:
+    def session(name: str, user: str) -> MemorySession:
+        return MemorySession(memory, name, user_id=user, agent_id="helper")
+
+    _ask(session("monday", "ana"), FACT, assistant_message("Noted."))
+    steps = (function_call("weather", {"city": "Lyon"}), assistant_message("Ada."))
+    calls = _ask(session("tuesday", "ana"), QUESTION, *steps).calls
+    assert len(calls) == 2
+    for call in calls:
+        assert str(call.system_instructions).startswith("Be brief.\n\n")
+        assert "Ada" in str(call.system_instructions)
+    bob = session("wednesday", "bob")
+    assert _ask(bob, QUESTION, assistant_message("I do not know.")).calls[0].system_instructions == "Be brief."
+    said = asyncio.run(session("tuesday", "ana").get_items())
+    assert [one.get("type", one.get("role")) for one in said] == [
+        "user", "function_call", "function_call_output", "message",
+    ]  # fmt: skip
+    again = _ask(session("tuesday", "ana"), "Thank you.", assistant_message("Bye."))
+    assert again.calls[0].input[: len(said)] == said
+
+
+def test_the_question_that_a_run_stores_before_it_is_asked_does_not_answer_itself(memory: NeuroGraphMemory) -> None:
+    memory.add(FACT, user_id="ana")
+    session = MemorySession(memory, "monday", user_id="ana", options={"min_score": -1.0})
+    question: list[Any] = [{"role": "user", "content": QUESTION}]
+    asyncio.run(session.add_items(question))
+    data = CallModelData[Any](ModelInputData(question, None), Agent(name="helper"), None)
+    instructions = str(asyncio.run(session.add_memories(data)).instructions)
+    assert "Ada" in instructions
+    assert QUESTION not in instructions
+
+
+@pytest.mark.parametrize("count", [2])
+def test_several_processes_add_to_one_session(config: MemoryConfig, count: int) -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from neurogated import MemoryConfig, NeuroGraphMemory\n"
+        "from neurogated.integrations.openai_agents import MemorySession\n"
+        "with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name='hash')) as memory:\n"
+        "    session = MemorySession(memory, 'monday', user_id='ana')\n"
+        "    for number in range(20):\n"
+        "        items = [{'role': 'user', 'content': f'{sys.argv[2]} {number} {part}'} for part in 'ab']\n"
+        "        asyncio.run(session.add_items(items))\n"
+    )
+    started = [subprocess.Popen([sys.executable, "-c", code, config.save_dir, str(one)]) for one in range(count)]
+    assert [one.wait() for one in started] == [0] * count
+    with NeuroGraphMemory(config) as memory:
+        items = asyncio.run(MemorySession(memory, "monday", user_id="ana").get_items())
+    said = [str(one.get("content")).split() for one in items]
+    for process in range(count):
+        own = [(int(number), part) for one, number, part in said if one == str(process)]
+        assert own == [(number, part) for number in range(20) for part in "ab"]
+    # What one call adds stays together.
+    assert all(said[place][:2] == said[place + 1][:2] for place in range(0, len(said), 2))
