@@ -15,9 +15,11 @@ ROOT = Path(__file__).parents[2]
 DOORS = {
     "langchain": "langchain",
     "langchain_agents": "langchain",
+    "openai_agents": "openai-agents",
+    "anthropic_memory": "anthropic",
 }
 """Modules and their extras."""
-SHARED = {"conversation"}
+SHARED = {"conversation", "files"}
 FRAMEWORKS = (
     "langchain", "langchain_core", "langgraph", "agents", "anthropic", "llama_index", "pydantic_ai", "google.adk",
     "agent_framework",
@@ -31,7 +33,7 @@ def _run(code: str) -> str:
 
 
 def test_importing_the_room_loads_no_framework() -> None:
-    shown = "import sys, neurogated.integrations, neurogated.integrations.conversation; print(*sys.modules)"
+    shown = "import sys, neurogated.integrations, neurogated.integrations.files; print(*sys.modules)"
     assert _run(shown).split()
     assert set(FRAMEWORKS).isdisjoint(_run(shown).split())
 
@@ -55,12 +57,12 @@ def test_every_door_is_short_and_has_a_section_and_an_example() -> None:
         assert f"neurogated.integrations.{door} " in page, door
 
 
-def test_the_langchain_agent_runs_offline_and_knows_its_own_user_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", sorted(file.name for file in (ROOT / "examples").glob("with_*.py")))
+def test_an_example_runs_offline_and_each_user_finds_her_own_only(name: str, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "langchain_agent.py"), str(tmp_path)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, str(ROOT / "examples" / name), str(tmp_path)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
-    first, second, third = done.stdout.split("\n\n")
-    assert ["(no memories)" in one for one in (first, second, third)] == [True, False, True]
-    assert "Ada" in second.partition("</memories>")[0]
+    of_ana, of_bob = done.stdout.split("\nbob:")
+    assert "Ada" in of_ana.split("\nana:")[-1]
+    assert "Ada" not in of_bob

@@ -102,7 +102,7 @@ def test_an_agent_remembers_across_sessions_and_never_across_users(memory: Neuro
         return MemorySession(memory, name, user_id=user, agent_id="helper")
 
     _ask(session("monday", "ana"), FACT, assistant_message("Noted."))
-    steps = (function_call("weather", {"city": "Lyon"}), assistant_message("Ada."))
+    steps = (function_call("weather", {"city": "Lyon"}, call_id="1"), assistant_message("Ada."))
     calls = _ask(session("tuesday", "ana"), QUESTION, *steps).calls
     assert len(calls) == 2
     for call in calls:

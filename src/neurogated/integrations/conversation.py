@@ -57,7 +57,7 @@ class Conversation:
         given = [
             {
                 "timestamp": now,
-                **_storable(entry.message),
+                **storable(entry.message),
                 "id": f"message-{uuid4().hex}",
                 ORIGINAL: json.dumps(entry.original),
             }
@@ -109,7 +109,7 @@ def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]],
     """
     known = {node.id for node in memory.store.get_nodes(list(messages), missing_ok=True)}
     now = datetime.now(UTC)
-    new = [{"timestamp": now, **_storable(one), "id": name} for name, one in messages.items() if name not in known]
+    new = [{"timestamp": now, **storable(one), "id": name} for name, one in messages.items() if name not in known]
     memory.add(new, **owner)
 
 
@@ -163,10 +163,10 @@ def _originals(nodes: Sequence[MemoryNode]) -> list[Any]:
     return [json.loads(node.metadata[ORIGINAL]) for node in nodes if ORIGINAL in node.metadata]
 
 
-def _storable(value: Any) -> Any:  # noqa: ANN401 - a JSON value
+def storable(value: Any) -> Any:  # noqa: ANN401 - a JSON value
     """Return a value with a space for each NUL, and a question mark for each half of a character."""
     if isinstance(value, str):
         return value.replace("\0", " ").encode(errors="replace").decode()
     if isinstance(value, Mapping):
-        return {key: _storable(one) for key, one in value.items()}
-    return [_storable(one) for one in value] if isinstance(value, list | tuple) else value
+        return {key: storable(one) for key, one in value.items()}
+    return [storable(one) for one in value] if isinstance(value, list | tuple) else value

@@ -54,7 +54,8 @@ class MemorySession(Session):
         """Return the newest items, oldest first; all without a limit."""
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
-        return await self._run(self._conversation.originals, limit)
+        items: list[TResponseInputItem] = await self._run(self._conversation.originals, limit)
+        return items
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Store items."""

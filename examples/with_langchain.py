@@ -1,6 +1,6 @@
 """A LangChain agent that remembers across threads and processes. Runs offline, with a scripted model.
 
-usage: python examples/langchain_agent.py [MEMORY_FOLDER]
+usage: python examples/with_langchain.py [MEMORY_FOLDER]
 
 needs: pip install 'neurogated[langchain]'. Replace `Script` by your own chat model.
 """

@@ -1,0 +1,127 @@
+"""Anthropic's memory tool: the files under `/memories` are documents of a memory."""
+
+from __future__ import annotations
+
+from neurogated.core.extras import needs_extra
+from neurogated.integrations.files import MemoryFiles, Path, listed, numbered, places
+from neurogated.memory import NeuroGraphMemory
+
+with needs_extra("anthropic"):
+    from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
+    from anthropic.types.beta import (
+        BetaMemoryTool20250818CreateCommand,
+        BetaMemoryTool20250818DeleteCommand,
+        BetaMemoryTool20250818InsertCommand,
+        BetaMemoryTool20250818RenameCommand,
+        BetaMemoryTool20250818StrReplaceCommand,
+        BetaMemoryTool20250818ViewCommand,
+    )
+
+_ROOT = "memories"
+_AROUND = 2
+"""Lines before and after a change that the answer shows."""
+
+
+class MemoryTool(BetaAbstractMemoryTool):
+    """Give it to `client.beta.messages.tool_runner(tools=[…])`. Recalls of the user find its files, too."""
+
+    def __init__(self, memory: NeuroGraphMemory, *, user_id: str | None = None, agent_id: str | None = None) -> None:
+        """Take the owner of the files. Agents of one user have separate files."""
+        super().__init__()
+        self._files = MemoryFiles(memory, user_id, agent_id)
+        self._session = memory.session
+
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        """Return the numbered lines of a file, or the files of a folder up to two levels deep."""
+        path = _path(command.path)
+        if (text := self._files.text(path)) is None:
+            return listed(path, self._existing(command.path))
+        lines = text.split("\n")
+        first, last = command.view_range or (1, -1)
+        shown = numbered(lines, max(1, first), len(lines) if last == -1 else last)
+        return f"Here's the content of {command.path} with line numbers:\n{shown}"
+
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        """Write a new file."""
+        with self._session.exclusively():
+            self._files.write(self._free(command.path), command.file_text)
+        return f"File created successfully at: {command.path}"
+
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replace a text that occurs once in a file."""
+        old, new = command.old_str, command.new_str
+        with self._session.exclusively():
+            text = self._text(command.path)
+            lines = [text.count("\n", 0, place) + 1 for place in places(text, old)]
+            if len(lines) != 1:
+                found = f"is in the lines {', '.join(map(str, lines))}" if lines else "did not appear verbatim"
+                raise ToolError(f"No replacement was performed: old_str `{old}` {found} in {command.path}")
+            changed = text.replace(old, new)
+            self._files.write(_path(command.path), changed)
+        shown = numbered(changed.split("\n"), max(1, lines[0] - _AROUND), lines[0] + new.count("\n") + _AROUND)
+        return f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{shown}"
+
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        """Insert lines after a line; 0 inserts at the beginning."""
+        with self._session.exclusively():
+            text = self._text(command.path)
+            lines = text.removesuffix("\n").split("\n") if text else []
+            if not 0 <= command.insert_line <= len(lines):
+                raise ToolError(f"insert_line is {command.insert_line}, but must lie between 0 and {len(lines)}")
+            lines.insert(command.insert_line, command.insert_text.rstrip("\n"))
+            changed = "\n".join(lines)
+            self._files.write(_path(command.path), changed if changed.endswith("\n") else f"{changed}\n")
+        return f"The file {command.path} has been edited."
+
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        """Delete a file, or a folder with its files."""
+        with self._session.exclusively():
+            self._files.delete(self._movable(command.path))
+        return f"Successfully deleted {command.path}"
+
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        """Move a file, or a folder with its files."""
+        with self._session.exclusively():
+            files, old, new = self._movable(command.old_path), _path(command.old_path), self._free(command.new_path)
+            if new[: len(old)] == old:
+                raise ToolError(f"{command.old_path} cannot move into itself")
+            for path, text in files.items():
+                self._files.write(new + path[len(old) :], text)
+            self._files.delete(files)
+        return f"Successfully renamed {command.old_path} to {command.new_path}"
+
+    def clear_all_memory(self) -> str:
+        """Delete all files."""
+        self._files.delete(self._files.below((_ROOT,)))
+        return "All memory cleared"
+
+    def _existing(self, path: str) -> dict[Path, str]:
+        files = self._files.below(_path(path))
+        if not files and _path(path) != (_ROOT,):
+            raise ToolError(f"The path {path} does not exist. Please provide a valid path.")
+        return files
+
+    def _movable(self, path: str) -> dict[Path, str]:
+        if _path(path) == (_ROOT,):
+            raise ToolError(f"The directory /{_ROOT} itself stays")
+        return self._existing(path)
+
+    def _text(self, path: str) -> str:
+        if (text := self._files.text(_path(path))) is None:
+            raise ToolError(f"The path {path} is no file. Please provide a valid path.")
+        return text
+
+    def _free(self, path: str) -> Path:
+        free = _path(path)
+        above = [free[:length] for length in range(1, len(free))]
+        if free == (_ROOT,) or self._files.below(free) or any(self._files.text(one) is not None for one in above):
+            raise ToolError(f"File {path} already exists, or one of its directories is a file")
+        return free
+
+
+def _path(path: str) -> Path:
+    """Return the names of a path; no file of the machine has it, so `..` has no meaning."""
+    start, *names = path.split("/")
+    if start or names[:1] != [_ROOT] or {".", ".."}.intersection(names) or "\0" in path:
+        raise ToolError(f"Path must start with /{_ROOT} and stay below it, got: {path}")
+    return tuple(filter(None, names))
