@@ -118,6 +118,8 @@ def announce_conflicts(session: Session) -> None:
     """Notify the subscribers of the conflicts that were found since the last time."""
     waiting = session.writer.found_conflicts
     new = [waiting.popleft() for _ in range(len(waiting))]
-    nodes = session.store.get_nodes(new, missing_ok=True) if new else []
+    if not new:
+        return
+    nodes = session.store.get_nodes(new, missing_ok=True)
     for conflict in session.explained(conflicts_in(session.store.view(), nodes)):
         session.notify(Notice("conflict", (conflict,)))

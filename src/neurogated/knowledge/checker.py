@@ -123,7 +123,9 @@ class ConflictChecker:
 
     def _queued(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
         """Return a delta that queues memories with new texts or owners, and all that a model will read again."""
-        told = [one for one in fresh if is_compared(one) and one.found.statement is None] if self._queues else ()
+        if not self._queues:
+            return delta
+        told = [one for one in fresh if is_compared(one) and one.found.statement is None]
         stored = self._store.get_nodes([one.id for one in told], missing_ok=True)
         known = {node.id: (node.content, voice_of(node)) for node in stored}
         news = {one.id for one in told if known.get(one.id) != (one.content, voice_of(one))}

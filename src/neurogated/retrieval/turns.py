@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.derivation import derived_rows
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
@@ -197,16 +196,11 @@ class Turns:
     def _sample(self) -> Rows:
         """Return evenly spaced turns that the recall may return; the cost does not grow with the graph."""
         view, wanted = self._view, _GENERIC_SAMPLE
-        among, derived = view.among, derived_rows(view)
-        if derived.size:
-            # Facts must not move the sample.
-            among = np.arange(view.node_count) if among is None else among
-            among = np.delete(among, among.searchsorted(derived[view.admitted(derived)]))
-        size = view.node_count if among is None else among.size
-        # Some of these nodes are no turns.
-        places = _spread(size, _SPARE * wanted)
-        rows = places if among is None else among[places]
-        turns = rows[(view.position.take(rows) >= 0) & ~np.isin(rows, view.hidden)]
+        among = np.arange(view.node_count) if view.among is None else view.among
+        # Claims, and texts that were made from others, have no position. So they do not move the sample.
+        turns = among[view.position.take(among) >= 0]
+        turns = turns[_spread(turns.size, _SPARE * wanted)]
+        turns = turns[~np.isin(turns, view.hidden)]
         return turns[_spread(turns.size, wanted)]
 
 

@@ -98,9 +98,9 @@ class ClaimLedger:
     def update(self, fresh: Sequence[MemoryNode]) -> list[Mate]:
         """Remove the claims that no memory makes any more; return those that another memory still makes."""
         told = {node.id: node for node in fresh}
-        known = claims_of(self._view, [*self._removed, *told])
+        known = [one for one in claims_of(self._view, [*self._removed, *told]) if one not in self._removed]
         kept = []
-        for claim in self._store.get_nodes([name for name in known if name not in self._removed]):
+        for claim in self._store.get_nodes(known) if known else ():
             there = [name for name in self.sources_of(claim.id) if name not in self._removed]
             staying = [name for name in there if name not in told or self._match(claim, told[name]) is not None]
             self._sources[claim.id] = staying
