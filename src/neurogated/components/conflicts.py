@@ -13,9 +13,9 @@ from neurogated.core.judgements import Relation
 from neurogated.core.model import checked_count
 from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.errors import InputError, UnknownIdError
-from neurogated.knowledge.answers import answers_to
 from neurogated.knowledge.effects import Effect, effect_of
 from neurogated.knowledge.judge.texts import Content, compare_contents
+from neurogated.knowledge.questions import answers_to
 from neurogated.knowledge.settlement import resolution
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text

@@ -57,6 +57,12 @@ def statements_in(node: MemoryNode) -> list[str]:
     return [" ".join(part.split()) for part in split_sentences(said_in(node)) if part.strip()]
 
 
+def sentence_of(node: MemoryNode, place: int) -> str:
+    """Return a sentence of a memory by its place; the whole text if it has no such sentence."""
+    found = statements_in(node)
+    return found[place] if place < len(found) else node.content
+
+
 def said_in(node: MemoryNode) -> str:
     """Return the text of a memory without code."""
     return _CODE.sub(" ", node.content)

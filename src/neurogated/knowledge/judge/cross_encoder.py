@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.judgements import Relation, RelationKind
-from neurogated.core.model import MemoryNode
 from neurogated.errors import LLMError
 from neurogated.knowledge.judge.candidates import TextPair
 from neurogated.knowledge.judge.model import in_order
-from neurogated.knowledge.origin import statements_in
+from neurogated.knowledge.origin import sentence_of
 
 _CONTRADICTION = "contradict"
 """How the name of the class begins."""
@@ -44,7 +43,7 @@ class CrossEncoderJudge:
         Raises:
             LLMError: the model cannot be loaded, or has no class for contradiction.
         """
-        texts = [(_sentence(earlier), _sentence(later)) for earlier, later in map(in_order, pairs)]
+        texts = [(sentence_of(*earlier), sentence_of(*later)) for earlier, later in map(in_order, pairs)]
         place = self._contradiction()
         found = self._model.probabilities([*texts, *((later, earlier) for earlier, later in texts)])[:, place]
         in_both = np.minimum(found[: len(texts)], found[len(texts) :])
@@ -64,9 +63,3 @@ class CrossEncoderJudge:
         if probability >= self._threshold:
             return Relation(RelationKind.CONTRADICTION, probability, "", "contested")
         return Relation(RelationKind.INDEPENDENT, 1 - probability, "")
-
-
-def _sentence(side: tuple[MemoryNode, int]) -> str:
-    node, place = side
-    sentences = statements_in(node)
-    return sentences[min(place, len(sentences) - 1)] if sentences else node.content

@@ -52,6 +52,7 @@ def _places() -> dict[str, list[_Place]]:
     return found
 
 
+@remembered(4_096)
 def _named(text: str) -> list[_Place]:
     name = text.casefold().removeprefix("the ").strip()
     short = name[:-1] if len(name) > 2 and name[-1] in "市区縣县省" else name  # noqa: PLR2004 - a name of one character is none
