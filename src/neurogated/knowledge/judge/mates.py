@@ -10,7 +10,8 @@ from neurogated.core.conflicts import as_given
 from neurogated.core.judgements import Relation
 from neurogated.knowledge.judge.claim_nodes import Mate
 from neurogated.knowledge.judge.slots import meets, slot_key
-from neurogated.knowledge.read.table import ENDED, attribute_named, ended_by, ending, open_attribute
+from neurogated.knowledge.read.naming import attribute_named, ended_by
+from neurogated.knowledge.read.table import ENDED, ending, open_attribute
 from neurogated.knowledge.read.values import compare_values
 
 Rival = tuple[Mate, Mate, Relation]

@@ -19,7 +19,8 @@ from neurogated.core.view import GraphView
 from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker
 from neurogated.knowledge.origin import is_compared, statements_in
-from neurogated.knowledge.read.table import attribute_named, attributes
+from neurogated.knowledge.read.naming import attribute_named
+from neurogated.knowledge.read.table import attributes
 from neurogated.knowledge.read.values import date_of, number_of
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.keywords import fold, split_keywords

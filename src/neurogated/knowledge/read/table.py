@@ -50,12 +50,6 @@ def ending() -> tuple[str, ...]:
     return tuple(packaged_table("attributes")["ended"]["keys"].split())
 
 
-def ended_by(noun: str) -> tuple[str, ...]:
-    """Return the attributes whose values end where a noun names what ends, such as "my job"."""
-    key = attribute_named(noun.casefold()).key
-    return tuple(packaged_table("attributes")["ended"]["with"].get(key, key).split())
-
-
 @functools.lru_cache(4_096)
 def open_attribute(words: str) -> Attribute:
     """Return the attribute of words that the table lacks, in one form for "is located in" and "located in".
@@ -77,15 +71,3 @@ def attribute_of(key: str, words: str) -> Attribute:
         return open_attribute(words or key)
     keyed = packaged_table("attributes")["keyed"]
     return attributes()[key]._replace(key=keyed[key].format(words)) if words else attributes()[key]
-
-
-@functools.lru_cache(4_096)
-def attribute_named(words: str) -> Attribute:
-    """Return the attribute of a key, of a noun, or of the words between a subject and a value, such as "lives in"."""
-    from neurogated.knowledge.read.naming import attribute_of_words  # noqa: PLC0415 - the wordings need this table
-
-    for key, phrase in packaged_table("attributes")["keyed"].items():
-        before, _, after = phrase.partition("{}")
-        if words.startswith(before) and words.endswith(after) and len(words) > len(before + after):
-            return attribute_of(key, words.removeprefix(before).removesuffix(after))
-    return attributes().get(words) or attribute_of_words(words) or open_attribute(words)
