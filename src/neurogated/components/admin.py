@@ -171,7 +171,7 @@ class Admin:
         importing it after an interruption adds the rest. A text that has changed in the file gets a new version.
 
         Args:
-            source: `chatgpt`, `claude`, `mem0`, `letta`, `zep` or `pam`.
+            source: `chatgpt`, `claude`, `mem0`, `langgraph`, `letta`, `zep` or `pam`.
             file: the export; a zip file or a folder of such files, too. It may be larger than memory.
             user_id: the owner of the texts; default: the user that the file names.
             progress: show a progress bar; None shows it if the output is a terminal.

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from neurogated.archive.foreign import Fault, Incoming, Note, read_file
+from neurogated.archive.foreign import Fault, Incoming, IncomingItem, Note, read_file
+from neurogated.components.items import checked_item, put_items
 from neurogated.components.texts import Texts
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage, read_details
@@ -41,40 +42,45 @@ def import_from(
     """Add the texts of a file; see `memory.admin.import_from`."""
     done = Imported()
     found = show_progress(read_file(source, path), "importing", "text", progress=progress)
-    documents = _documents(found, session, source, user_id, done)
-    while batch := list(islice(documents, _AT_ONCE)):
-        view = session.store.view()
-        done.added += sum(view.find(node_id) is None for node_id in {str(document.id) for document in batch})
-        texts.store(batch)
+    checked = _checked(found, source, user_id, session.config.indexing.max_document_chars, done)
+    while batch := list(islice(checked, _AT_ONCE)):
+        documents = [one for one in batch if isinstance(one, Document)]
+        view, names = session.store.view(), {str(document.id) for document in documents}
+        done.added += sum(view.find(name) is None for name in names)
+        texts.store(documents)
+        done.added += put_items(session, [one for one in batch if isinstance(one, IncomingItem)], user_id)
         done.texts += len(batch)
     return done
 
 
-def _documents(
-    found: Iterable[Incoming | Fault | Note], session: Session, source: str, user_id: str | None, done: Imported
-) -> Iterator[Document]:
-    """Yield the texts as documents, and count the rest in `done`."""
+def _checked(
+    found: Iterable[Incoming | IncomingItem | Fault | Note],
+    source: str,
+    user_id: str | None,
+    longest: int,
+    done: Imported,
+) -> Iterator[Document | IncomingItem]:
+    """Yield the texts and items that can be stored, and count the rest in `done`."""
     for one in found:
         if isinstance(one, Note):
             done.notes.append(one)
             continue
-        read = _document(one, source, user_id) if isinstance(one, Incoming) else one
-        longest = session.config.indexing.max_document_chars
-        if isinstance(read, Document) and len(read.passages[0].text) > longest:
-            read = Fault(one.place, f"it has more than {longest:,} characters; raise indexing.max_document_chars")
-        if isinstance(read, Document):
-            yield read
-        else:
+        try:
+            if isinstance(one, Fault):
+                raise InputError(one.reason)  # noqa: TRY301 - counted like the faults found here
+            read = _document(one, source, user_id, longest) if isinstance(one, Incoming) else checked_item(one)
+        except (InputError, TypeError) as error:
             done.faults += 1
-            done.shown += [str(read)] if len(done.shown) < _MOST_SHOWN else []
+            done.shown += [f"{one.place}: {error}"] if len(done.shown) < _MOST_SHOWN else []
+        else:
+            yield read
 
 
-def _document(one: Incoming, source: str, user_id: str | None) -> Document | Fault:
+def _document(one: Incoming, source: str, user_id: str | None, longest: int) -> Document:
     """Return a text as a document, whose id is a hash of its source, owner and key."""
-    try:
-        scope, given = read_details({**one.details, **({"user_id": user_id} if user_id else {})})  # type: ignore[typeddict-item]
-        name = "\0".join((scope.user_id or "", scope.session_id or "", *scope.path, one.key))
-        node_id = compute_mdhash_id(name, prefix=f"{source}-")
-        return Document((Passage(one.text, speaker=one.speaker, role=one.role),), scope=scope, id=node_id, **given)
-    except (InputError, TypeError) as error:
-        return Fault(one.place, str(error))
+    if len(one.text) > longest:
+        raise InputError(f"it has more than {longest:,} characters; raise indexing.max_document_chars")
+    scope, given = read_details({**one.details, **({"user_id": user_id} if user_id else {})})  # type: ignore[typeddict-item]
+    name = "\0".join((scope.user_id or "", scope.session_id or "", *scope.path, one.key))
+    node_id = compute_mdhash_id(name, prefix=f"{source}-")
+    return Document((Passage(one.text, speaker=one.speaker, role=one.role),), scope=scope, id=node_id, **given)

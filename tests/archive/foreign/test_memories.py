@@ -251,6 +251,7 @@ _EXAMPLES: dict[str, object] = {
     "chatgpt": [chatgpt([("user", "Hello.")])],
     "claude": [claude([("human", "Hello.")])],
     "mem0": {"results": [_MEM0]},
+    "langgraph": [{"namespace": ["users"], "key": "k", "value": {}}],
     "letta": {"agents": [{"name": "helper", "messages": [], "block_ids": []}], "blocks": []},
     "zep": {"edges": [_FACT]},
     "pam": _PAM,

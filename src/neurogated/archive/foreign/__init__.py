@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from neurogated.archive.foreign import chatgpt, claude, letta, mem0, pam, zep
-from neurogated.archive.foreign.incoming import Format, Incoming
+from neurogated.archive.foreign import chatgpt, claude, langgraph, letta, mem0, pam, zep
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, IncomingItem
 from neurogated.archive.foreign.stream import Entry, Fault, entries_of
 from neurogated.errors import ConfigError, DatasetError
 
-__all__ = ["EXPORTS", "FORMATS", "Fault", "Incoming", "Note", "read_file"]
+__all__ = ["EXPORTS", "FORMATS", "Fault", "Incoming", "IncomingItem", "Note", "read_file"]
 
 FORMATS: dict[str, Format] = {
     "chatgpt": chatgpt.FORMAT,
     "claude": claude.FORMAT,
     "mem0": mem0.FORMAT,
+    "langgraph": langgraph.FORMAT,
     "letta": letta.FORMAT,
     "zep": zep.FORMAT,
     "pam": pam.FORMAT,
@@ -31,8 +32,8 @@ class Note(str):
     __slots__ = ()
 
 
-def read_file(source: str, path: Path) -> Iterator[Incoming | Fault | Note]:
-    """Yield the texts of a file with the parts that cannot be read.
+def read_file(source: str, path: Path) -> Iterator[Incoming | IncomingItem | Fault | Note]:
+    """Yield the texts or items of a file with the parts that cannot be read.
 
     Args:
         source: one of `FORMATS`.
@@ -60,7 +61,7 @@ def read_file(source: str, path: Path) -> Iterator[Incoming | Fault | Note]:
         yield Note(note)
 
 
-def _texts(wanted: Format, entry: Entry) -> Iterator[Incoming | Fault]:
+def _texts(wanted: Format, entry: Entry) -> Found:
     try:
         yield from wanted.read(entry)
     except (KeyError, TypeError, ValueError) as error:

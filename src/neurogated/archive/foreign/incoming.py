@@ -28,7 +28,19 @@ class Incoming:
     speaker: str | None = None
 
 
-Found = Iterator[Incoming | Fault]
+@dataclass(frozen=True, slots=True)
+class IncomingItem:
+    """A value under a key to put, as in a store of LangGraph."""
+
+    place: str
+    namespace: tuple[str, ...]
+    key: str
+    value: Mapping[str, Any]
+    created_at: datetime | None
+    updated_at: datetime | None
+
+
+Found = Iterator[Incoming | IncomingItem | Fault]
 Reader = Callable[[Mapping[str, Any], str], Incoming | None]
 """Reads an item, given its place; None if it holds nothing to remember."""
 
