@@ -142,6 +142,11 @@ def test_the_service_names_the_error(tmp_path: Path) -> None:
                 assert json.load(answer)["error"], path
 
 
+@pytest.mark.parametrize("name", ["langgraph_agent.py", "langmem_tools.py"])
+def test_agents_remember_in_a_store(name: str, tmp_path: Path) -> None:
+    assert "Ana's heron is called Ada." in _run(name, str(tmp_path))
+
+
 def test_the_notebook_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
     notebook = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))
     names: dict[str, object] = {}

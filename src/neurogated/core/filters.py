@@ -183,7 +183,7 @@ class Filter:
     """Only memories that were not derived from others."""
     except_kinds: Collection[str] = frozenset()
     """None of these kinds."""
-    among: Collection[str] | None = None
+    only_ids: Collection[str] | None = None
     """One of these ids; None for all."""
 
     def __post_init__(self) -> None:
@@ -203,7 +203,7 @@ class Filter:
             self.where is not None,
             self.originals,
             self.except_kinds,
-            self.among is not None,
+            self.only_ids is not None,
         )
         return self.scope is not None or any(fields)
 
@@ -228,7 +228,7 @@ class FilterOptions(TypedDict, total=False):
     """Memories that have all of these tags."""
     where: Condition | None
     """Memories whose metadata fulfils this condition, as in `field("year") >= 2020`."""
-    among: Collection[str] | None
+    only_ids: Collection[str] | None
     """Memories with one of these ids."""
 
 
@@ -245,7 +245,7 @@ def filter_of(options: FilterOptions) -> Filter:
     path, kinds, tags = options.get("path", ()), options.get("kinds"), options.get("tags")
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
     kinds, tags = () if kinds is None else kinds, () if tags is None else tags
-    return Filter(kinds, tags, scope, options.get("where"), among=options.get("among"))
+    return Filter(kinds, tags, scope, options.get("where"), only_ids=options.get("only_ids"))
 
 
 def memories_among(options: FilterOptions) -> Filter:

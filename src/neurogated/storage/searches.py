@@ -62,8 +62,8 @@ def in_order(nodes: Sequence[MemoryNode], order_by: str) -> list[MemoryNode]:
 def filtered(graph: LiveGraph, view: GraphView, filters: Filter) -> GraphView:
     """Return a view whose searches find only the nodes that a filter admits."""
     rows = None if filters.scope is None else view.rows_of_scopes(filters.scope)
-    if filters.among is not None:
-        chosen = view.known_rows(filters.among)
+    if filters.only_ids is not None:
+        chosen = view.known_rows(filters.only_ids)
         rows = chosen if rows is None else np.intersect1d(chosen, rows, assume_unique=True)
     if filters.tags:
         wanted = list(map(own_tag, filters.tags))

@@ -23,7 +23,7 @@ def ranked(
     query: str,
     prefix: Namespace,
     *,
-    among: Collection[str] | None,
+    only_ids: Collection[str] | None,
     order: Order,
     most: int,
 ) -> Iterator[Scored]:
@@ -35,11 +35,11 @@ def ranked(
         session: the graph.
         query: a question or any text.
         prefix: the beginning of the namespaces.
-        among: the ids of the nodes that count; None for all.
+        only_ids: the ids of the nodes that count; None for all.
         order: `activation` recalls as many nodes as recalls have candidates, and continues by cosine.
         most: how many items are needed; the others cost more.
     """
-    given: FilterOptions = {"user_id": ANY_USER, "path": prefix, "kinds": (ITEM,), "among": among}
+    given: FilterOptions = {"user_id": ANY_USER, "path": prefix, "kinds": (ITEM,), "only_ids": only_ids}
     steps = [_by_cosine(session, query, given, most)]
     if order == "activation":
         # A larger recall begins with the memories of a smaller one.

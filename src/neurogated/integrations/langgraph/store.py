@@ -218,10 +218,10 @@ class NeuroStore(BaseStore):
         prefix, check, alive, end = tuple(op.namespace_prefix), compiled(op.filter), self._alive(), op.offset + op.limit
         found = dict[str, float | None]()
         if op.query and op.query.strip() and end:
-            among = None
+            only_ids = None
             if check is not None or alive is not None:
-                among = self._table.node_ids(prefix, check, alive)
-            ordered = ranked(self._session, op.query, prefix, among=among, order=self.order, most=end)
+                only_ids = self._table.node_ids(prefix, check, alive)
+            ordered = ranked(self._session, op.query, prefix, only_ids=only_ids, order=self.order, most=end)
             found.update((name, self._scale(score)) for name, score in islice(ordered, end))
         if len(found) < end:
             rest = self._table.matching(prefix, check, alive, without=found, most=end - len(found))
