@@ -17,7 +17,7 @@ from neurogated.core.abilities import SupportsClear, SupportsFreezing
 from neurogated.core.clock import Clock
 from neurogated.core.forking import bind_to_process
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.reading import reading
+from neurogated.core.reading import SupportsReading, reading
 from neurogated.core.watchdog import Watchdog
 from neurogated.errors import InputError, NeurogatedError
 from neurogated.plasticity.access_log import AccessLog
@@ -80,7 +80,8 @@ class Runtime:
         caches: Sequence[SupportsClear] = (),
     ) -> None:
         self._config = config
-        self._caches = caches
+        # A check of a protocol costs more than a block for a cache.
+        self._caches = [one for one in caches if isinstance(one, SupportsReading)]
         self._store = store
         self.accesses = AccessLog(
             clock,

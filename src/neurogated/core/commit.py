@@ -22,6 +22,7 @@ class Committer:
         """Take the graph; `is_frozen` says whether it may not learn now."""
         self.store = store
         self._is_frozen = is_frozen
+        self._own_lock = store if isinstance(store, SupportsExclusion) else None
         # For a store without a lock of its own.
         self._lock = threading.RLock()
 
@@ -34,7 +35,7 @@ class Committer:
         Args:
             patience: wait at most this many seconds for the lock of the store; then it raises MemoryLockedError.
         """
-        return self.store.exclusively(patience) if isinstance(self.store, SupportsExclusion) else self._lock
+        return self._lock if self._own_lock is None else self._own_lock.exclusively(patience)
 
     def commit(self, plan: Plan, *, learns: bool = False, patience: float | None = None) -> GraphDelta:
         """Write the delta that `plan` computes under the write lock, if it changes anything; return it.

@@ -45,10 +45,9 @@ def epoch_of(file: Path) -> int | None:
 
 
 @contextmanager
-def reading(parts: Iterable[object], *, stale: bool = False) -> Iterator[None]:
-    """Run a block that reads texts, for each of the parts that is such a cache; see `SupportsReading`."""
+def reading(parts: Iterable[SupportsReading], *, stale: bool = False) -> Iterator[None]:
+    """Run a block that reads texts for each of some caches; see `SupportsReading`."""
     with ExitStack() as stack:
         for part in parts:
-            if isinstance(part, SupportsReading):
-                stack.enter_context(part.reading(stale=stale))
+            stack.enter_context(part.reading(stale=stale))
         yield

@@ -59,6 +59,7 @@ class ScopeRows:
         self._scopes: list[Scope] = []
         self._codes: dict[Scope, int] = {}
         self._by_user: dict[str | None, list[int]] = {}
+        self._by_session: dict[str | None, list[int]] = {}
         # Rows sorted by scope, and the start of each scope; computed from the column on first use.
         self._column: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self._sorted: tuple[Rows, Rows] | None = None
@@ -132,7 +133,9 @@ class ScopeRows:
         return known
 
     def _considered(self, wanted: ScopeFilter) -> Iterable[int]:
-        """Return the numbers of the scopes of the users that a filter names."""
+        """Return the numbers of the scopes of the session, or else of the users, that a filter names."""
+        if wanted.session_id is not None and (wanted.alone or wanted.own_session):
+            return self._by_session.get(wanted.session_id, ())
         if wanted.user_id is ANY_USER:
             return range(len(self._scopes))
         users = (wanted.user_id,) if wanted.alone or wanted.user_id is None else (wanted.user_id, None)
@@ -152,6 +155,7 @@ class ScopeRows:
             self._scopes.append(scope)
             self._codes[scope] = code
             self._by_user.setdefault(scope.user_id, []).append(code)
+            self._by_session.setdefault(scope.session_id, []).append(code)
             for wanted, known in self._admitted.items():
                 if wanted.admits(scope):
                     known.codes.append(code)

@@ -23,7 +23,7 @@ from neurogated.errors import InputError
 from neurogated.knowledge.judge.claim_nodes import Mate, claim_of, speaks_for
 from neurogated.knowledge.judge.ledger import ClaimLedger
 from neurogated.knowledge.judge.mates import is_same, rivals_of
-from neurogated.knowledge.origin import is_compared, voice_of
+from neurogated.knowledge.origin import is_compared, is_message, voice_of
 from neurogated.knowledge.settlement import Settlement
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -125,7 +125,7 @@ class ConflictChecker:
         """Return a delta that queues memories with new texts or owners, and all that a model will read again."""
         if not self._queues:
             return delta
-        told = [one for one in fresh if is_compared(one) and one.found.statement is None]
+        told = list(filter(is_message, fresh))
         stored = self._store.get_nodes([one.id for one in told], missing_ok=True)
         known = {node.id: (node.content, voice_of(node)) for node in stored}
         news = {one.id for one in told if known.get(one.id) != (one.content, voice_of(one))}

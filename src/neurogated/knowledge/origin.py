@@ -39,6 +39,11 @@ def is_compared(node: MemoryNode) -> bool:
     return is_said and bool(node.content.strip())
 
 
+def is_message(node: MemoryNode) -> bool:
+    """Return whether a memory states things in sentences, as opposed to a stated fact."""
+    return node.found.statement is None and is_compared(node)
+
+
 def _is_reading(node: MemoryNode) -> bool:
     """Return whether a memory is a part of a text that states nothing about its owner.
 

@@ -12,7 +12,7 @@ from jsonschema.exceptions import best_match
 
 from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.ports import Message
-from neurogated.core.reading import reading
+from neurogated.core.reading import SupportsReading, reading
 from neurogated.errors import LLMError
 from neurogated.llm.base import LENGTH, BaseLLM, ask
 from neurogated.llm.bounds import without_bounds
@@ -54,7 +54,7 @@ class StructuredLLM:
             BudgetExceededError: the budget of calls or tokens is used up.
         """
         # The second request quotes the first, so its texts were read before the first.
-        with reading((self._llm,)):
+        with reading([self._llm] if isinstance(self._llm, SupportsReading) else []):
             return self._answer(messages, schema)
 
     def _answer(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.text_caches import remembered
 from neurogated.core.view import GraphView
-from neurogated.knowledge.origin import are_one_text, is_compared, statements_in, voice_of
+from neurogated.knowledge.origin import are_one_text, is_message, statements_in, voice_of
 from neurogated.knowledge.read.clauses import clauses_of
 from neurogated.knowledge.read.tongues import spoken
 from neurogated.text.keywords import split_keywords
@@ -121,14 +121,14 @@ class CandidateFinder:
         self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]
     ) -> list[tuple[MemoryNode, float]]:
         """Return the nearest memories of the same speaker with their cosines, without those that say the same."""
-        if node.embedding is None or not is_compared(node) or node.found.statement is not None:
+        if node.embedding is None or not is_message(node):
             return []
         known = {*self._linked(view, node.id), node.id}
         own = ScopeFilter(*node.scope.owner, alone=True)
         shown = self._store.view(filters=Filter(scope=own, except_kinds=NO_MEMORIES))
         found = self._store.nearest(node.embedding, _ROUNDS * _READ, shown)
         cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}
-        alike = (one for one in self._read(list(cosines)) if is_compared(one) and one.found.statement is None)
+        alike = filter(is_message, self._read(list(cosines)))
         said = (one for one in alike if voice_of(one) == voice_of(node) and not are_one_text(one, node))
         return [(one, cosines[one.id]) for one in islice(said, _NEAREST)]
 

@@ -33,7 +33,7 @@ from neurogated.knowledge.judge.claim_nodes import (
 )
 from neurogated.knowledge.judge.mates import is_same, placed
 from neurogated.knowledge.judge.slots import meets, slot_key
-from neurogated.knowledge.origin import Owner, is_compared, owner_of, said_in
+from neurogated.knowledge.origin import Owner, is_message, owner_of, said_in
 from neurogated.knowledge.settlement import Settlement
 
 _Key = tuple[Owner, Slot | str]
@@ -88,7 +88,7 @@ class ClaimLedger:
     def claims_of(self, source: MemoryNode) -> list[Claim]:
         """Return the claims of a memory, which is read once."""
         if source.id not in self._claims:
-            reader = self._reader if is_compared(source) and source.found.statement is None else None
+            reader = self._reader if is_message(source) else None
             by_model = self._read_by_model.get(source.id, ())
             claims = [] if reader is None else claims_in(reader, source, by_model)
             in_slots = (placed(one, lambda slots: self._among(source, slots, said_at(source))) for one in claims)

@@ -18,7 +18,7 @@ from neurogated.core.ports import GraphStorePort, LanguageModel
 from neurogated.core.view import GraphView
 from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker
-from neurogated.knowledge.origin import is_compared, statements_in
+from neurogated.knowledge.origin import is_message, statements_in
 from neurogated.knowledge.read.naming import attribute_named
 from neurogated.knowledge.read.table import attributes
 from neurogated.knowledge.read.values import date_of, number_of
@@ -72,8 +72,7 @@ class ClaimEnquiry:
 
     def questions(self, _: GraphView, node: MemoryNode, __: Callable[[str], bool]) -> Sequence[Reading]:
         """Return the memory, if somebody says something in it."""
-        is_read = is_compared(node) and node.found.statement is None and any(statements_in(node))
-        return [Reading(node)] if is_read else []
+        return [Reading(node)] if is_message(node) and any(statements_in(node)) else []
 
     def ask(self, questions: Sequence[Reading]) -> Sequence[Sequence[Claim]]:
         """Return the claims of each memory. A claim whose quote or value is not in its text is dropped."""
