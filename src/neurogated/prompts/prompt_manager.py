@@ -13,13 +13,26 @@ from neurogated.prompts.templates import (
     claims,
     consolidation,
     contradiction,
+    dialogue_page,
+    dialogue_traits,
     importance,
     kernel_generation,
     ner,
     qa,
 )
 
-_BUILT_IN = (causal_extraction, claims, consolidation, contradiction, importance, kernel_generation, ner, qa)
+_BUILT_IN = (
+    causal_extraction,
+    claims,
+    consolidation,
+    contradiction,
+    dialogue_page,
+    dialogue_traits,
+    importance,
+    kernel_generation,
+    ner,
+    qa,
+)
 
 
 class PromptTemplateManager:

@@ -1,0 +1,220 @@
+"""Who reads pages: rules and embeddings, or a language model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.claims import USER, Change, Claim, ClaimReader, Slot
+from neurogated.core.ports import LanguageModel
+from neurogated.dialogue.long_term import Dimension, Learned, Trait
+from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, USER_KNOWLEDGE, Embed, Page
+from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.text.keywords import fold, split_keywords
+from neurogated.text.sentences import split_sentences
+from neurogated.text.words import split_words
+
+ASSISTANT = "assistant"
+_NEAR = 0.45
+"""Cosine of two pages from which the later one continues the earlier one."""
+_PAUSE = timedelta(hours=1)
+"""A page after a longer pause continues nothing by its cue alone."""
+_CUE = re.compile(
+    r"(?:and|but|so|also|then|it|that|those|what about|how about|why not|yes|no|und|aber|et|mais|y|pero)\b|[那还但而]",
+    re.IGNORECASE,
+)
+"""How pages begin that say something only after the page before."""
+_KEYWORDS, _LONGEST_WORD = 8, 24
+_SUMMARY, _TEXT = 240, 4_000
+"""Characters of a summary at most, and of a page that a model reads."""
+_FITS = 0.32
+"""Cosine of a claim and the description of an interest from which it shows the interest."""
+_LIKINGS = frozenset({"like", "hobby", "study", "skill", "instrument", "trip", "experience", "preference", "habit"})
+"""Attributes of claims that may show an interest, beside `favourite …`."""
+_MODEL_CONFIDENCE = 0.9
+_STATES = {"begins": Change.BEGINS, "ends": Change.ENDS}
+
+
+class Description(NamedTuple):
+    """What is said of a page beside its words."""
+
+    continues: bool
+    """Whether it goes on with the page before it in its session."""
+    summary: str
+    keywords: Sequence[str]
+
+
+class Analyst(Protocol):
+    """Reads pages. Its errors leave the work undone, so that it is tried again."""
+
+    def describe(self, page: Page, previous: Page | None, similarity: float) -> Description:
+        """Describe a page, given the one before it in its session and their cosine."""
+
+    def knowledge(self, pages: Sequence[Page]) -> Mapping[str, Sequence[Learned]]:
+        """Return what pages say about the user, and what the assistant says, by kind of record."""
+
+    def traits(self, pages: Sequence[Page], allowed: Mapping[str, Dimension]) -> Sequence[Trait]:
+        """Return what pages say of their user in some dimensions."""
+
+
+class OfflineAnalyst:
+    """Reads by rules: cues, keywords, the sentence with most keywords, and claims."""
+
+    def __init__(self, reader: ClaimReader, embed: Embed) -> None:
+        self._reader = reader
+        self._embed = embed
+
+    def describe(self, page: Page, previous: Page | None, similarity: float) -> Description:
+        """Describe a page, given the one before it in its session and their cosine."""
+        keywords = keywords_of(page.text)
+        continues = previous is not None and (similarity >= _NEAR or _has_cue(page, previous))
+        return Description(continues, summary_of(page.text, keywords), keywords)
+
+    def knowledge(self, pages: Sequence[Page]) -> Mapping[str, Sequence[Learned]]:
+        """Return what pages say about the user, and what the assistant says, by kind of record."""
+        return {
+            USER_KNOWLEDGE: [one for page in pages for one in self._claims(page, page.user, None)],
+            ASSISTANT_KNOWLEDGE: [one for page in pages for one in self._claims(page, page.assistant, ASSISTANT)],
+        }
+
+    def traits(self, pages: Sequence[Page], allowed: Mapping[str, Dimension]) -> Sequence[Trait]:
+        """Return what pages say of their user in some dimensions."""
+        said = {page.key: page.said for page in pages}
+        claims = [one for page in pages for one in self._claims(page, page.user, None)]
+        found = []
+        for (claim, page), interest in zip(claims, self._interests([claim for claim, _ in claims], allowed), strict=True):
+            if claim.slot.subject != USER or claim.is_past:
+                continue
+            value = f"not {claim.value}" if claim.is_denied else claim.value
+            named = [name for name, one in allowed.items() if claim.slot.attribute in one.attributes]
+            liked = [interest] if interest and not claim.is_denied else []
+            found += [Trait(name, value, claim.confidence, page, said[page]) for name in dict.fromkeys(named + liked)]
+        return found
+
+    def _claims(self, page: Page, text: str, speaker: str | None) -> list[Learned]:
+        read = self._reader.read(text, page.said, speaker) if text else ()
+        return [Learned(claim, page.key) for claim in read if not claim.is_implied]
+
+    def _interests(self, claims: Sequence[Claim], allowed: Mapping[str, Dimension]) -> list[str | None]:
+        """Return the interest that each claim shows, if it shows one."""
+        interests = [one for one in allowed.values() if one.group == "interests"]
+        if not claims or not interests:
+            return [None] * len(claims)
+        known = self._embed([f"{one.name}: {one.description}" for one in interests])
+        cosines: NDArray[Any] = self._embed([claim.quote or claim.value for claim in claims]) @ known.T
+        best = np.argmax(cosines, axis=1)
+        return [
+            interests[column].name if _is_liking(claim) and cosines[row, column] >= _FITS else None
+            for row, (claim, column) in enumerate(zip(claims, best.tolist(), strict=True))
+        ]
+
+
+class ModelAnalyst:
+    """Asks a language model, in structured calls. What it says must be in the pages."""
+
+    def __init__(self, model: LanguageModel, prompts: PromptTemplateManager) -> None:
+        self._model = model
+        self._prompts = prompts
+
+    def describe(self, page: Page, previous: Page | None, similarity: float) -> Description:  # noqa: ARG002
+        """Describe a page, given the one before it in its session; the model needs no cosine."""
+        answer = self._ask("dialogue_page", previous=previous.text[:_TEXT] if previous else "", page=page.text[:_TEXT])
+        keywords = [str(word) for word in answer["keywords"]][:_KEYWORDS]
+        summary = str(answer["summary"]).strip()[:_SUMMARY]
+        return Description(previous is not None and answer["continues"], summary, keywords)
+
+    def knowledge(self, pages: Sequence[Page]) -> Mapping[str, Sequence[Learned]]:
+        """Return what pages say about the user, and what the assistant says, by kind of record."""
+        return {
+            USER_KNOWLEDGE: self._claims([(page, page.user) for page in pages if page.user], USER),
+            ASSISTANT_KNOWLEDGE: self._claims([(page, page.assistant) for page in pages if page.assistant], ASSISTANT),
+        }
+
+    def traits(self, pages: Sequence[Page], allowed: Mapping[str, Dimension]) -> Sequence[Trait]:
+        """Return what pages say of their user in some dimensions."""
+        told = [page for page in pages if page.user]
+        if not told:
+            return []
+        named = "\n".join(f"{one.name}: {one.description}" for one in allowed.values())
+        answer = self._ask("dialogue_traits", dimensions=named, messages=_lines([page.user for page in told]))
+        found = []
+        for entry in answer["traits"]:
+            place, value = entry["message"] - 1, " ".join(entry["value"].split())
+            if entry["dimension"] in allowed and value and 0 <= place < len(told):
+                page = told[place]
+                if _is_quoted(entry["quote"], page.user):
+                    found.append(Trait(entry["dimension"], value, entry["confidence"], page.key, page.said))
+        return found
+
+    def _claims(self, told: Sequence[tuple[Page, str]], speaker: str) -> list[Learned]:
+        if not told:
+            return []
+        messages = _lines([text for _, text in told], speaker)
+        answer = self._ask("claims", attributes="as you name them", messages=messages)
+        found = []
+        for entry in answer["claims"]:
+            place, parts = entry["message"] - 1, [" ".join(entry[name].split()) for name in ("attribute", "value")]
+            if not all(parts) or not 0 <= place < len(told) or not _is_quoted(entry["quote"], told[place][1]):
+                continue
+            page, subject = told[place][0], entry["subject"].strip() or speaker
+            claim = Claim(Slot(subject, parts[0].casefold()), parts[1], said=page.said, quote=entry["quote"].strip())
+            state = entry["state"]
+            claim = replace(
+                claim, is_denied=state == "denied", is_past=state == "past", change=_STATES.get(state),
+                confidence=_MODEL_CONFIDENCE,
+            )  # fmt: skip
+            found.append(Learned(claim, page.key))
+        return found
+
+    def _ask(self, prompt: str, **values: str) -> dict[str, Any]:
+        return self._model.infer_json(self._prompts.render(prompt, **values), self._prompts.schema(prompt))
+
+
+def keywords_of(text: str) -> list[str]:
+    """Return the most frequent keywords of a text as it writes them; of equally frequent ones, the longer first."""
+    written: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for word in split_words(text):
+        for stem in split_keywords(word) if len(word) <= _LONGEST_WORD else ():
+            written.setdefault(stem, word)
+            counts[stem] += 1
+    best = sorted(counts, key=lambda stem: (-counts[stem], -len(stem), stem))
+    return [written[stem] for stem in best[:_KEYWORDS]]
+
+
+def summary_of(text: str, keywords: Sequence[str]) -> str:
+    """Return the sentence of a text that has most of its keywords, cut to 240 characters."""
+    words = {fold(word) for word in keywords}
+    sentences = split_sentences(text) or [text]
+    best = max(sentences, key=lambda one: len(words.intersection(split_words(one))) / (len(one) + 80) ** 0.5)
+    return " ".join(best.split())[:_SUMMARY]
+
+
+def _has_cue(page: Page, previous: Page) -> bool:
+    return page.said - previous.said <= _PAUSE and _CUE.match(page.user or page.assistant) is not None
+
+
+def _is_liking(claim: Claim) -> bool:
+    attribute = claim.slot.attribute
+    return claim.slot.subject == USER and (attribute in _LIKINGS or attribute.startswith("favourite"))
+
+
+def _lines(texts: Sequence[str], speaker: str | None = None) -> str:
+    who = {"speaker": speaker} if speaker == ASSISTANT else {}
+    return "\n".join(
+        json.dumps({"message": number, **who, "text": text[:_TEXT]}, ensure_ascii=False)
+        for number, text in enumerate(texts, 1)
+    )
+
+
+def _is_quoted(quote: str, text: str) -> bool:
+    words = " ".join(fold(quote).split())
+    return bool(words) and words in " ".join(fold(text).split())

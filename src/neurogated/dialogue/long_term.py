@@ -1,0 +1,219 @@
+"""Long-term memory: what users and assistants know, in slots, and the profile of a user in named dimensions."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from importlib import resources
+from typing import NamedTuple
+
+from neurogated.core.claims import Change, Claim, ClaimJudge, Slot
+from neurogated.core.judgements import RelationKind
+from neurogated.dialogue.model import Record
+from neurogated.errors import InputError
+from neurogated.utils.hash_utils import compute_mdhash_id
+
+_EVIDENCE = 8
+"""Most pages that an entry names as its evidence."""
+_VALUES = 3
+"""Most values of an interest."""
+BY_USER = "user"
+"""The origin of a trait that the user has set."""
+
+
+class Dimension(NamedTuple):
+    """One dimension of a profile."""
+
+    name: str
+    group: str
+    """`person`, `alignment` or `interests`."""
+    description: str
+    sensitive: str
+    """`health`, `faith`, `politics` or `personality`, of which a profile has nothing unless asked for; else empty."""
+    attributes: frozenset[str]
+    """The attributes of claims that say it."""
+
+
+@functools.cache
+def dimensions() -> dict[str, Dimension]:
+    """Return the 90 dimensions by name."""
+    text = resources.files(__package__).joinpath("dimensions.toml").read_text(encoding="utf-8")
+    found = {}
+    for group, entries in tomllib.loads(text).items():
+        for name, entry in entries.items():
+            description, sensitive, attributes = (part.strip() for part in entry.split("|"))
+            found[name] = Dimension(name, group, description, sensitive, frozenset(attributes.split()))
+    return found
+
+
+def asked_dimensions(topics: Collection[str]) -> dict[str, Dimension]:
+    """Return the dimensions of a profile that may have these sensitive topics.
+
+    Raises:
+        InputError: no dimension has such a topic.
+    """
+    known = {one.sensitive for one in dimensions().values()} - {""}
+    if unknown := set(topics) - known:
+        raise InputError(f"no sensitive topic {', '.join(map(repr, unknown))}; known are {', '.join(sorted(known))}")
+    return {name: one for name, one in dimensions().items() if one.sensitive in {"", *topics}}
+
+
+class Learned(NamedTuple):
+    """A claim and the page that makes it."""
+
+    claim: Claim
+    page: str
+
+
+class Trait(NamedTuple):
+    """What a page says about one dimension of its user."""
+
+    dimension: str
+    value: str
+    confidence: float
+    """0–1."""
+    page: str
+    said: datetime
+
+    @property
+    def key(self) -> str:
+        """The same for the same trait of the same page."""
+        return compute_mdhash_id("\0".join((self.dimension, self.value, self.page)), "trait-")
+
+    def record(self) -> Record:
+        """Return what is stored of it."""
+        return {**self._asdict(), "said": self.said.isoformat()}
+
+
+def learned_records(known: Mapping[str, Record], learned: Iterable[Learned], judge: ClaimJudge) -> dict[str, Record]:
+    """Return the records of one kind of knowledge that change by what was learned.
+
+    A claim that says the same adds its page to the evidence. One that ends an earlier claim writes when that one ended.
+    Learning the same again changes nothing.
+    """
+    changed: dict[str, Record] = {}
+    by_slot: defaultdict[Slot, dict[str, Record]] = defaultdict(dict)
+    for key, record in known.items():
+        by_slot[_slot(record)][key] = record
+    for claim, page in learned:
+        standing = by_slot[_folded(claim.slot)]
+        key = compute_mdhash_id("\0".join((*claim.slot, claim.value, str(claim.is_denied), page)), "fact-")
+        if key in standing or _is_repeated(standing, changed, claim, page, judge):
+            continue
+        for other, record in _ended_by(standing, claim, judge):
+            standing[other] = changed[other] = {**record, "until": _iso(claim.said), "ended_by": key}
+        standing[key] = changed[key] = _record(claim, page)
+    return changed
+
+
+def standing_knowledge(known: Mapping[str, Record], capacity: int) -> list[Record]:
+    """Return the entries that hold, the latest first, at most `capacity`."""
+    held = [record for record in known.values() if record.get("until") is None]
+    return sorted(held, key=lambda one: one["said"], reverse=True)[:capacity]
+
+
+def profile_of(traits: Mapping[str, Record], allowed: Mapping[str, Dimension]) -> dict[str, Record]:
+    """Return the value, the confidence and the evidence of each dimension that is known.
+
+    What the user set stands. Otherwise the surest trait counts, of equally sure ones the latest; an interest has up to
+    three values. What was said before the user erased a dimension does not count.
+    """
+    by_name: defaultdict[str, list[Record]] = defaultdict(list)
+    for record in traits.values():
+        if record["dimension"] in allowed:
+            by_name[record["dimension"]].append(record)
+    found = {}
+    for name, records in by_name.items():
+        own = next((one for one in records if one["page"] == BY_USER), None)
+        if own is not None and own["value"]:
+            found[name] = {"value": own["value"], "confidence": 1.0, "evidence": [BY_USER]}
+            continue
+        after = "" if own is None else own["said"]
+        rest = sorted(
+            (one for one in records if one is not own and one["said"] > after),
+            key=lambda one: (one["confidence"], one["said"]),
+            reverse=True,
+        )
+        values = list(dict.fromkeys(one["value"] for one in rest))
+        chosen = values[: _VALUES if allowed[name].group == "interests" else 1]
+        if chosen:
+            pages = [one["page"] for one in rest if one["value"] in chosen]
+            best = {"confidence": rest[0]["confidence"], "evidence": list(dict.fromkeys(pages))[:_EVIDENCE]}
+            found[name] = {"value": "; ".join(chosen), **best}
+    return found
+
+
+def own_trait(dimension: str, value: str, now: datetime) -> tuple[str, Record]:
+    """Return the key and the record of a dimension that the user sets, or erases by an empty value.
+
+    Raises:
+        InputError: there is no such dimension.
+    """
+    if dimension not in dimensions():
+        raise InputError(f"no dimension {dimension!r}; known are {', '.join(dimensions())}")
+    return f"{BY_USER}-{dimension}", Trait(dimension, value, 1.0, BY_USER, now).record()
+
+
+def _is_repeated(
+    standing: dict[str, Record], changed: dict[str, Record], claim: Claim, page: str, judge: ClaimJudge
+) -> bool:
+    """Return whether an entry that holds says the same; add the page to its evidence."""
+    for key, record in standing.items():
+        if record.get("until") is None and judge.compare(_claim(record), claim).kind is RelationKind.DUPLICATE:
+            if page not in record["evidence"]:
+                evidence = [*record["evidence"], page][-_EVIDENCE:]
+                standing[key] = changed[key] = {**record, "evidence": evidence}
+            return True
+    return False
+
+
+def _ended_by(standing: Mapping[str, Record], claim: Claim, judge: ClaimJudge) -> Iterator[tuple[str, Record]]:
+    for key, record in list(standing.items()):
+        if record.get("until") is None and record["said"] <= _iso(claim.said):
+            if judge.compare(_claim(record), claim).kind is RelationKind.SUPERSESSION:
+                yield key, record
+
+
+def _record(claim: Claim, page: str) -> Record:
+    name = f"{claim.slot.subject} {claim.slot.attribute}"
+    stored = {
+        **asdict(claim),
+        "slot": list(claim.slot),
+        "change": claim.change and claim.change.value,
+        **{part: _iso(getattr(claim, part)) for part in ("valid_from", "valid_to", "said")},
+    }
+    return {
+        "text": claim.quote or f"{name}: {claim.value}",
+        "fact": f"{name}: {'not ' if claim.is_denied else ''}{claim.value}",
+        "confidence": claim.confidence,
+        "evidence": [page],
+        "said": _iso(claim.said),
+        "claim": stored,
+    }
+
+
+def _claim(record: Record) -> Claim:
+    stored = record["claim"]
+    times = {part: _moment(stored[part]) for part in ("valid_from", "valid_to", "said")}
+    change = stored["change"] and Change(stored["change"])
+    return Claim(**{**stored, "slot": Slot(*stored["slot"]), "change": change, **times})
+
+
+def _slot(record: Record) -> Slot:
+    return _folded(Slot(*record["claim"]["slot"]))
+
+
+def _folded(slot: Slot) -> Slot:
+    return Slot(slot.subject.casefold(), slot.attribute.casefold())
+
+
+def _iso(moment: datetime | None) -> str:
+    return moment.isoformat() if moment else ""
+
+
+def _moment(text: str) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

@@ -1,0 +1,155 @@
+"""The values of a conversation memory, its settings, and the protocols of what stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.errors import ConfigError
+
+Vectors = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Vectors]
+"""Returns (n, dimension) unit vectors of n texts."""
+Record = dict[str, Any]
+"""A JSON object."""
+
+PAGE, SEGMENT, VISITS, TRAIT, PROFILE = "page", "segment", "visits", "trait", "profile"
+USER_KNOWLEDGE, ASSISTANT_KNOWLEDGE = "user_knowledge", "assistant_knowledge"
+KNOWLEDGE = (USER_KNOWLEDGE, ASSISTANT_KNOWLEDGE)
+"""Kinds of records."""
+
+
+class DialogueOptions(TypedDict, total=False):
+    """The settings of a conversation memory; see `DialogueSettings`."""
+
+    short_term_max_capacity: int
+    mid_term_max_capacity: int
+    topic_similarity_threshold: float
+    mid_term_heat_threshold: float
+    knowledge_capacity: int
+    retrieval_page_topk: int
+    alpha: float
+    beta: float
+    gamma: float
+    tau: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialogueSettings:
+    """Settings under the names of MemoryOS. The defaults are those of its code."""
+
+    short_term_max_capacity: int = 10
+    """Pairs in the short-term memory, from 1."""
+    mid_term_max_capacity: int = 2000
+    """Segments that are awake, from 1; the others are dormant."""
+    topic_similarity_threshold: float = 0.6
+    """Cosine plus Jaccard index from which a page joins a segment, 0–2."""
+    mid_term_heat_threshold: float = 5.0
+    """Heat from which a segment is consolidated and cannot become dormant, ≥ 0."""
+    knowledge_capacity: int = 100
+    """Entries that each kind of knowledge shows, from 1; searches find all."""
+    retrieval_page_topk: int = 7
+    """Results of each tier, from 1."""
+    alpha: float = 1.0
+    """Weight of the visits in the heat, ≥ 0."""
+    beta: float = 1.0
+    """Weight of the pages in the heat, ≥ 0."""
+    gamma: float = 1.0
+    """Weight of the recency in the heat, ≥ 0."""
+    tau: float = 86_400.0
+    """Seconds in which the recency falls to 1/e, above 0."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            is_count = one.type == "int"
+            if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
+                raise ConfigError(f"{one.name} is {value!r}, but must be a number{' of things' if is_count else ''}")
+            if not (1 if is_count else 0) <= value < float("inf") or (one.name == "tau" and not value):
+                raise ConfigError(f"{one.name} is {value!r}, which is too small or infinite; the default is {one.default}")
+
+
+PRESETS: Mapping[str, DialogueSettings] = {
+    "code": DialogueSettings(),
+    "paper": DialogueSettings(
+        short_term_max_capacity=7, mid_term_max_capacity=200, retrieval_page_topk=5, tau=1e7
+    ),
+}
+"""The constants of MemoryOS's code, and of its paper (arXiv 2506.06326)."""
+
+
+def settings_of(preset: str, given: DialogueOptions) -> DialogueSettings:
+    """Return the settings of a preset with some replaced; raises ConfigError for an unknown name or a bad value."""
+    if preset not in PRESETS:
+        raise ConfigError(f"unknown preset {preset!r}; known are {', '.join(PRESETS)}")
+    known = asdict(PRESETS[preset])
+    if unknown := given.keys() - known.keys():
+        raise ConfigError(f"unknown setting {', '.join(sorted(unknown))}; known are {', '.join(known)}")
+    return DialogueSettings(**{**known, **given})
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a user and an assistant said, one after the other."""
+
+    key: str
+    """Names it among the pages of its user."""
+    order: str
+    """Sorts the pages of a user by arrival."""
+    session_id: str
+    user: str
+    """Empty if only the assistant spoke."""
+    assistant: str
+    """Empty if only the user spoke."""
+    said: datetime
+
+    @property
+    def text(self) -> str:
+        """What both said, on separate lines."""
+        return "\n".join(filter(None, (self.user, self.assistant)))
+
+
+class Pages(Protocol):
+    """Stores the pages of users. A page is written once, as a whole, and never changes."""
+
+    def add(self, user_id: str, page: Page) -> None:
+        """Store a page; when it returns, the page is durable and searches find it."""
+
+    def after(self, user_id: str, mark: str | None) -> tuple[list[Page], str | None]:
+        """Return the pages that were stored after a mark, perhaps with some before it, and the new mark."""
+
+    def get(self, user_id: str, keys: Collection[str]) -> dict[str, Page]:
+        """Return the pages with these keys that exist."""
+
+    def search(self, user_id: str, query: str, limit: int, session_id: str | None) -> list[tuple[str, float]]:
+        """Return the keys and scores of the pages that a query recalls, best first."""
+
+
+class FoundRecord(NamedTuple):
+    """A record that a search found."""
+
+    kind: str
+    key: str
+    value: Record
+    score: float
+
+
+class Records(Protocol):
+    """Stores records of users by kind and key."""
+
+    def put(self, user_id: str, values: Mapping[tuple[str, str], Record | None]) -> None:
+        """Store records by kind and key, all in one batch; None deletes one."""
+
+    def get(self, user_id: str, kind: str, keys: Collection[str]) -> dict[str, Record]:
+        """Return the records of a kind with these keys that exist."""
+
+    def all(self, user_id: str, kind: str) -> dict[str, Record]:
+        """Return the records of a kind by key."""
+
+    def search(self, user_id: str, kind: str, query: str, limit: int) -> list[FoundRecord]:
+        """Return the records of a kind whose `text` is nearest to a query, best first."""

@@ -1,0 +1,153 @@
+"""A search of all three tiers at once, ranked by one score."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from neurogated.dialogue.mid_term import dormant
+from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, PAGE, PROFILE, USER_KNOWLEDGE, Page, Record
+from neurogated.dialogue.updater import Conversation, Parts
+
+SHORT_TERM, MID_TERM = "short_term", "mid_term"
+_DORMANT = 0.5
+"""What a dormant segment leaves of the scores of its pages."""
+_MORE = 3
+"""Pages are searched for this many times as many as are shown, because those of one tier may fill the front."""
+
+
+class Hit(NamedTuple):
+    """One result of a search."""
+
+    tier: str
+    """`short_term`, `mid_term`, `user_knowledge` or `assistant_knowledge`."""
+    key: str
+    score: float
+    text: str
+    evidence: tuple[str, ...]
+    """The keys of the pages that it shows: of a page its own."""
+
+
+class Answer(dict[str, str]):
+    """What a search returns: texts for a prompt, by the names of MemoryOS.
+
+    Its keys are `short_term_memory`, `mid_term_memory`, `user_background_context`, `assistant_knowledge` and
+    `conversation_metadata`. The last two also have the names `assistant_knowledge_text_for_prompt` and
+    `meta_data_text_for_prompt`.
+
+    Attributes:
+        hits: the merged results, best first.
+    """
+
+    _OTHER_NAMES: Mapping[str, str] = {
+        "assistant_knowledge_text_for_prompt": "assistant_knowledge",
+        "meta_data_text_for_prompt": "conversation_metadata",
+    }
+
+    def __init__(self, texts: Mapping[str, str], hits: Sequence[Hit]) -> None:
+        super().__init__(texts)
+        self.hits = tuple(hits)
+
+    def __missing__(self, key: str) -> str:
+        return self[self._OTHER_NAMES[key]]
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or key in self._OTHER_NAMES
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as in dict
+        """Return a text under either name."""
+        return self[key] if key in self else default
+
+
+class Retriever:
+    """Searches the pages, the knowledge and the profile of a user in parallel."""
+
+    def __init__(self, parts: Parts, threads: Executor) -> None:
+        self._parts = parts
+        self._threads = threads
+
+    def search(
+        self, talk: Conversation, query: str, top_k: int, session_id: str | None, metadata: Mapping[str, Any] | None
+    ) -> Answer:
+        """Return what the memory of a user has for a query.
+
+        Each tier gives at most `retrieval_page_topk` results, and `top_k` of all are shown. If the tiers have fewer,
+        the next pages fill the places.
+        """
+        parts, most = self._parts, self._parts.settings.retrieval_page_topk
+        start, records = self._threads.submit, parts.records
+        pages = start(parts.pages.search, talk.user_id, query, _MORE * max(most, top_k), session_id)
+        known = [start(records.search, talk.user_id, kind, query, most) for kind in KNOWLEDGE]
+        profile = start(records.get, talk.user_id, PROFILE, [PROFILE])
+        talk.read()
+        recent = [one.key for one in talk.timeline.newest(parts.settings.short_term_max_capacity, session_id)]
+        scored = self._tiers(talk, pages.result(), frozenset(recent))
+        facts = [
+            Hit(one.kind, one.key, one.score, one.value["text"], tuple(one.value["evidence"]))
+            for found in known
+            for one in found.result()
+            if not one.value.get("until")
+        ]
+        hits = _cut([*scored, *facts], most, top_k)
+        shown = parts.pages.get(talk.user_id, {*recent, *(one.key for one in hits if one.tier in (SHORT_TERM, MID_TERM))})
+        hits = [one._replace(text=shown[one.key].text) if one.key in shown else one for one in hits if _is_there(one, shown)]
+        placed = records.get(talk.user_id, PAGE, [one.key for one in hits if one.tier == MID_TERM])
+        talk.visit({talk.segment_of[key] for key in placed if key in talk.segment_of}, parts.instance, self._now())
+        texts = {
+            "short_term_memory": "\n\n".join(_told(shown[key]) for key in recent if key in shown),
+            "mid_term_memory": "\n\n".join(
+                _told(shown[one.key], placed.get(one.key)) for one in hits if one.tier == MID_TERM
+            ),
+            "user_background_context": self._background(profile.result(), hits),
+            "assistant_knowledge": _listed(one.text for one in hits if one.tier == ASSISTANT_KNOWLEDGE),
+            "conversation_metadata": json.dumps(metadata or {}, ensure_ascii=False, default=str),
+        }
+        return Answer(texts, hits)
+
+    def _now(self) -> float:
+        return self._parts.clock().timestamp()
+
+    def _tiers(self, talk: Conversation, found: Iterable[tuple[str, float]], recent: Collection[str]) -> list[Hit]:
+        """Return the pages that were found with their tiers; those of dormant segments score less."""
+        with talk.lock:
+            asleep = dormant(talk.segments.values(), self._now(), self._parts.settings)
+        hits = []
+        for key, score in found:
+            weight = _DORMANT if talk.segment_of.get(key) in asleep else 1.0
+            hits.append(Hit(SHORT_TERM if key in recent else MID_TERM, key, score * weight, "", (key,)))
+        return hits
+
+    def _background(self, records: Mapping[str, Record], hits: Iterable[Hit]) -> str:
+        profile = records.get(PROFILE, {})
+        lines = [f"{name}: {one['value']}" for name, one in profile.items() if name in self._parts.allowed]
+        return _listed([*lines, *(one.text for one in hits if one.tier == USER_KNOWLEDGE)])
+
+
+def _cut(hits: Iterable[Hit], most: int, top_k: int) -> list[Hit]:
+    """Return the best hits: at most some of each tier first, and then the next ones while there is room."""
+    ranked = sorted(hits, key=lambda one: (one.tier, -one.score))
+    first = {one for _, tier in groupby(ranked, key=lambda one: one.tier) for one in list(tier)[:most]}
+    rest = sorted((one for one in ranked if one not in first), key=lambda one: -one.score)
+    chosen = sorted(first, key=lambda one: (-one.score, one.key))[:top_k]
+    chosen += rest[: top_k - len(chosen)]
+    return sorted(chosen, key=lambda one: (-one.score, one.key))
+
+
+def _is_there(hit: Hit, shown: Collection[str]) -> bool:
+    """Return whether a hit still exists: a page may have been deleted since it was found."""
+    return hit.tier in KNOWLEDGE or hit.key in shown
+
+
+def _told(page: Page, record: Record | None = None) -> str:
+    lines = [f"User: {page.user}"] * bool(page.user) + [f"Assistant: {page.assistant}"] * bool(page.assistant)
+    lines.append(f"Time: {page.said.isoformat()}")
+    if record is not None and record["summary"]:
+        lines.append(f"Summary: {record['summary']}")
+    return "\n".join(lines)
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
