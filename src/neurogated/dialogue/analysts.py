@@ -37,7 +37,7 @@ _SUMMARY, _TEXT = 240, 4_000
 """Characters of a summary at most, and of a page that a model reads."""
 _FITS = 0.32
 """Cosine of a claim and the description of an interest from which it shows the interest."""
-_LIKINGS = frozenset({"like", "hobby", "study", "skill", "instrument", "trip", "experience", "preference", "habit"})
+_LIKINGS = frozenset({"like", "hobby", "instrument"})
 """Attributes of claims that may show an interest, beside `favourite …`."""
 _MODEL_CONFIDENCE = 0.9
 _STATES = {"begins": Change.BEGINS, "ends": Change.ENDS}
@@ -90,7 +90,9 @@ class OfflineAnalyst:
         said = {page.key: page.said for page in pages}
         claims = [one for page in pages for one in self._claims(page, page.user, None)]
         found = []
-        for (claim, page), interest in zip(claims, self._interests([claim for claim, _ in claims], allowed), strict=True):
+        for (claim, page), interest in zip(
+            claims, self._interests([claim for claim, _ in claims], allowed), strict=True
+        ):
             if claim.slot.subject != USER or claim.is_past:
                 continue
             value = f"not {claim.value}" if claim.is_denied else claim.value
@@ -109,7 +111,7 @@ class OfflineAnalyst:
         if not claims or not interests:
             return [None] * len(claims)
         known = self._embed([f"{one.name}: {one.description}" for one in interests])
-        cosines: NDArray[Any] = self._embed([claim.quote or claim.value for claim in claims]) @ known.T
+        cosines: NDArray[Any] = self._embed([claim.value for claim in claims]) @ known.T
         best = np.argmax(cosines, axis=1)
         return [
             interests[column].name if _is_liking(claim) and cosines[row, column] >= _FITS else None

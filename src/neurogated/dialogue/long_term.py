@@ -82,7 +82,7 @@ class Trait(NamedTuple):
     @property
     def key(self) -> str:
         """The same for the same trait of the same page."""
-        return compute_mdhash_id("\0".join((self.dimension, self.value, self.page)), "trait-")
+        return compute_mdhash_id(f"{self.dimension}\0{self.value}\0{self.page}", "trait-")
 
     def record(self) -> Record:
         """Return what is stored of it."""
@@ -173,9 +173,9 @@ def _is_repeated(
 
 def _ended_by(standing: Mapping[str, Record], claim: Claim, judge: ClaimJudge) -> Iterator[tuple[str, Record]]:
     for key, record in list(standing.items()):
-        if record.get("until") is None and record["said"] <= _iso(claim.said):
-            if judge.compare(_claim(record), claim).kind is RelationKind.SUPERSESSION:
-                yield key, record
+        holds = record.get("until") is None and record["said"] <= _iso(claim.said)
+        if holds and judge.compare(_claim(record), claim).kind is RelationKind.SUPERSESSION:
+            yield key, record
 
 
 def _record(claim: Claim, page: str) -> Record:

@@ -55,7 +55,7 @@ class Segment:
         return [key for key, is_learned in self.pages.items() if not is_learned]
 
     def heat(self, now: float, settings: DialogueSettings) -> float:
-        """Return α·visits + β·pages + γ·exp(-age/τ), where visits and pages count from the last consolidation."""
+        """Return `alpha` visits + `beta` pages + `gamma` exp(-age / `tau`), counted from the last consolidation."""
         recency = math.exp(-max(now - self.last, 0.0) / settings.tau)
         visits = max(self.visited - self.settled, 0)
         return settings.alpha * visits + settings.beta * len(self.new_pages) + settings.gamma * recency
@@ -84,9 +84,7 @@ class Segment:
         """Return the segment that a record describes, without its pages and visits."""
         total = np.frombuffer(base64.b64decode(record["vector"]), "<f2").astype(np.float32)
         words = Counter({str(word): int(count) for word, count in record["keywords"].items()})
-        return cls(
-            key, total, words, record["summary"], record["fit"], settled=record["settled"], last=record["last"]
-        )
+        return cls(key, total, words, record["summary"], record["fit"], settled=record["settled"], last=record["last"])
 
 
 def similarities(
@@ -98,7 +96,8 @@ def similarities(
     cosines = np.divide(totals @ vector, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     words = frozenset(split_keywords(" ".join(keywords)))
     jaccard = [_jaccard(words, frozenset(split_keywords(" ".join(segment.front)))) for segment in segments]
-    return np.add(cosines, jaccard)
+    total: NDArray[np.float64] = np.add(cosines, jaccard)
+    return total
 
 
 def nearest(

@@ -71,14 +71,14 @@ class DialogueSettings:
             if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
                 raise ConfigError(f"{one.name} is {value!r}, but must be a number{' of things' if is_count else ''}")
             if not (1 if is_count else 0) <= value < float("inf") or (one.name == "tau" and not value):
-                raise ConfigError(f"{one.name} is {value!r}, which is too small or infinite; the default is {one.default}")
+                raise ConfigError(
+                    f"{one.name} is {value!r}, which is too small or infinite; the default is {one.default}"
+                )
 
 
 PRESETS: Mapping[str, DialogueSettings] = {
     "code": DialogueSettings(),
-    "paper": DialogueSettings(
-        short_term_max_capacity=7, mid_term_max_capacity=200, retrieval_page_topk=5, tau=1e7
-    ),
+    "paper": DialogueSettings(short_term_max_capacity=7, mid_term_max_capacity=200, retrieval_page_topk=5, tau=1e7),
 }
 """The constants of MemoryOS's code, and of its paper (arXiv 2506.06326)."""
 

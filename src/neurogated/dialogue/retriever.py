@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from neurogated.dialogue.mid_term import dormant
@@ -15,7 +15,9 @@ from neurogated.dialogue.updater import Conversation, Parts
 SHORT_TERM, MID_TERM = "short_term", "mid_term"
 _DORMANT = 0.5
 """What a dormant segment leaves of the scores of its pages."""
-_MORE = 3
+_KNOWN = 0.7
+"""A sentence scores higher than the page that says it; this factor levels knowledge and pages."""
+_MORE = 2
 """Pages are searched for this many times as many as are shown, because those of one tier may fill the front."""
 
 
@@ -59,41 +61,47 @@ class Answer(dict[str, str]):
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as in dict
         """Return a text under either name."""
-        return self[key] if key in self else default
+        return super().get(self._OTHER_NAMES.get(key, key), default)
 
 
 class Retriever:
-    """Searches the pages, the knowledge and the profile of a user in parallel."""
+    """Searches the pages, the knowledge and the profile of a user in parallel.
 
-    def __init__(self, parts: Parts, threads: Executor) -> None:
+    Each tier gives at most `retrieval_page_topk` results. If this number is not `strict`, each tier gives as many as
+    the caller asks for, where that is more.
+    """
+
+    def __init__(self, parts: Parts, threads: Executor, *, strict: bool) -> None:
         self._parts = parts
         self._threads = threads
+        self._strict = strict
 
     def search(
         self, talk: Conversation, query: str, top_k: int, session_id: str | None, metadata: Mapping[str, Any] | None
     ) -> Answer:
-        """Return what the memory of a user has for a query.
-
-        Each tier gives at most `retrieval_page_topk` results, and `top_k` of all are shown. If the tiers have fewer,
-        the next pages fill the places.
-        """
+        """Return what the memory of a user has for a query: the `top_k` best of all tiers together."""
         parts, most = self._parts, self._parts.settings.retrieval_page_topk
+        most = most if self._strict else max(most, top_k)
         start, records = self._threads.submit, parts.records
-        pages = start(parts.pages.search, talk.user_id, query, _MORE * max(most, top_k), session_id)
+        pages = start(parts.pages.search, talk.user_id, query, _MORE * most, session_id)
         known = [start(records.search, talk.user_id, kind, query, most) for kind in KNOWLEDGE]
         profile = start(records.get, talk.user_id, PROFILE, [PROFILE])
         talk.read()
         recent = [one.key for one in talk.timeline.newest(parts.settings.short_term_max_capacity, session_id)]
         scored = self._tiers(talk, pages.result(), frozenset(recent))
         facts = [
-            Hit(one.kind, one.key, one.score, one.value["text"], tuple(one.value["evidence"]))
+            Hit(one.kind, one.key, one.score * _KNOWN, one.value["text"], tuple(one.value["evidence"]))
             for found in known
             for one in found.result()
             if not one.value.get("until")
         ]
         hits = _cut([*scored, *facts], most, top_k)
-        shown = parts.pages.get(talk.user_id, {*recent, *(one.key for one in hits if one.tier in (SHORT_TERM, MID_TERM))})
-        hits = [one._replace(text=shown[one.key].text) if one.key in shown else one for one in hits if _is_there(one, shown)]
+        shown = parts.pages.get(
+            talk.user_id, {*recent, *(one.key for one in hits if one.tier in (SHORT_TERM, MID_TERM))}
+        )
+        hits = [
+            one._replace(text=shown[one.key].text) if one.key in shown else one for one in hits if _is_there(one, shown)
+        ]
         placed = records.get(talk.user_id, PAGE, [one.key for one in hits if one.tier == MID_TERM])
         talk.visit({talk.segment_of[key] for key in placed if key in talk.segment_of}, parts.instance, self._now())
         texts = {
@@ -127,13 +135,15 @@ class Retriever:
 
 
 def _cut(hits: Iterable[Hit], most: int, top_k: int) -> list[Hit]:
-    """Return the best hits: at most some of each tier first, and then the next ones while there is room."""
-    ranked = sorted(hits, key=lambda one: (one.tier, -one.score))
-    first = {one for _, tier in groupby(ranked, key=lambda one: one.tier) for one in list(tier)[:most]}
-    rest = sorted((one for one in ranked if one not in first), key=lambda one: -one.score)
-    chosen = sorted(first, key=lambda one: (-one.score, one.key))[:top_k]
-    chosen += rest[: top_k - len(chosen)]
-    return sorted(chosen, key=lambda one: (-one.score, one.key))
+    """Return the best hits, at most some of each tier."""
+    ranked = sorted(hits, key=lambda one: (-one.score, one.key))
+    taken: Counter[str] = Counter()
+    chosen = []
+    for hit in ranked:
+        taken[hit.tier] += 1
+        if taken[hit.tier] <= most:
+            chosen.append(hit)
+    return chosen[:top_k]
 
 
 def _is_there(hit: Hit, shown: Collection[str]) -> bool:

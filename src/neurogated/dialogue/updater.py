@@ -132,8 +132,7 @@ class Updater:
             talk.read()
             while batch := self._due(talk):
                 self._place(talk, batch)
-                if stop():
-                    raise Stopped
+                _go_on(stop)
             self._learn(talk, stop)
             self._write_visits(talk)
         except BaseException:
@@ -199,8 +198,7 @@ class Updater:
             keys = segment.new_pages
             for begin in range(0, len(keys), _TOGETHER):
                 self._learn_from(talk, segment, keys[begin : begin + _TOGETHER])
-                if stop():
-                    raise Stopped
+                _go_on(stop)
             with talk.lock:
                 segment.settled = segment.visited
             parts.records.put(talk.user_id, {(SEGMENT, segment.id): segment.record()})
@@ -237,6 +235,11 @@ class Updater:
                 for name, count in counts.items()
             },
         )
+
+
+def _go_on(stop: Callable[[], bool]) -> None:
+    if stop():
+        raise Stopped
 
 
 class _Due(NamedTuple):

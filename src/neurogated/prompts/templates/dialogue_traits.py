@@ -86,7 +86,10 @@ EXAMPLES = few_shot(
             },
         ),
         (
-            {"dimensions": "Pets: dogs, cats and other animals at home", "messages": '{"message": 1, "text": "早上好！"}'},
+            {
+                "dimensions": "Pets: dogs, cats and other animals at home",
+                "messages": '{"message": 1, "text": "早上好！"}',
+            },
             {"traits": []},
         ),
     ],

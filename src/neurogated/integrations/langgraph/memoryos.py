@@ -1,0 +1,321 @@
+"""`MemoryOS`: a conversation memory in three tiers on any store of LangGraph."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Self, Unpack
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel
+from langgraph.store.base import BaseStore, Op, Result
+
+from neurogated import compose
+from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
+from neurogated.core.ports import Embedder
+from neurogated.dialogue.analysts import ModelAnalyst, OfflineAnalyst
+from neurogated.dialogue.layout import escaped, write_json
+from neurogated.dialogue.long_term import asked_dimensions, own_trait, profile_of, standing_knowledge
+from neurogated.dialogue.model import (
+    KNOWLEDGE,
+    PAGE,
+    PROFILE,
+    TRAIT,
+    DialogueOptions,
+    Page,
+    Pages,
+    Record,
+    settings_of,
+)
+from neurogated.dialogue.retriever import Answer, Retriever
+from neurogated.dialogue.updater import Backlog, Parts, Updater
+from neurogated.errors import ConfigError, InputError
+from neurogated.integrations.langgraph.chat_model import structured
+from neurogated.integrations.langgraph.dialogue import ROOT, GraphPages, StorePages, StoreRecords
+from neurogated.integrations.langgraph.embedding import LangChainEmbedder
+from neurogated.integrations.langgraph.opening import RAM, open_memory
+from neurogated.integrations.langgraph.store import NeuroStore
+from neurogated.knowledge.judge.slots import SlotJudge
+from neurogated.knowledge.read.reader import OfflineClaimReader
+from neurogated.memory import NeuroGraphMemory
+from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.text.strings import checked_name, checked_text
+
+_USERS = (f"{ROOT}-users",)
+_SEARCHES = 8
+"""Threads of searches."""
+
+
+class MemoryOS(BaseStore):
+    """Remembers what users and assistants say: short-term, mid-term and long-term memory.
+
+    A saved pair is one page, written once. The last pages are the short-term memory. In the background, earlier pages
+    get into segments by topic, and hot segments teach the long-term memory: knowledge, and a profile of the user. As a
+    store of LangGraph it is the store below.
+
+    Attributes:
+        store: where everything is.
+        settings: see `DialogueSettings`.
+    """
+
+    def __init__(
+        self,
+        llm: BaseChatModel | None = None,
+        embedding_fuc: Embeddings | None = None,
+        storage_dir: str | Path | None = None,
+        *,
+        embedding: Embeddings | None = None,
+        store: BaseStore | None = None,
+        preset: str = "code",
+        sensitive: Collection[str] = (),
+        max_llm_calls: int | None = None,
+        llm_concurrency: int = 4,
+        clock: Clock = utc_now,
+        **settings: Unpack[DialogueOptions],
+    ) -> None:
+        """Open a memory.
+
+        Args:
+            llm: a chat model of LangChain, which describes pages and reads traits and knowledge; rules do without one.
+            embedding_fuc: embeddings of LangChain; the bundled model without them. `embedding` is another name of it.
+            storage_dir: the folder of a new store; without it, and without a `store`, everything is in RAM.
+            embedding: see `embedding_fuc`.
+            store: any store of LangGraph. On a `NeuroStore`, searches are recalls of its memory.
+            preset: `code` or `paper`, for MemoryOS's constants.
+            sensitive: topics that profiles may have: `health`, `faith`, `politics`, `personality`.
+            max_llm_calls: the budget of calls; work beyond it waits for the next opening.
+            llm_concurrency: calls at once.
+            clock: the time.
+            **settings: see `DialogueSettings`.
+
+        Raises:
+            ConfigError: a setting does not fit.
+        """
+        super().__init__()
+        if sum(one is not None for one in (embedding, embedding_fuc)) > 1 or (store and storage_dir):
+            raise ConfigError("give one of `embedding` and `embedding_fuc`, and one of `store` and `storage_dir`")
+        self.settings = settings_of(preset, settings)
+        embedding = embedding if embedding_fuc is None else embedding_fuc
+        self._owned = None if store is not None else _opened(storage_dir, embedding)
+        self.store = NeuroStore(self._owned, user_label=1) if store is None else store
+        embedder = _embedder(self.store, embedding if self._owned is None else None)
+        embed = embedder.embed_documents
+        self._pages: Pages = (
+            GraphPages(self.store.memory) if isinstance(self.store, NeuroStore) else StorePages(self.store, embed)
+        )
+        self._records = StoreRecords(self.store, embed)
+        self._clock, self._instance, self._lock = clock, secrets.token_hex(4), threading.Lock()
+        self._last, self._users = 0, set[str]()
+        self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
+        self._searches = ThreadPoolExecutor(_SEARCHES, "memoryos-search")
+        reader, analyst = OfflineClaimReader(), None
+        if llm is not None:
+            model = structured(llm, concurrency=llm_concurrency, max_calls=max_llm_calls)
+            analyst = ModelAnalyst(model, PromptTemplateManager())
+        parts = Parts(
+            pages=self._pages, records=self._records, analyst=analyst or OfflineAnalyst(reader, embed), embed=embed,
+            judge=SlotJudge(), settings=self.settings, allowed=asked_dimensions(sensitive), clock=clock,
+            instance=self._instance, threads=self._calls,
+        )  # fmt: skip
+        self._allowed = parts.allowed
+        self._updater, self._retriever = (
+            Updater(parts),
+            Retriever(parts, self._searches, strict="retrieval_page_topk" in settings),
+        )
+        self._backlog = Backlog(self._updater.run)
+
+    def save_memory(
+        self,
+        user_id: str,
+        session_id: str,
+        user_query: str,
+        assistant_response: str,
+        timestamp: Moment | None = None,
+        *,
+        page_id: str | None = None,
+    ) -> str:
+        """Store what a user and an assistant said; one of them may be silent. When it returns, the pair is durable.
+
+        Args:
+            user_id: any text that is not empty.
+            session_id: the conversation.
+            user_query: what the user said.
+            assistant_response: what the assistant said.
+            timestamp: when it was said; now if left out.
+            page_id: your own name of the pair; saving a pair with the same name again changes nothing.
+
+        Returns:
+            The name of the pair.
+
+        Raises:
+            InputError: a name or both texts are blank, or a text cannot be stored.
+        """
+        for what, name in (("user_id", user_id), ("session_id", session_id)):
+            checked_name(what, name)
+        for text in (user_query, assistant_response):
+            checked_text("what was said", text)
+        if not (user_query.strip() or assistant_response.strip()):
+            raise InputError("both the user and the assistant said nothing; leave the pair out")
+        said = checked_moment("timestamp", timestamp) or self._clock()
+        self._register(user_id)
+        order = self._next_order()
+        if page_id is None or not self._pages.get(user_id, [checked_name("page_id", page_id)]):
+            page = Page(page_id or order, order, session_id, user_query, assistant_response, said)
+            self._pages.add(user_id, page)
+        self._backlog.add(user_id)
+        return page_id or order
+
+    def search_memory(
+        self,
+        user_id: str,
+        query: str,
+        top_k: int | None = None,
+        *,
+        session_id: str | None = None,
+        user_conversation_meta_data: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Return what the memory of a user has for a query, as texts for a prompt and as `hits`.
+
+        Args:
+            user_id: whose memory.
+            query: a question or a task, in words.
+            top_k: the number of results of all tiers together; `retrieval_page_topk` if left out. Each tier
+                gives at most `retrieval_page_topk` if you set it, and the larger of both otherwise.
+            session_id: only pages of this conversation.
+            user_conversation_meta_data: facts about this conversation, which the answer repeats.
+
+        Raises:
+            InputError: a name or the query is blank.
+        """
+        count = self.settings.retrieval_page_topk if top_k is None else top_k
+        if not checked_text("the query", query).strip() or count < 1:
+            raise InputError(f"the query is blank, or top_k is {count}; ask for something, and at least one result")
+        talk = self._updater.conversation(checked_name("user_id", user_id))
+        return self._retriever.search(talk, query, count, session_id, user_conversation_meta_data)
+
+    async def asave_memory(self, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401 - those of save_memory
+        """Run `save_memory` in a thread."""
+        return await asyncio.to_thread(self.save_memory, *args, **kwargs)
+
+    async def asearch_memory(self, *args: Any, **kwargs: Any) -> Answer:  # noqa: ANN401 - those of search_memory
+        """Run `search_memory` in a thread."""
+        return await asyncio.to_thread(self.search_memory, *args, **kwargs)
+
+    def flush(self) -> None:
+        """Wait until all pages that were saved here are in their tiers.
+
+        Raises:
+            LLMError: the chat model failed, or its budget is used up; the rest waits for the next save.
+        """
+        self._backlog.flush()
+
+    def profile(self, user_id: str) -> dict[str, Record]:
+        """Return the known dimensions of a user, each with `value`, `confidence` and `evidence`, the names of pages."""
+        known = self._records.get(user_id, PROFILE, [PROFILE]).get(PROFILE, {})
+        return {name: one for name, one in known.items() if name in self._allowed}
+
+    def set_profile(self, user_id: str, dimension: str, value: str) -> None:
+        """Correct a dimension of a user; an empty value erases it with all that pages said about it before.
+
+        Raises:
+            InputError: there is no such dimension.
+        """
+        key, trait = own_trait(dimension, value.strip(), self._clock())
+        known = self._records.all(user_id, TRAIT)
+        changes: dict[str, Record | None] = {key: trait}
+        if not value.strip():
+            changes |= {name: None for name, one in known.items() if one["dimension"] == dimension and name != key}
+        left = {name: one for name, one in {**known, **changes}.items() if one is not None}
+        writes: dict[tuple[str, str], Record | None] = {(TRAIT, name): one for name, one in changes.items()}
+        self._records.put(user_id, {**writes, (PROFILE, PROFILE): profile_of(left, self._allowed)})
+
+    def knowledge(self, user_id: str) -> dict[str, list[Record]]:
+        """Return the latest `knowledge_capacity` entries of each kind that hold; searches find all."""
+        most = self.settings.knowledge_capacity
+        return {kind: standing_knowledge(self._records.all(user_id, kind), most) for kind in KNOWLEDGE}
+
+    def export(self, folder: str | Path) -> None:
+        """Write MemoryOS's files: a JSON file for each user in `short_term`, `mid_term` and `long_term`."""
+        for item in self.store.search(_USERS, limit=2**31 - 1):
+            user_id = item.value["user_id"]
+            for tier, value in self._tiers(user_id).items():
+                write_json(Path(folder) / tier / f"{escaped(user_id)}.json", {"user_id": user_id, **value})
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Execute operations on the store below."""
+        return self.store.batch(ops)
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Execute operations on the store below."""
+        return await self.store.abatch(ops)
+
+    def close(self) -> None:
+        """Stop the background work, which the next opening continues, and close the store if it was opened here."""
+        self._backlog.stop()
+        self._calls.shutdown()
+        self._searches.shutdown()
+        if self._owned is not None:
+            self._owned.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _next_order(self) -> str:
+        """Return an order after all that were given out here, and by the clock after those of other processes."""
+        with self._lock:
+            self._last = max(self._last + 1, int(self._clock().timestamp() * 1e6))
+            return f"{self._last:016d}-{self._instance}"
+
+    def _register(self, user_id: str) -> None:
+        if user_id not in self._users:
+            self.store.put(_USERS, escaped(user_id), {"user_id": user_id}, index=False)
+            self._users.add(user_id)
+
+    def _tiers(self, user_id: str) -> dict[str, Record]:
+        talk = self._updater.conversation(user_id)
+        talk.read()
+        recent = [one.key for one in talk.timeline.newest(self.settings.short_term_max_capacity)]
+        placed = self._records.all(user_id, PAGE)
+        pages = {key: _shown(page) for key, page in self._pages.get(user_id, {*recent, *placed}).items()}
+        segments: dict[str, Record] = {}
+        now = self._clock().timestamp()
+        with talk.lock:
+            for one in talk.segments.values():
+                told = [{**pages[key], **placed[key]} for key in one.pages if key in pages and key in placed]
+                heat = one.heat(now, self.settings)
+                segments[one.id] = {
+                    "summary": one.summary, "keywords": one.front, "heat": heat, "visits": one.visited, "pages": told,
+                }  # fmt: skip
+        return {
+            "short_term": {"pages": [pages[key] for key in recent if key in pages]},
+            "mid_term": {"segments": segments},
+            "long_term": {"user_profile": self.profile(user_id), **self.knowledge(user_id)},
+        }
+
+
+def _opened(folder: str | Path | None, embedding: Embeddings | None) -> NeuroGraphMemory:
+    index: Any = None if embedding is None else {"embed": embedding}
+    return open_memory(RAM if folder is None else str(folder), index)
+
+
+def _embedder(store: BaseStore, embedding: Embeddings | None) -> Embedder:
+    """Return the embedder of a store of ours, else the given one, else the bundled one."""
+    if isinstance(store, NeuroStore):
+        if embedding is not None:
+            raise ConfigError("a NeuroStore has an embedder of its own; leave `embedding` out")
+        return store.memory.session.parts.embedder
+    return compose.build_text_embedder(compose.load_config()) if embedding is None else LangChainEmbedder(embedding)
+
+
+def _shown(page: Page) -> Record:
+    return {
+        "key": page.key, "session_id": page.session_id, "user": page.user, "assistant": page.assistant,
+        "timestamp": page.said.isoformat(),
+    }  # fmt: skip
