@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -87,28 +87,43 @@ class Segment:
         return cls(key, total, words, record["summary"], record["fit"], settled=record["settled"], last=record["last"])
 
 
-def similarities(
-    segments: Collection[Segment], vector: NDArray[np.float32], keywords: Collection[str]
-) -> NDArray[np.float64]:
-    """Return (n,) the cosine of a page with each segment plus the Jaccard index of their keywords, -1–2."""
-    totals = np.stack([segment.total for segment in segments])
-    lengths = np.linalg.norm(totals, axis=1)
-    cosines = np.divide(totals @ vector, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    words = frozenset(split_keywords(" ".join(keywords)))
-    jaccard = [_jaccard(words, frozenset(split_keywords(" ".join(segment.front)))) for segment in segments]
-    total: NDArray[np.float64] = np.add(cosines, jaccard)
-    return total
+class Topics:
+    """Finds the segment that a page joins, by the vectors and the keywords of the segments."""
 
+    def __init__(self, segments: Iterable[Segment]) -> None:
+        self._rows: dict[str, int] = {}
+        self._vectors: NDArray[np.float32] = np.zeros((0, 0), np.float32)
+        self._words: dict[str, frozenset[str]] = {}
+        self._with: defaultdict[str, set[str]] = defaultdict(set)
+        for segment in segments:
+            self.update(segment)
 
-def nearest(
-    segments: Mapping[str, Segment], vector: NDArray[np.float32], keywords: Collection[str], threshold: float
-) -> Segment | None:
-    """Return the segment that a page joins; None if no segment is as similar as the threshold."""
-    if not segments:
-        return None
-    scores = similarities(segments.values(), vector, keywords)
-    best = int(np.argmax(scores))
-    return list(segments.values())[best] if scores[best] >= threshold else None
+    def update(self, segment: Segment) -> None:
+        """Take in a segment that is new or has changed."""
+        row = self._rows.setdefault(segment.id, len(self._rows))
+        if row >= len(self._vectors):
+            grown = np.zeros((2 * row + 64, len(segment.total)), np.float32)
+            if row:
+                grown[:row] = self._vectors
+            self._vectors = grown
+        self._vectors[row] = segment.total / (float(np.linalg.norm(segment.total)) or 1.0)
+        before, now = self._words.get(segment.id, frozenset()), _stems(segment.front)
+        self._words[segment.id] = now
+        for word in before - now:
+            self._with[word].discard(segment.id)
+        for word in now - before:
+            self._with[word].add(segment.id)
+
+    def nearest(self, vector: NDArray[np.float32], keywords: Iterable[str], threshold: float) -> str | None:
+        """Return the segment whose cosine plus Jaccard index is highest; None if it is below the threshold."""
+        if not self._rows:
+            return None
+        scores, words = self._vectors[: len(self._rows)] @ vector, _stems(keywords)
+        for name in {name for word in words for name in self._with[word]}:
+            other = self._words[name]
+            scores[self._rows[name]] += len(words & other) / len(words | other)
+        best = int(np.argmax(scores))
+        return list(self._rows)[best] if scores[best] >= threshold else None
 
 
 def dormant(segments: Collection[Segment], now: float, settings: DialogueSettings) -> frozenset[str]:
@@ -120,6 +135,5 @@ def dormant(segments: Collection[Segment], now: float, settings: DialogueSetting
     return frozenset(one.id for one in sorted(cold, key=lambda one: (one.visited, one.last))[:surplus])
 
 
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    either = len(one | other)
-    return len(one & other) / either if either else 0.0
+def _stems(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(split_keywords(" ".join(words)))

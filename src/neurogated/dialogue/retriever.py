@@ -17,8 +17,6 @@ _DORMANT = 0.5
 """What a dormant segment leaves of the scores of its pages."""
 _KNOWN = 0.7
 """A sentence scores higher than the page that says it; this factor levels knowledge and pages."""
-_MORE = 2
-"""Pages are searched for this many times as many as are shown, because those of one tier may fill the front."""
 
 
 class Hit(NamedTuple):
@@ -83,7 +81,9 @@ class Retriever:
         parts, most = self._parts, self._parts.settings.retrieval_page_topk
         most = most if self._strict else max(most, top_k)
         start, records = self._threads.submit, parts.records
-        pages = start(parts.pages.search, talk.user_id, query, _MORE * most, session_id)
+        # All pages of the short-term memory may be better than those of the mid-term memory.
+        limit = most + parts.settings.short_term_max_capacity
+        pages = start(parts.pages.search, talk.user_id, query, limit, session_id)
         known = [start(records.search, talk.user_id, kind, query, most) for kind in KNOWLEDGE]
         profile = start(records.get, talk.user_id, PROFILE, [PROFILE])
         talk.read()

@@ -17,7 +17,7 @@ from neurogated.core.claims import ClaimJudge
 from neurogated.core.clock import Clock
 from neurogated.dialogue.analysts import Analyst
 from neurogated.dialogue.long_term import Dimension, learned_records, profile_of
-from neurogated.dialogue.mid_term import Segment, nearest
+from neurogated.dialogue.mid_term import Segment, Topics
 from neurogated.dialogue.model import (
     PAGE,
     PROFILE,
@@ -49,6 +49,7 @@ class Conversation:
         self.timeline = Timeline(user_id, pages)
         self.lock = threading.RLock()
         self.segments = {key: Segment.of(key, one) for key, one in records.all(user_id, SEGMENT).items()}
+        self.topics = Topics(self.segments.values())
         self.segment_of: dict[str, str] = {}
         self.waiting: dict[str, Place] = {}
         """The pages that are in no segment."""
@@ -152,7 +153,7 @@ class Updater:
         done = parts.records.get(user_id, PAGE, [place.key for place in batch])
         if not {record["segment"] for record in done.values()} <= talk.segments.keys():
             for key, record in parts.records.all(user_id, SEGMENT).items():
-                talk.segments.setdefault(key, Segment.of(key, record))
+                talk.topics.update(talk.segments.setdefault(key, Segment.of(key, record)))
         for key, record in done.items():
             talk.place(key, record)
         rest = [place for place in batch if place.key not in done]
@@ -174,10 +175,10 @@ class Updater:
         with talk.lock:
             for place, record in results:
                 vector, words = vectors[place.key], record["keywords"]
-                segment = nearest(talk.segments, vector, words, parts.settings.topic_similarity_threshold)
-                if segment is None:
-                    segment = talk.segments[place.key] = Segment(place.key, np.zeros_like(vector))
+                name = talk.topics.nearest(vector, words, parts.settings.topic_similarity_threshold) or place.key
+                segment = talk.segments.setdefault(name, Segment(name, np.zeros_like(vector)))
                 segment.add(place.key, vector, words, record["summary"], now)
+                talk.topics.update(segment)
                 record["segment"] = segment.id
                 talk.place(place.key, record)
                 talk.touched.add(segment.id)
