@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import runpy
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -74,7 +75,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
     shared = InMemoryStore()
     memories: list[MemoryOS] = []
 
-    def opening(**options: Any) -> MemoryOS:
+    def opening(**options: Any) -> MemoryOS:  # noqa: ANN401
         place = {"storage_dir": tmp_path / "memory"} if request.param == "ours" else {"store": shared}
         memories.append(MemoryOS(embedding=WordEmbeddings(), **place, **options))
         return memories[-1]
@@ -89,9 +90,10 @@ def _talk(memory: MemoryOS, count: int, *, user: str = "ana", session: str = "s"
     return [memory.save_memory(user, session, text, "") for n, text in enumerate(told)]
 
 
-def _exported(memory: MemoryOS, folder: Path, tier: str, user: str = "ana") -> Any:
+def _exported(memory: MemoryOS, folder: Path, tier: str, user: str = "ana") -> dict[str, Any]:
     memory.export(folder)
-    return json.loads((folder / tier / f"{user}.json").read_text())
+    found: dict[str, Any] = json.loads((folder / tier / f"{user}.json").read_text())
+    return found
 
 
 def _pages(memory: MemoryOS, folder: Path) -> list[dict[str, Any]]:
@@ -103,12 +105,12 @@ def _pages(memory: MemoryOS, folder: Path) -> list[dict[str, Any]]:
 
 def test_the_example_of_its_readme_runs_to_the_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     huggingface = ModuleType("langchain_huggingface")
-    huggingface.HuggingFaceEmbeddings = lambda model_name: WordEmbeddings()  # type: ignore[attr-defined]
+    huggingface.HuggingFaceEmbeddings = lambda **_: WordEmbeddings()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "langchain_huggingface", huggingface)
-    monkeypatch.setattr("langchain.chat_models.init_chat_model", lambda name: ScriptedChat(answers={}))
+    monkeypatch.setattr("langchain.chat_models.init_chat_model", lambda _: ScriptedChat(answers={}))
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
-    exec(EXAMPLE, names)
+    Path("example.py").write_text(EXAMPLE)
+    names = runpy.run_path("example.py")
     assert "The capital of France is Paris." in names["results"]["short_term_memory"]
     names["mem"].close()
     assert (tmp_path / "memory_storage").is_dir()
@@ -448,7 +450,7 @@ def _traits(prompt: str) -> dict[str, Any]:
         for name, value, quote in (
             ("Pets", "a cat", "cat"),
             ("Neuroticism", "high", "cat"),
-            ("Cars", "fast", "I drive"),
+            ("Cars", "two", "cars"),
         )
     ]
     return {"traits": found}
@@ -490,7 +492,7 @@ def test_a_model_that_fails_leaves_the_work_to_the_next_save(opened: Open, tmp_p
     broken = threading.Event()
     broken.set()
 
-    def page(prompt: str) -> Any:
+    def page(prompt: str) -> dict[str, Any]:
         if broken.is_set():
             raise ConnectionResetError("no network")
         return _page(prompt)

@@ -52,9 +52,9 @@ class ScriptedChat(BaseChatModel):
     def _generate(
         self,
         messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        stop: list[str] | None = None,  # noqa: ARG002
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: object,  # noqa: ARG002
     ) -> ChatResult:
         system, last = str(messages[0].content), str(messages[-1].content)
         kind = next(word for word in self.answers if word in system)
