@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
-from neurogated.dialogue.mid_term import dormant
 from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, PAGE, PROFILE, USER_KNOWLEDGE, Page, Record
 from neurogated.dialogue.updater import Conversation, Parts
 
@@ -120,11 +119,9 @@ class Retriever:
 
     def _tiers(self, talk: Conversation, found: Iterable[tuple[str, float]], recent: Collection[str]) -> list[Hit]:
         """Return the pages that were found with their tiers; those of dormant segments score less."""
-        with talk.lock:
-            asleep = dormant(talk.segments.values(), self._now(), self._parts.settings)
         hits = []
         for key, score in found:
-            weight = _DORMANT if talk.segment_of.get(key) in asleep else 1.0
+            weight = _DORMANT if talk.segment_of.get(key) in talk.asleep else 1.0
             hits.append(Hit(SHORT_TERM if key in recent else MID_TERM, key, score * weight, "", (key,)))
         return hits
 

@@ -17,7 +17,7 @@ from neurogated.core.claims import ClaimJudge
 from neurogated.core.clock import Clock
 from neurogated.dialogue.analysts import Analyst
 from neurogated.dialogue.long_term import Dimension, learned_records, profile_of
-from neurogated.dialogue.mid_term import Segment, Topics
+from neurogated.dialogue.mid_term import Segment, Topics, dormant
 from neurogated.dialogue.model import (
     PAGE,
     PROFILE,
@@ -61,6 +61,8 @@ class Conversation:
             self.place(key, record)
         for record in records.all(user_id, VISITS).values():
             self.segments[record["segment"]].visits[record["instance"]] = record["count"]
+        self.asleep: frozenset[str] = frozenset()
+        """The segments that are dormant."""
 
     def place(self, key: str, record: Record) -> None:
         """Take in that a page is in a segment, as its record says."""
@@ -136,6 +138,8 @@ class Updater:
                 _go_on(stop)
             self._learn(talk, stop)
             self._write_visits(talk)
+            with talk.lock:
+                talk.asleep = dormant(talk.segments.values(), self._parts.clock().timestamp(), self._parts.settings)
         except BaseException:
             # Memory and records may differ now; the records are read again.
             with self._lock:
