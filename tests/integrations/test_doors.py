@@ -17,6 +17,10 @@ DOORS = {
     "langchain_agents": "langchain",
     "openai_agents": "openai-agents",
     "anthropic_memory": "anthropic",
+    "llama_index": "llama-index",
+    "pydantic_ai": "pydantic-ai",
+    "google_adk": "google-adk",
+    "agent_framework": "agent-framework",
 }
 """Modules and their extras."""
 SHARED = {"conversation", "files"}

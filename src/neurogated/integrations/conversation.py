@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, TypedDict
 from uuid import uuid4
 
 from neurogated.core.model import MemoryNode
-from neurogated.ingestion.messages import ORIGINAL, read_message
+from neurogated.core.trace import RecalledMemory
+from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -53,17 +54,14 @@ class Conversation:
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Store messages with the present time, in one change if they are few."""
-        now = datetime.now(UTC)
-        given = [
-            {
-                "timestamp": now,
-                **storable(entry.message),
-                "id": f"message-{uuid4().hex}",
-                ORIGINAL: json.dumps(entry.original),
-            }
-            for entry in entries
-        ]
-        self.memory.add(given, **self._owner)
+        add_said(
+            self.memory,
+            [
+                {**entry.message, "id": f"message-{uuid4().hex}", ORIGINAL: json.dumps(entry.original)}
+                for entry in entries
+            ],
+            self._owner,
+        )
 
     def originals(self, limit: int | None = None) -> list[Any]:
         """Return the newest messages, oldest first; all if `limit` is None."""
@@ -108,9 +106,16 @@ def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]],
         owner: their scope.
     """
     known = {node.id for node in memory.store.get_nodes(list(messages), missing_ok=True)}
-    now = datetime.now(UTC)
-    new = [{"timestamp": now, **storable(one), "id": name} for name, one in messages.items() if name not in known]
-    memory.add(new, **owner)
+    add_said(memory, [{**one, "id": name} for name, one in messages.items() if name not in known], owner)
+
+
+def add_said(memory: NeuroGraphMemory, messages: Iterable[Mapping[str, Any]], owner: Owner) -> None:
+    """Store messages in the format of OpenAI or Anthropic, with the present time if they have none."""
+    given = [{"timestamp": datetime.now(UTC), **storable(one)} for one in messages]
+    for one in given:
+        if isinstance(text := one.get("content"), str) and not text.strip():
+            one["content"] = None  # such as a message that only calls tools
+    memory.add(given, **owner)
 
 
 def newest(memory: NeuroGraphMemory, session: Owner, limit: int | None = None) -> list[MemoryNode]:
@@ -147,16 +152,36 @@ def recall_options(
     }
 
 
-def current_turn(memory: NeuroGraphMemory, question: str, session: Owner) -> list[str]:
-    """Return the ids of the last message of the user if it asks `question`, and of the messages after it."""
-    if session.get("session_id") is None:
+def current_turn(memory: NeuroGraphMemory, question: str, owner: Owner) -> list[str]:
+    """Return the ids of the last message of the user if it asks `question` and has no answer yet.
+
+    In a session, the calls of tools after it and their results belong to the turn, too.
+    """
+    session: Owner = {"user_id": owner.get("user_id")}
+    if in_session := owner.get("session_id") is not None:
+        session["session_id"] = owner["session_id"]
+    last = newest(memory, session, _LONGEST_TURN)[::-1]
+    if in_session and last and (last[0].role, last[0].kind) == ("assistant", "turn"):
         return []
-    own: Owner = {"user_id": session.get("user_id"), "session_id": session["session_id"]}
-    last = newest(memory, own, _LONGEST_TURN)[::-1]
     after = list(takewhile(lambda node: node.role != _USER, last))
     asked = takewhile(lambda node: node.role == _USER and node.content in question, islice(last, len(after), None))
     ids = [node.id for node in asked]
-    return [*ids, *(node.id for node in after)] if ids else []
+    return [*ids, *(node.id for node in after if in_session)] if ids else []
+
+
+def details_of(memory: RecalledMemory) -> dict[str, Any]:
+    """Return the metadata of a memory for documents of frameworks, with its score, kind and further fields."""
+    node = memory.node
+    own = {name: value for name, value in node.metadata.items() if name not in {ORIGINAL, KEPT_ASIDE}}
+    fields = {
+        "title": node.title,
+        "role": node.role,
+        "speaker": node.speaker,
+        "session_id": node.scope.session_id,
+        "timestamp": node.timestamp and node.timestamp.isoformat(),
+    }
+    known = {name: value for name, value in fields.items() if value is not None}
+    return {**own, "score": memory.score, "kind": node.kind, **known}
 
 
 def _originals(nodes: Sequence[MemoryNode]) -> list[Any]:

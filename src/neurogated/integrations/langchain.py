@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from neurogated.core.extras import needs_extra
 from neurogated.core.trace import RecalledMemory
-from neurogated.integrations.conversation import Conversation, Entry, Owner, recall_options
+from neurogated.integrations.conversation import Conversation, Entry, Owner, details_of, recall_options
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -69,8 +69,4 @@ class MemoryChatHistory(BaseChatMessageHistory):
 
 
 def _document(memory: RecalledMemory) -> Document:
-    node, found = memory.node, {"score": memory.score, "kind": memory.node.kind}
-    named = {"title": node.title, "role": node.role, "speaker": node.speaker, "session_id": node.scope.session_id}
-    known = {name: value for name, value in named.items() if value is not None}
-    dated = {"timestamp": node.timestamp.isoformat()} if node.timestamp else {}
-    return Document(page_content=node.content, id=node.id, metadata={**node.metadata, **found, **known, **dated})
+    return Document(page_content=memory.content, id=memory.id, metadata=details_of(memory))

@@ -1,0 +1,81 @@
+"""Microsoft's Agent Framework: a context provider."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neurogated.context.model import CONTEXT_TOKENS
+from neurogated.core.extras import needs_extra
+from neurogated.errors import InputError
+from neurogated.integrations.conversation import Owner, add_said, last_question, recall_options
+from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.neuro_retriever import RecallOptions
+
+with needs_extra("agent-framework"):
+    from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
+
+
+class MemoryProvider(ContextProvider):
+    """Adds memories to the instructions of a run, and stores what is said.
+
+    The user is the argument `user_id`, or `session.state["user_id"]`.
+    """
+
+    def __init__(
+        self,
+        memory: NeuroGraphMemory,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        token_budget: int = CONTEXT_TOKENS,
+        options: RecallOptions | None = None,
+        source_id: str = "neurogated",
+    ) -> None:
+        """Take the scope, the maximum tokens of the memories, further options of the recall, and a name."""
+        super().__init__(source_id)
+        self._memory, self._user_id, self._agent_id = memory, user_id, agent_id
+        self._budget, self._options = token_budget, options
+
+    async def before_run(
+        self,
+        *,
+        agent: SupportsAgentRun,  # noqa: ARG002
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],  # noqa: ARG002
+    ) -> None:
+        """Recall memories for the last message of the user."""
+        question = last_question([_message(one) for one in context.input_messages])
+        if question and (text := await self._memory.aio.run(self._recall, question, self._owner(session))):
+            context.extend_instructions(self.source_id, text)
+
+    async def after_run(
+        self,
+        *,
+        agent: SupportsAgentRun,  # noqa: ARG002
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],  # noqa: ARG002
+    ) -> None:
+        """Store the messages of the run."""
+        answers = context.response.messages if context.response else []
+        said = [_message(one) for one in (*context.input_messages, *answers)]
+        await self._memory.aio.run(add_said, self._memory, said, self._owner(session))
+
+    def _recall(self, question: str, owner: Owner) -> str:
+        options = recall_options(self._memory, question, owner, self._options)
+        return self._memory.get_context(question, self._budget, **options).text
+
+    def _owner(self, session: AgentSession) -> Owner:
+        user_id = self._user_id or session.state.get("user_id")
+        if user_id is None:
+            raise InputError('the run names no user; give user_id to the provider, or session.state["user_id"]')
+        return {"user_id": user_id, "agent_id": self._agent_id, "session_id": session.session_id}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    calls = [{"name": one.name, "args": one.arguments} for one in message.contents if one.type == "function_call"]
+    results = [str(one.result) for one in message.contents if one.type == "function_result"]
+    texts = message.text or "\n".join(results)
+    said = {"role": message.role, "content": texts, "tool_calls": calls or None}
+    return {**said, "name": message.author_name} if message.author_name else said

@@ -1,0 +1,115 @@
+"""Google's Agent Development Kit: a memory service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from neurogated.core.extras import needs_extra
+from neurogated.core.trace import RecalledMemory
+from neurogated.integrations.conversation import Owner, add_new, add_said, details_of, message_ids, recall_options
+from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.neuro_retriever import RecallOptions
+
+with needs_extra("google-adk"):
+    from google.adk.events.event import Event
+    from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+    from google.adk.memory.memory_entry import MemoryEntry
+    from google.adk.sessions.session import Session
+    from google.genai import types
+
+
+class MemoryService(BaseMemoryService):
+    """Stores sessions, and recalls memories of a user in an app. The app is the agent of the memories."""
+
+    def __init__(self, memory: NeuroGraphMemory, *, options: RecallOptions | None = None) -> None:
+        """Take the memory and further options of the recall."""
+        self._memory, self._options = memory, options
+
+    async def add_session_to_memory(self, session: Session) -> None:
+        """Store the events of a session that are not stored yet."""
+        await self.add_events_to_memory(
+            app_name=session.app_name, user_id=session.user_id, events=session.events, session_id=session.id
+        )
+
+    async def add_events_to_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        events: Sequence[Event],
+        session_id: str | None = None,
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Store events that are not stored yet, with the metadata."""
+        owner: Owner = {"user_id": user_id, "agent_id": app_name, "session_id": session_id}
+        said = [one for one in events if one.content and one.content.parts and not one.partial]
+        messages = ({**_message(one), "metadata": dict(custom_metadata or {})} for one in said)
+        named = dict(zip(message_ids((one.id for one in said), owner), messages, strict=True))
+        await self._memory.aio.run(add_new, self._memory, named, owner)
+
+    async def add_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        memories: Sequence[MemoryEntry],
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Store texts that belong to no session."""
+        owner: Owner = {"user_id": user_id, "agent_id": app_name}
+        messages = [
+            {
+                **_said(one.content, one.author),
+                **({"timestamp": one.timestamp} if one.timestamp else {}),
+                "metadata": {**one.custom_metadata, **(custom_metadata or {})},
+            }
+            for one in memories
+        ]
+        await self._memory.aio.run(add_said, self._memory, messages, owner)
+
+    async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
+        """Return the memories that a question recalls, best first."""
+        return SearchMemoryResponse(memories=await self._memory.aio.run(self._recall, app_name, user_id, query))
+
+    async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
+        """Delete a memory of the user in the app; raises UnknownIdError if there never was one."""
+        if (
+            memory_id
+            and (scope := self._memory.get(memory_id).scope)
+            and (scope.user_id, scope.agent_id) == (user_id, app_name)
+        ):
+            await self._memory.aio.delete(memory_id)
+
+    def _recall(self, app_name: str, user_id: str, query: str) -> list[MemoryEntry]:
+        owner: Owner = {"user_id": user_id, "agent_id": app_name}
+        options = recall_options(self._memory, query, owner, self._options)
+        return [_entry(one) for one in self._memory.recall(query, **options)]
+
+
+def _message(event: Event) -> dict[str, Any]:
+    said = _said(event.content or types.Content(), event.author)
+    return {**said, "timestamp": datetime.fromtimestamp(event.timestamp, UTC)}
+
+
+def _said(content: types.Content, author: str | None) -> dict[str, Any]:
+    parts = content.parts or []
+    texts = [part.text for part in parts if part.text and not part.thought]
+    results = [str(part.function_response.response) for part in parts if part.function_response]
+    calls = [{"name": call.name, "args": call.args} for part in parts if (call := part.function_call)]
+    role = "tool" if results and not texts else "user" if (content.role or author) == "user" else "assistant"
+    name = None if author in {None, "user"} else author
+    return {"role": role, "content": "\n".join(texts or results), "tool_calls": calls or None, "name": name}
+
+
+def _entry(memory: RecalledMemory) -> MemoryEntry:
+    node = memory.node
+    role = "user" if node.role == "user" else "model"
+    return MemoryEntry(
+        id=node.id,
+        content=types.Content(role=role, parts=[types.Part(text=node.content)]),
+        author=node.speaker or node.role,
+        timestamp=node.timestamp.isoformat() if node.timestamp else None,
+        custom_metadata=details_of(memory),
+    )

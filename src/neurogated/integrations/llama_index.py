@@ -1,0 +1,87 @@
+"""LlamaIndex: a retriever, and a block of its agents' memory."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from neurogated.context.model import CONTEXT_TOKENS
+from neurogated.core.extras import needs_extra
+from neurogated.core.trace import RecalledMemory
+from neurogated.integrations.conversation import Owner, add_said, details_of, last_question, recall_options
+from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.neuro_retriever import RecallOptions
+
+with needs_extra("llama-index"):
+    from llama_index.core.base.llms.types import ToolCallBlock
+    from llama_index.core.bridge.pydantic import Field
+    from llama_index.core.llms import ChatMessage
+    from llama_index.core.memory import BaseMemoryBlock
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+
+class MemoryRetriever(BaseRetriever):
+    """Recalls memories as nodes."""
+
+    def __init__(
+        self,
+        memory: NeuroGraphMemory,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        options: RecallOptions | None = None,
+    ) -> None:
+        """Take the user, the conversation whose present turn is left out, and further options of the recall."""
+        super().__init__()
+        self._memory, self._options = memory, options
+        self._owner: Owner = {"user_id": user_id, "session_id": session_id}
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        question = query_bundle.query_str
+        options = recall_options(self._memory, question, self._owner, self._options)
+        return [_node(one) for one in self._memory.recall(question, **options)]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await self._memory.aio.run(self._retrieve, query_bundle)
+
+
+class MemoryBlock(BaseMemoryBlock[str]):
+    """Stores the messages that leave the short-term memory, and recalls memories for the last message of the user."""
+
+    name: str = "memories"
+    memory: NeuroGraphMemory = Field(exclude=True)
+    user_id: str | None = None
+    agent_id: str | None = None
+    token_budget: int = CONTEXT_TOKENS
+    options: dict[str, Any] = Field(default_factory=dict, description="further options of the recall")
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:  # noqa: ANN401 - as theirs
+        question = last_question([_message(one) for one in messages or ()])
+        return await self.memory.aio.run(self._recall, question, block_kwargs.get("session_id")) if question else ""
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        for message in messages:
+            owner = self._owner(message.additional_kwargs.get("session_id"))
+            await self.memory.aio.run(add_said, self.memory, [_message(message)], owner)
+
+    def _recall(self, question: str, session_id: str | None) -> str:
+        own = cast("RecallOptions", self.options)
+        options = recall_options(self.memory, question, self._owner(session_id), own)
+        return self.memory.get_context(question, self.token_budget, **options).text
+
+    def _owner(self, session_id: str | None) -> Owner:
+        return {"user_id": self.user_id, "agent_id": self.agent_id, "session_id": session_id}
+
+
+def _message(message: ChatMessage) -> dict[str, Any]:
+    calls = [
+        {"name": block.tool_name, "args": block.tool_kwargs}
+        for block in message.blocks
+        if isinstance(block, ToolCallBlock)
+    ]
+    return {"role": message.role.value, "content": message.content, "tool_calls": calls or None}
+
+
+def _node(memory: RecalledMemory) -> NodeWithScore:
+    node = TextNode(id_=memory.id, text=memory.content, metadata=details_of(memory))
+    return NodeWithScore(node=node, score=memory.score)

@@ -1,0 +1,137 @@
+"""Pydantic AI: tools to remember and recall, and a history that is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from neurogated.context.model import CONTEXT_TOKENS
+from neurogated.core.extras import needs_extra
+from neurogated.integrations.conversation import Conversation, Entry, Owner, recall_options
+from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.neuro_retriever import RecallOptions
+
+with needs_extra("pydantic-ai"):
+    from pydantic_ai import FunctionToolset, RunContext
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelMessagesTypeAdapter,
+        ModelRequest,
+        ModelResponse,
+        SystemPromptPart,
+        TextPart,
+        ToolReturnPart,
+        UserPromptPart,
+    )
+
+_MARK = "neurogated"
+"""The key in the metadata of a request that has memories; its value is the question."""
+
+
+def memory_toolset(
+    memory: NeuroGraphMemory,
+    *,
+    user_id: str | Callable[[RunContext[Any]], str | None] | None = None,
+    agent_id: str | None = None,
+    options: RecallOptions | None = None,
+) -> FunctionToolset[Any]:
+    """Return the tools `remember` and `recall`.
+
+    Args:
+        memory: the memory.
+        user_id: the user, or a function of the run, such as `lambda run: run.deps.user_id`.
+        agent_id: the agent.
+        options: further options of the recall.
+    """
+
+    def owner_of(run: RunContext[Any]) -> Owner:
+        user = user_id(run) if callable(user_id) else user_id
+        return {"user_id": user, "agent_id": agent_id, "session_id": run.conversation_id}
+
+    async def remember(run: RunContext[Any], text: str) -> str:
+        """Remember a text for later conversations."""
+        owner = owner_of(run)
+        await memory.aio.add(text, user_id=owner["user_id"], agent_id=agent_id, timestamp=datetime.now(UTC))
+        return "remembered"
+
+    async def recall(run: RunContext[Any], question: str) -> str:
+        """Return memories of earlier conversations that answer a question."""
+
+        def found() -> str:
+            chosen = recall_options(memory, _text_of(run.prompt) or question, owner_of(run), options)
+            return memory.recall(question, **chosen).as_text(CONTEXT_TOKENS)
+
+        return await memory.aio.run(found) or "nothing"
+
+    return FunctionToolset([remember, recall])
+
+
+class MemoryHistory:
+    """The messages of one conversation. They come back as they went in, also in another process.
+
+    `ProcessHistory(history.add_memories)` puts memories of all conversations before the last message of the user.
+    """
+
+    def __init__(
+        self,
+        memory: NeuroGraphMemory,
+        session_id: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        token_budget: int = CONTEXT_TOKENS,
+        options: RecallOptions | None = None,
+    ) -> None:
+        """Take the scope, the maximum tokens of the memories, and further options of the recall."""
+        self._conversation = Conversation(memory, session_id, user_id=user_id, agent_id=agent_id)
+        self._owner: Owner = {"user_id": user_id, "agent_id": agent_id, "session_id": session_id}
+        self._budget, self._options = token_budget, options
+
+    def load(self) -> list[ModelMessage]:
+        """Return all messages, as the `message_history` of a run."""
+        return ModelMessagesTypeAdapter.validate_python(self._conversation.originals())
+
+    def save(self, messages: Sequence[ModelMessage]) -> None:
+        """Store the `new_messages()` of a run."""
+        said = [one for one in messages if _MARK not in (one.metadata or {})]
+        originals = ModelMessagesTypeAdapter.dump_python(said, mode="json")
+        self._conversation.add(map(Entry, map(_message, said), originals))
+
+    async def add_memories(self, messages: list[ModelMessage]) -> list[ModelMessage]:
+        """Return the messages with memories, which are recalled once for each message of the user."""
+        asked = [place for place, one in enumerate(messages) if _question(one)]
+        if not asked:
+            return messages
+        place, question = asked[-1], _question(messages[asked[-1]])
+        if place and (messages[place - 1].metadata or {}).get(_MARK) == question:
+            return messages
+        text = await self._conversation.memory.aio.run(self._recall, question)
+        memories = [ModelRequest([SystemPromptPart(text)], metadata={_MARK: question})] if text else []
+        before = [one for one in messages[:place] if _MARK not in (one.metadata or {})]
+        return [*before, *memories, *messages[place:]]
+
+    def _recall(self, question: str) -> str:
+        memory = self._conversation.memory
+        options = recall_options(memory, question, self._owner, self._options)
+        return memory.get_context(question, self._budget, **options).text
+
+
+def _question(message: ModelMessage) -> str:
+    prompts = [one.content for one in message.parts if isinstance(one, UserPromptPart)]
+    return "\n".join(filter(None, map(_text_of, prompts)))
+
+
+def _text_of(prompt: Any) -> str:  # noqa: ANN401 - a text, parts of a prompt, or None
+    return prompt if isinstance(prompt, str) else "\n".join(one for one in prompt or () if isinstance(one, str))
+
+
+def _message(message: ModelMessage) -> dict[str, Any]:
+    if isinstance(message, ModelResponse):
+        calls = [{"name": call.tool_name, "args": call.args} for call in message.tool_calls]
+        texts = [part.content for part in message.parts if isinstance(part, TextPart)]
+        return {"role": "assistant", "content": "\n".join(texts), "tool_calls": calls or None}
+    if question := _question(message):
+        return {"role": "user", "content": question}
+    results = [part.model_response_str() for part in message.parts if isinstance(part, ToolReturnPart)]
+    return {"role": "tool" if results else "system", "content": "\n".join(results)}

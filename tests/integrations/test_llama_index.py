@@ -1,0 +1,120 @@
+"""LlamaIndex's retriever and memory block over a memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from llama_index.core.base.llms.types import ImageBlock, TextBlock, ToolCallBlock
+from llama_index.core.chat_engine import SimpleChatEngine
+from llama_index.core.llms import ChatMessage
+from llama_index.core.llms.mock import MockLLMWithChatMemoryOfLastCall
+from llama_index.core.memory import Memory
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.integrations.llama_index import MemoryBlock, MemoryRetriever
+
+QUESTION = "What is the name of my heron?"
+FACT = "The name of my heron is Ada."
+
+
+def test_a_retriever_returns_nodes_of_its_user(memory: NeuroGraphMemory) -> None:
+    memory.add(FACT, user_id="ana", title="Birds", metadata={"place": "pond"})
+    memory.add("The name of my heron is Bo.", user_id="bob")
+    ana = MemoryRetriever(memory, user_id="ana", options={"top_n": 3})
+    (found,) = ana.retrieve(QUESTION)
+    assert (found.text, found.score is not None) == (FACT, True)
+    assert {"place": "pond", "title": "Birds"}.items() <= found.metadata.items()
+    (found,) = asyncio.run(MemoryRetriever(memory, user_id="bob").aretrieve(QUESTION))
+    assert "Bo" in found.text
+
+
+@pytest.mark.parametrize("session", ["tuesday", None])
+def test_a_retriever_leaves_out_the_question_that_is_stored_before_it_is_asked(
+    memory: NeuroGraphMemory, session: str | None
+) -> None:
+    memory.add(FACT, user_id="ana", session_id="monday")
+    memory.add({"role": "user", "content": QUESTION}, user_id="ana", session_id="tuesday")
+    found = MemoryRetriever(memory, user_id="ana", session_id=session).retrieve(QUESTION)
+    assert [one.text for one in found] == [FACT]
+
+
+@asynccontextmanager
+async def _memory(memory: NeuroGraphMemory, session: str, user: str) -> AsyncIterator[Memory]:
+    engine = create_async_engine("sqlite+aiosqlite:///:memory:")
+    yield Memory.from_defaults(
+        session_id=session,
+        token_limit=60,
+        token_flush_size=20,
+        chat_history_token_ratio=0.5,
+        memory_blocks=[MemoryBlock(memory=memory, user_id=user, token_budget=500)],
+        tokenizer_fn=str.split,
+        async_engine=engine,
+    )
+    await engine.dispose()
+
+
+def test_what_leaves_the_short_term_memory_is_recalled_in_another_session(config: MemoryConfig) -> None:
+    async def fill(memory: NeuroGraphMemory) -> None:
+        async with _memory(memory, "monday", "ana") as theirs:
+            await theirs.aput_messages([ChatMessage(FACT), ChatMessage("Noted.", role="assistant")])
+            for number in range(12):
+                await theirs.aput(ChatMessage(f"This is message number {number} of a long talk."))
+                await theirs.aput(ChatMessage("I see.", role="assistant"))
+
+    async def ask(memory: NeuroGraphMemory, user: str) -> str:
+        async with _memory(memory, "tuesday", user) as theirs:
+            await theirs.aput(ChatMessage(QUESTION))
+            return "\n".join(str(one.content) for one in await theirs.aget() if one.role == "system")
+
+    with NeuroGraphMemory(config) as memory:
+        asyncio.run(fill(memory))
+        stored = memory.find(user_id="ana", session_id="monday")
+        assert stored[0].content == FACT
+        assert len({one.id for one in stored}) == len(stored)
+    with NeuroGraphMemory(config) as memory:
+        told = asyncio.run(ask(memory, "ana"))
+        assert "Ada" in told
+        assert QUESTION not in told
+        assert asyncio.run(ask(memory, "bob")) == ""
+
+
+def test_a_question_that_is_stored_already_does_not_answer_itself(memory: NeuroGraphMemory) -> None:
+    block = MemoryBlock(memory=memory, user_id="ana", options={"min_score": -1.0})
+
+    async def ask() -> str:
+        await block.aput([ChatMessage(FACT)], session_id="monday")
+        await block.aput([ChatMessage(QUESTION)], session_id="tuesday")
+        return await block.aget([ChatMessage(QUESTION)], session_id="tuesday")
+
+    told = asyncio.run(ask())
+    assert "Ada" in told
+    assert QUESTION not in told
+
+
+def test_a_chat_engine_gets_the_memories(memory: NeuroGraphMemory) -> None:
+    memory.add(FACT, user_id="ana", session_id="monday")
+    model = MockLLMWithChatMemoryOfLastCall(max_tokens=None)
+
+    async def chat() -> None:
+        async with _memory(memory, "tuesday", "ana") as theirs:
+            await SimpleChatEngine.from_defaults(llm=model, memory=theirs).achat(QUESTION)
+
+    asyncio.run(chat())
+    assert "Ada" in str([one.content for one in model.last_chat_messages or () if one.role == "system"])
+
+
+def test_calls_of_tools_and_messages_without_text_are_taken(memory: NeuroGraphMemory) -> None:
+    call = ToolCallBlock(tool_name="weather", tool_kwargs={"city": "Lyon"})
+    messages = [
+        ChatMessage([TextBlock(text="See:"), ImageBlock(url="https://x/y.png")]),
+        ChatMessage([call], role="assistant"),
+        ChatMessage("", role="tool"),
+        ChatMessage([ImageBlock(url="https://x/y.png")]),
+    ]
+    asyncio.run(MemoryBlock(memory=memory, user_id="ana").aput(messages, session_id="monday"))
+    said = memory.find(user_id="ana", session_id="monday")
+    assert [(one.kind, one.content) for one in said] == [("turn", "See:"), ("call", 'weather(city="Lyon")')]
