@@ -7,7 +7,7 @@ from typing import Any
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
 from neurogated.errors import InputError
-from neurogated.integrations.conversation import Owner, add_said, last_question, recall_options
+from neurogated.integrations.conversation import Owner, add_said, context_for, last_question
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -46,7 +46,8 @@ class MemoryProvider(ContextProvider):
     ) -> None:
         """Recall memories for the last message of the user."""
         question = last_question([_message(one) for one in context.input_messages])
-        if question and (text := await self._memory.aio.run(self._recall, question, self._owner(session))):
+        given = (self._memory, question, self._owner(session), self._budget, self._options)
+        if question and (text := await self._memory.aio.run(context_for, *given)):
             context.extend_instructions(self.source_id, text)
 
     async def after_run(
@@ -61,10 +62,6 @@ class MemoryProvider(ContextProvider):
         answers = context.response.messages if context.response else []
         said = [_message(one) for one in (*context.input_messages, *answers)]
         await self._memory.aio.run(add_said, self._memory, said, self._owner(session))
-
-    def _recall(self, question: str, owner: Owner) -> str:
-        options = recall_options(self._memory, question, owner, self._options)
-        return self._memory.get_context(question, self._budget, **options).text
 
     def _owner(self, session: AgentSession) -> Owner:
         user_id = self._user_id or session.state.get("user_id")

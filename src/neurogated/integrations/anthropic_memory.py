@@ -8,18 +8,10 @@ from neurogated.memory import NeuroGraphMemory
 
 with needs_extra("anthropic"):
     from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
-    from anthropic.types.beta import (
-        BetaMemoryTool20250818CreateCommand,
-        BetaMemoryTool20250818DeleteCommand,
-        BetaMemoryTool20250818InsertCommand,
-        BetaMemoryTool20250818RenameCommand,
-        BetaMemoryTool20250818StrReplaceCommand,
-        BetaMemoryTool20250818ViewCommand,
-    )
+    from anthropic.types import beta
 
 _ROOT = "memories"
-_AROUND = 2
-"""Lines before and after a change that the answer shows."""
+_AROUND = 2  # lines before and after a change that the answer shows
 
 
 class MemoryTool(BetaAbstractMemoryTool):
@@ -31,7 +23,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         self._files = MemoryFiles(memory, user_id, agent_id)
         self._session = memory.session
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+    def view(self, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
         """Return the numbered lines of a file, or the files of a folder up to two levels deep."""
         path = _path(command.path)
         if (text := self._files.text(path)) is None:
@@ -41,13 +33,13 @@ class MemoryTool(BetaAbstractMemoryTool):
         shown = numbered(lines, max(1, first), len(lines) if last == -1 else last)
         return f"Here's the content of {command.path} with line numbers:\n{shown}"
 
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+    def create(self, command: beta.BetaMemoryTool20250818CreateCommand) -> str:
         """Write a new file."""
         with self._session.exclusively():
             self._files.write(self._free(command.path), command.file_text)
         return f"File created successfully at: {command.path}"
 
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+    def str_replace(self, command: beta.BetaMemoryTool20250818StrReplaceCommand) -> str:
         """Replace a text that occurs once in a file."""
         old, new = command.old_str, command.new_str
         with self._session.exclusively():
@@ -61,7 +53,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         shown = numbered(changed.split("\n"), max(1, lines[0] - _AROUND), lines[0] + new.count("\n") + _AROUND)
         return f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{shown}"
 
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+    def insert(self, command: beta.BetaMemoryTool20250818InsertCommand) -> str:
         """Insert lines after a line; 0 inserts at the beginning."""
         with self._session.exclusively():
             text = self._text(command.path)
@@ -73,13 +65,13 @@ class MemoryTool(BetaAbstractMemoryTool):
             self._files.write(_path(command.path), changed if changed.endswith("\n") else f"{changed}\n")
         return f"The file {command.path} has been edited."
 
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+    def delete(self, command: beta.BetaMemoryTool20250818DeleteCommand) -> str:
         """Delete a file, or a folder with its files."""
         with self._session.exclusively():
             self._files.delete(self._movable(command.path))
         return f"Successfully deleted {command.path}"
 
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+    def rename(self, command: beta.BetaMemoryTool20250818RenameCommand) -> str:
         """Move a file, or a folder with its files."""
         with self._session.exclusively():
             files, old, new = self._movable(command.old_path), _path(command.old_path), self._free(command.new_path)
@@ -98,7 +90,7 @@ class MemoryTool(BetaAbstractMemoryTool):
     def _existing(self, path: str) -> dict[Path, str]:
         files = self._files.below(_path(path))
         if not files and _path(path) != (_ROOT,):
-            raise ToolError(f"The path {path} does not exist. Please provide a valid path.")
+            raise ToolError(f"The path {path} does not exist")
         return files
 
     def _movable(self, path: str) -> dict[Path, str]:
@@ -108,7 +100,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def _text(self, path: str) -> str:
         if (text := self._files.text(_path(path))) is None:
-            raise ToolError(f"The path {path} is no file. Please provide a valid path.")
+            raise ToolError(f"The path {path} is no file")
         return text
 
     def _free(self, path: str) -> Path:

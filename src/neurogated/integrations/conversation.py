@@ -152,6 +152,20 @@ def recall_options(
     }
 
 
+def context_for(
+    memory: NeuroGraphMemory,
+    question: str,
+    owner: Owner,
+    token_budget: int,
+    options: RecallOptions | None = None,
+    *,
+    left_out: Iterable[str] = (),
+) -> str:
+    """Return the memories for a question of a session as text for a prompt; see `recall_options`."""
+    chosen = recall_options(memory, question, owner, options, left_out)
+    return memory.get_context(question, token_budget, **chosen).text
+
+
 def current_turn(memory: NeuroGraphMemory, question: str, owner: Owner) -> list[str]:
     """Return the ids of the last message of the user if it asks `question` and has no answer yet.
 

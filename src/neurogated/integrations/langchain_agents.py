@@ -8,7 +8,7 @@ from typing import Annotated, Any, NotRequired
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
 from neurogated.errors import InputError
-from neurogated.integrations.conversation import Owner, add_new, message_ids, recall_options
+from neurogated.integrations.conversation import Owner, add_new, context_for, message_ids
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -43,15 +43,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         token_budget: int = CONTEXT_TOKENS,
         options: RecallOptions | None = None,
     ) -> None:
-        """Take the memory.
-
-        Args:
-            memory: the memory.
-            user_id: the user, if the agent serves only one.
-            agent_id: the agent.
-            token_budget: maximum tokens of the memories.
-            options: further options of the recall.
-        """
+        """Take the memory, the user if the agent serves only one, the agent, and options of the recall."""
         super().__init__()
         self._memory, self._user_id, self._agent_id = memory, user_id, agent_id
         self._budget, self._options = token_budget, options
@@ -63,9 +55,8 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         if not question.strip():
             return None
         owner = self._owner(runtime)
-        seen = _ids(state["messages"], owner)
-        options = recall_options(self._memory, question, owner, self._options, seen)
-        return {"memories": self._memory.get_context(question, self._budget, **options).text}
+        seen = message_ids((one.id for one in state["messages"]), owner)
+        return {"memories": context_for(self._memory, question, owner, self._budget, self._options, left_out=seen)}
 
     async def abefore_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Recall in a thread of the memory."""
@@ -87,8 +78,8 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         """Store the messages of this run. Storing one again changes nothing."""
         owner = self._owner(runtime)
         said = [one for one in _this_run(state["messages"]) if "lc_source" not in one.additional_kwargs]
-        messages = map(convert_to_openai_messages, said)
-        add_new(self._memory, dict(zip(_ids(said, owner), messages, strict=True)), owner)
+        ids = message_ids((one.id for one in said), owner)
+        add_new(self._memory, dict(zip(ids, map(convert_to_openai_messages, said), strict=True)), owner)
 
     async def aafter_agent(self, state: MemoryState, runtime: Runtime[Any]) -> None:
         """Store in a thread of the memory."""
@@ -115,14 +106,10 @@ def _with_memories(request: ModelRequest[Any]) -> ModelRequest[Any]:
     return request.override(system_message=SystemMessage(content_blocks=blocks))
 
 
-def _ids(messages: Sequence[AnyMessage], owner: Owner) -> list[str]:
-    return message_ids((one.id for one in messages), owner)
-
-
 def _this_run(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
     """Return the last messages of the user that follow each other, and all after them."""
-    asked = [isinstance(one, HumanMessage) for one in messages]
-    first = next((place for place in range(len(asked) - 1, -1, -1) if asked[place]), 0)
-    while first and asked[first - 1]:
-        first -= 1
-    return messages[first:]
+    place = len(messages)
+    for asked in (False, True):
+        while place and isinstance(messages[place - 1], HumanMessage) == asked:
+            place -= 1
+    return messages[place:]

@@ -7,7 +7,14 @@ from typing import Any, cast
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
 from neurogated.core.trace import RecalledMemory
-from neurogated.integrations.conversation import Owner, add_said, details_of, last_question, recall_options
+from neurogated.integrations.conversation import (
+    Owner,
+    add_said,
+    context_for,
+    details_of,
+    last_question,
+    recall_options,
+)
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -57,17 +64,14 @@ class MemoryBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:  # noqa: ANN401 - as theirs
         question = last_question([_message(one) for one in messages or ()])
-        return await self.memory.aio.run(self._recall, question, block_kwargs.get("session_id")) if question else ""
+        owner, options = self._owner(block_kwargs.get("session_id")), cast("RecallOptions", self.options)
+        given = (self.memory, question, owner, self.token_budget, options)
+        return await self.memory.aio.run(context_for, *given) if question else ""
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         for message in messages:
             owner = self._owner(message.additional_kwargs.get("session_id"))
             await self.memory.aio.run(add_said, self.memory, [_message(message)], owner)
-
-    def _recall(self, question: str, session_id: str | None) -> str:
-        own = cast("RecallOptions", self.options)
-        options = recall_options(self.memory, question, self._owner(session_id), own)
-        return self.memory.get_context(question, self.token_budget, **options).text
 
     def _owner(self, session_id: str | None) -> Owner:
         return {"user_id": self.user_id, "agent_id": self.agent_id, "session_id": session_id}

@@ -6,7 +6,7 @@ from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import Conversation, Entry, Owner, last_question, recall_options
+from neurogated.integrations.conversation import Conversation, Entry, Owner, context_for, last_question
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -75,14 +75,11 @@ class MemorySession(Session):
         given = data.model_data
         question = last_question(given.input)
         if question and question != self._recalled[0]:
-            self._recalled = (question, await self._run(self._recall, question))
+            memory = self._conversation.memory
+            text = await self._run(context_for, memory, question, self._owner, self._budget, self._options)
+            self._recalled = (question, text)
         parts = filter(None, (given.instructions, self._recalled[1] if question else ""))
         return ModelInputData(input=given.input, instructions="\n\n".join(parts) or None)
-
-    def _recall(self, question: str) -> str:
-        memory = self._conversation.memory
-        options = recall_options(memory, question, self._owner, self._options)
-        return memory.get_context(question, self._budget, **options).text
 
     async def _run(self, call: Any, *given: Any) -> Any:  # noqa: ANN401
         return await self._conversation.memory.aio.run(call, *given)

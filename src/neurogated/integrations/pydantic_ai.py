@@ -1,19 +1,18 @@
-"""Pydantic AI: tools to remember and recall, and a history that is stored."""
+"""Pydantic AI: a history that is stored, and memories before the last message; see `pydantic_ai_tools` for tools."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import Conversation, Entry, Owner, recall_options
+from neurogated.integrations.conversation import Conversation, Entry, Owner, context_for
+from neurogated.integrations.pydantic_ai_tools import text_of
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
 with needs_extra("pydantic-ai"):
-    from pydantic_ai import FunctionToolset, RunContext
     from pydantic_ai.messages import (
         ModelMessage,
         ModelMessagesTypeAdapter,
@@ -27,44 +26,6 @@ with needs_extra("pydantic-ai"):
 
 _MARK = "neurogated"
 """The key in the metadata of a request that has memories; its value is the question."""
-
-
-def memory_toolset(
-    memory: NeuroGraphMemory,
-    *,
-    user_id: str | Callable[[RunContext[Any]], str | None] | None = None,
-    agent_id: str | None = None,
-    options: RecallOptions | None = None,
-) -> FunctionToolset[Any]:
-    """Return the tools `remember` and `recall`.
-
-    Args:
-        memory: the memory.
-        user_id: the user, or a function of the run, such as `lambda run: run.deps.user_id`.
-        agent_id: the agent.
-        options: further options of the recall.
-    """
-
-    def owner_of(run: RunContext[Any]) -> Owner:
-        user = user_id(run) if callable(user_id) else user_id
-        return {"user_id": user, "agent_id": agent_id, "session_id": run.conversation_id}
-
-    async def remember(run: RunContext[Any], text: str) -> str:
-        """Remember a text for later conversations."""
-        owner = owner_of(run)
-        await memory.aio.add(text, user_id=owner["user_id"], agent_id=agent_id, timestamp=datetime.now(UTC))
-        return "remembered"
-
-    async def recall(run: RunContext[Any], question: str) -> str:
-        """Return memories of earlier conversations that answer a question."""
-
-        def found() -> str:
-            chosen = recall_options(memory, _text_of(run.prompt) or question, owner_of(run), options)
-            return memory.recall(question, **chosen).as_text(CONTEXT_TOKENS)
-
-        return await memory.aio.run(found) or "nothing"
-
-    return FunctionToolset([remember, recall])
 
 
 class MemoryHistory:
@@ -106,24 +67,16 @@ class MemoryHistory:
         place, question = asked[-1], _question(messages[asked[-1]])
         if place and (messages[place - 1].metadata or {}).get(_MARK) == question:
             return messages
-        text = await self._conversation.memory.aio.run(self._recall, question)
+        memory = self._conversation.memory
+        text = await memory.aio.run(context_for, memory, question, self._owner, self._budget, self._options)
         memories = [ModelRequest([SystemPromptPart(text)], metadata={_MARK: question})] if text else []
         before = [one for one in messages[:place] if _MARK not in (one.metadata or {})]
         return [*before, *memories, *messages[place:]]
 
-    def _recall(self, question: str) -> str:
-        memory = self._conversation.memory
-        options = recall_options(memory, question, self._owner, self._options)
-        return memory.get_context(question, self._budget, **options).text
-
 
 def _question(message: ModelMessage) -> str:
     prompts = [one.content for one in message.parts if isinstance(one, UserPromptPart)]
-    return "\n".join(filter(None, map(_text_of, prompts)))
-
-
-def _text_of(prompt: Any) -> str:  # noqa: ANN401 - a text, parts of a prompt, or None
-    return prompt if isinstance(prompt, str) else "\n".join(one for one in prompt or () if isinstance(one, str))
+    return "\n".join(filter(None, map(text_of, prompts)))
 
 
 def _message(message: ModelMessage) -> dict[str, Any]:
