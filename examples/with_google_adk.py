@@ -24,7 +24,7 @@ from neurogated.integrations.google_adk import MemoryService
 
 
 class Script(BaseLlm):
-    """Prints the instructions, and answers."""
+    """Prints its prompt, and answers."""
 
     async def generate_content_async(
         self,
@@ -32,7 +32,7 @@ class Script(BaseLlm):
         stream: bool = False,  # noqa: ARG002, FBT001, FBT002 - as theirs
     ) -> AsyncGenerator[LlmResponse, None]:
         """Yield the answer."""
-        print(llm_request.config.system_instruction)
+        print(*(part.text for content in llm_request.contents for part in content.parts or ()), sep="\n")
         yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text="I see.")]))
 
 

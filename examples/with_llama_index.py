@@ -18,9 +18,9 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.llama_index import MemoryBlock
 
 
-async def ask(memory: NeuroGraphMemory, user: str, day: str, words: str) -> None:
-    """Run one turn of a conversation. The small limits make the short-term memory overflow soon."""
-    engine = create_async_engine("sqlite+aiosqlite:///:memory:")
+async def talk(memory: NeuroGraphMemory, user: str, day: str, *said: str) -> None:
+    """Run a conversation. The small limits make the short-term memory overflow soon."""
+    database = create_async_engine("sqlite+aiosqlite:///:memory:")
     block = MemoryBlock(memory=memory, user_id=user, token_budget=200)
     session = Memory.from_defaults(
         session_id=f"{user} {day}",
@@ -29,21 +29,20 @@ async def ask(memory: NeuroGraphMemory, user: str, day: str, words: str) -> None
         chat_history_token_ratio=0.5,
         memory_blocks=[block],
         tokenizer_fn=str.split,
-        async_engine=engine,
+        async_engine=database,
     )
-    answer = await SimpleChatEngine.from_defaults(llm=MockLLM(), memory=session).achat(words)
-    print(f"\n{user}: {words}\n{answer}")
-    await engine.dispose()
+    chat = SimpleChatEngine.from_defaults(llm=MockLLM(max_tokens=None), memory=session)
+    for words in said:
+        print(f"\n{user}: {words}\n{await chat.achat(words)}")
+    await database.dispose()
 
 
 def main(folder: str) -> None:
     """Tell the engine something in one session, and ask for it in another one."""
     with NeuroGraphMemory(MemoryConfig(save_dir=folder)) as memory:
-        asyncio.run(
-            ask(memory, "ana", "monday", "My heron is called Ada. " + "It likes the pond behind the house. " * 4)
-        )
-        asyncio.run(ask(memory, "ana", "tuesday", "What is my heron called?"))
-        asyncio.run(ask(memory, "bob", "tuesday", "What is my heron called?"))
+        asyncio.run(talk(memory, "ana", "monday", "My heron is called Ada.", "It likes the pond behind the old house."))
+        asyncio.run(talk(memory, "ana", "tuesday", "What is my heron called?"))
+        asyncio.run(talk(memory, "bob", "tuesday", "What is my heron called?"))
 
 
 if __name__ == "__main__":
