@@ -1,0 +1,76 @@
+"""`NeuroStore` and `AsyncNeuroStore` pass every probe of the kit for stores of LangGraph."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar
+
+from langgraph.store.base import BaseStore, IndexConfig, TTLConfig
+
+from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
+from neurogated.integrations.langgraph.embedding import embedder_of
+from neurogated.testing.langgraph import LangGraphStoreContract
+
+
+class NeuroStoreContract(LangGraphStoreContract):
+    """Opens stores whose clock can be moved forward."""
+
+    lifetime = 10
+    order: ClassVar[str] = "activation"
+    ahead = timedelta()
+
+    @contextmanager
+    def open_store(
+        self, place: str, *, index: IndexConfig | None = None, ttl: TTLConfig | None = None
+    ) -> Iterator[BaseStore]:
+        config = MemoryConfig(storage="sqlite", save_dir=place, embedding_name="hash")
+        parts = compose.build(config, clock=lambda: datetime.now(UTC) + self.ahead, embedder=embedder_of(index))
+        with (
+            NeuroGraphMemory(config, parts=parts) as memory,
+            NeuroStore(memory, index=index, ttl=ttl, order=self.order) as store,
+        ):
+            yield store
+
+    def advance(self, store: BaseStore, minutes: float) -> None:  # noqa: ARG002 - all stores of a test have one clock
+        self.ahead += timedelta(minutes=minutes)
+
+
+class TestNeuroStore(NeuroStoreContract):
+    pass
+
+
+class TestNeuroStoreByCosine(NeuroStoreContract):
+    order = "cosine"
+
+
+class TestAsyncNeuroStore(NeuroStoreContract):
+    loop: asyncio.AbstractEventLoop
+
+    @contextmanager
+    def open_store(
+        self, place: str, *, index: IndexConfig | None = None, ttl: TTLConfig | None = None
+    ) -> Iterator[BaseStore]:
+        self.loop = loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+        try:
+            with super().open_store(place, index=index, ttl=ttl) as below:
+                yield self.run(_created(below))
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+    def run(self, call: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(call, self.loop).result()
+
+    def sweep(self, store: Any) -> int:
+        return int(self.run(store.sweep_ttl()))
+
+
+async def _created(below: BaseStore) -> AsyncNeuroStore:
+    assert isinstance(below, NeuroStore)
+    return AsyncNeuroStore(below)
