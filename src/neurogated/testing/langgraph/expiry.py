@@ -9,6 +9,12 @@ from neurogated.testing.langgraph.base import DOCS, NewStore, StoreContractBase,
 class ExpiryContract(StoreContractBase):
     """TTL: the time to live of items, in minutes, and its configuration."""
 
+    @pytest.fixture
+    def timed(self, opened: NewStore) -> BaseStore:
+        """Return a new, empty store with the documented defaults; skip the test if items cannot expire."""
+        self.require("ttl", "expiry")
+        return opened(ttl={})
+
     def test_support_for_ttl_is_declared(self, store: BaseStore) -> None:
         """`supports_ttl` tells callers whether they may pass `ttl`; without it, put raises `NotImplementedError`."""
         assert store.supports_ttl == self.ttl
@@ -17,19 +23,17 @@ class ExpiryContract(StoreContractBase):
                 store.put(DOCS, "one", {"n": 1}, ttl=1)
             assert store.get(DOCS, "one") is None
 
-    def test_an_expired_item_is_swept(self, opened: NewStore) -> None:
+    def test_an_expired_item_is_swept(self, timed: BaseStore) -> None:
         """A sweep deletes the items whose time has passed, and only those, and returns their number."""
-        self.require("ttl", "expiry")
-        store = opened(ttl={})
-        store.put(DOCS, "short", {"n": 1}, ttl=self.lifetime)
-        store.put(DOCS, "brief", {"n": 1}, ttl=self.lifetime)
-        store.put(DOCS, "long", {"n": 2}, ttl=self.lifetime * 100)
-        store.put(DOCS, "forever", {"n": 3})
-        assert self.sweep(store) == 0
-        self.pass_lifetime(store)
-        assert self.sweep(store) == 2
-        assert found(store) == ["forever", "long"]
-        assert self.sweep(store) == 0
+        timed.put(DOCS, "short", {"n": 1}, ttl=self.lifetime)
+        timed.put(DOCS, "brief", {"n": 1}, ttl=self.lifetime)
+        timed.put(DOCS, "long", {"n": 2}, ttl=self.lifetime * 100)
+        timed.put(DOCS, "forever", {"n": 3})
+        assert self.sweep(timed) == 0
+        self.pass_lifetime(timed)
+        assert self.sweep(timed) == 2
+        assert found(timed) == ["forever", "long"]
+        assert self.sweep(timed) == 0
 
     def test_a_sweep_deletes_vectors(self, opened: NewStore) -> None:
         """A swept item is not found by a query, and neither is its successor by the old text."""
@@ -94,27 +98,23 @@ class ExpiryContract(StoreContractBase):
         self.sweep(store)
         assert found(store) == ["forever", "long"]
 
-    def test_a_get_refreshes(self, opened: NewStore) -> None:
+    def test_a_get_refreshes(self, timed: BaseStore) -> None:
         """A read restarts the time, by default."""
-        self.require("ttl", "expiry")
-        store = opened(ttl={})
-        fill(store, {"read": {"n": 1}, "unread": {"n": 1}}, ttl=self.lifetime)
-        self.pass_soon(store)
-        store.get(DOCS, "read")
-        self.pass_soon(store)
-        self.sweep(store)
-        assert found(store) == ["read"]
+        fill(timed, {"read": {"n": 1}, "unread": {"n": 1}}, ttl=self.lifetime)
+        self.pass_soon(timed)
+        timed.get(DOCS, "read")
+        self.pass_soon(timed)
+        self.sweep(timed)
+        assert found(timed) == ["read"]
 
-    def test_a_search_refreshes_what_it_returns(self, opened: NewStore) -> None:
+    def test_a_search_refreshes_what_it_returns(self, timed: BaseStore) -> None:
         """A search restarts the time of its results, and of no other item."""
-        self.require("ttl", "expiry")
-        store = opened(ttl={})
-        fill(store, {"found": {"n": 1}, "other": {"n": 2}}, ttl=self.lifetime)
-        self.pass_soon(store)
-        store.search(DOCS, filter={"n": 1})
-        self.pass_soon(store)
-        self.sweep(store)
-        assert found(store) == ["found"]
+        fill(timed, {"found": {"n": 1}, "other": {"n": 2}}, ttl=self.lifetime)
+        self.pass_soon(timed)
+        timed.search(DOCS, filter={"n": 1})
+        self.pass_soon(timed)
+        self.sweep(timed)
+        assert found(timed) == ["found"]
 
     def test_a_read_need_not_refresh(self, opened: NewStore) -> None:
         """`refresh_ttl=False` of a get or a search leaves the time as it is."""
@@ -140,20 +140,18 @@ class ExpiryContract(StoreContractBase):
         self.sweep(store)
         assert found(store) == ["refreshed"]
 
-    def test_a_put_restarts_the_time(self, opened: NewStore) -> None:
+    def test_a_put_restarts_the_time(self, timed: BaseStore) -> None:
         """An overwritten item has the ttl of the new put, or none."""
-        self.require("ttl", "expiry")
-        store = opened(ttl={})
-        fill(store, {"again": {"n": 1}, "forever": {"n": 1}}, ttl=self.lifetime)
-        self.pass_soon(store)
-        store.put(DOCS, "again", {"n": 2}, ttl=self.lifetime)
-        store.put(DOCS, "forever", {"n": 2})
-        self.pass_soon(store)
-        self.sweep(store)
-        assert found(store, refresh_ttl=False) == ["again", "forever"]
-        self.pass_lifetime(store)
-        self.sweep(store)
-        assert found(store) == ["forever"]
+        fill(timed, {"again": {"n": 1}, "forever": {"n": 1}}, ttl=self.lifetime)
+        self.pass_soon(timed)
+        timed.put(DOCS, "again", {"n": 2}, ttl=self.lifetime)
+        timed.put(DOCS, "forever", {"n": 2})
+        self.pass_soon(timed)
+        self.sweep(timed)
+        assert found(timed, refresh_ttl=False) == ["again", "forever"]
+        self.pass_lifetime(timed)
+        self.sweep(timed)
+        assert found(timed) == ["forever"]
 
     def test_each_operation_of_a_batch_has_its_own_ttl(self, opened: NewStore) -> None:
         """`PutOp.ttl` and `GetOp.refresh_ttl` hold for their item only."""
@@ -166,16 +164,6 @@ class ExpiryContract(StoreContractBase):
         self.pass_soon(store)
         self.sweep(store)
         assert found(store) == ["forever", "refreshed"]
-
-    def test_refreshing_changes_no_timestamp(self, opened: NewStore) -> None:
-        """A refreshing read is no update of the item."""
-        self.require("ttl", "expiry")
-        store = opened(ttl={})
-        store.put(DOCS, "one", {"n": 1}, ttl=self.lifetime * 100)
-        before = store.get(DOCS, "one")
-        self.pass_soon(store)
-        store.get(DOCS, "one")
-        assert store.get(DOCS, "one") == before
 
     def test_a_ttl_outlives_a_restart(self, durable_place: str) -> None:
         """An item expires although the store was closed in the meantime."""

@@ -230,12 +230,12 @@ class SizeContract(StoreContractBase):
     """Thousands of items."""
 
     def test_large_namespaces_are_searched_whole(self, store: BaseStore) -> None:
-        """Filters and pages reach every one of 5,000 items."""
-        for start in range(0, 5_000, 1_000):
+        """Filters and pages reach every one of 3,000 items."""
+        for start in range(0, 3_000, 1_000):
             fill(store, {f"{number}": {"n": number, "odd": number % 2} for number in range(start, start + 1_000)})
-        assert len(store.search(DOCS, limit=10_000)) == 5_000
-        assert keys(store.search(DOCS, filter={"n": 4_321})) == ["4321"]
-        assert len(store.search(DOCS, filter={"odd": 1}, limit=1_000, offset=2_000)) == 500
+        assert len(store.search(DOCS, limit=10_000)) == 3_000
+        assert keys(store.search(DOCS, filter={"n": 2_321})) == ["2321"]
+        assert len(store.search(DOCS, filter={"odd": 1}, limit=1_000, offset=1_000)) == 500
 
     def test_a_query_may_return_thousands_of_items(self, indexed: BaseStore) -> None:
         """A limit above a thousand is obeyed with a query, too."""
@@ -245,6 +245,6 @@ class SizeContract(StoreContractBase):
     def test_a_listing_may_have_thousands_of_namespaces(self, store: BaseStore) -> None:
         """A limit above the default is obeyed, and the default is 100."""
         store.batch([PutOp(("n", f"{number:04}"), "one", {}) for number in range(2_000)])
-        assert len(store.list_namespaces(limit=5_000)) == 2_000
+        assert len(store.list_namespaces(limit=3_000)) == 2_000
         assert len(store.list_namespaces()) == 100
         assert store.list_namespaces(suffix=("1999",)) == [("n", "1999")]

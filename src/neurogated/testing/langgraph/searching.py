@@ -35,11 +35,7 @@ class FilterContract(StoreContractBase):
         assert found(store, filter={"x": 1}) == ["a", "b"]
         assert found(store, filter={"x": 1, "y": 1}) == ["a"]
         assert found(store, filter={"x": 3}) == []
-
-    def test_an_empty_filter_matches_all(self, store: BaseStore) -> None:
-        """A filter without conditions excludes nothing."""
-        fill(store, {"a": {"x": 1}, "b": {}})
-        assert found(store, filter={}) == ["a", "b"]
+        assert found(store, filter={}) == ["a", "b", "c"]
 
     def test_eq_is_equality(self, store: BaseStore) -> None:
         """`$eq` is documented as the same as a direct comparison."""
@@ -51,19 +47,15 @@ class FilterContract(StoreContractBase):
 
     def test_ne_is_inequality(self, store: BaseStore) -> None:
         """`$ne` matches every other value of the field."""
-        fill(store, {"a": {"x": 1}, "b": {"x": 2}, "c": {"x": "1"}, "d": {"x": [1]}})
-        assert found(store, filter={"x": {"$ne": 1}}) == ["b", "c", "d"]
+        fill(store, {"a": {"x": 1}, "b": {"x": 2}, "c": {"x": "1"}, "d": {"x": [1]}, "e": {"x": False}})
+        assert found(store, filter={"x": {"$ne": 1}}) == ["b", "c", "d", "e"]
+        assert found(store, filter={"x": {"$ne": [1]}}) == ["a", "b", "c", "e"]
+        assert found(store, filter={"x": {"$ne": False}}) == ["a", "b", "c", "d"]
 
     def test_every_item_matches_eq_or_ne(self, store: BaseStore) -> None:
         """`$ne` also matches items without the field, as in MongoDB, which has the same operators."""
         fill(store, {"a": {"x": 1}, "b": {"x": 2}, "null": {"x": None}, "missing": {"y": 1}})
         assert found(store, filter={"x": {"$ne": 1}}) == ["b", "missing", "null"]
-
-    def test_ne_of_a_list_and_of_a_boolean_is_inequality(self, store: BaseStore) -> None:
-        """`$ne` compares every type of value."""
-        fill(store, {"a": {"x": [1]}, "b": {"x": [2]}, "c": {"x": True}, "d": {"x": False}})
-        assert found(store, filter={"x": {"$ne": [1]}}) == ["b", "c", "d"]
-        assert found(store, filter={"x": {"$ne": True}}) == ["a", "b", "d"]
 
     def test_operators_compare_numbers_as_numbers(self, numbered: BaseStore) -> None:
         """9 is less than 10, although its text is not."""
@@ -173,6 +165,7 @@ class PagesContract(StoreContractBase):
         assert len(filled.search(DOCS)) == 10
         (result,) = filled.batch([SearchOp(DOCS)])
         assert len(result) == 10  # type: ignore[arg-type]
+        assert filled.search(DOCS, limit=0) == []
 
     def test_pages_of_a_search_are_complete(self, filled: BaseStore) -> None:
         """All pages together have each item once, and the pages after the end are empty."""
@@ -185,10 +178,6 @@ class PagesContract(StoreContractBase):
         reds = [keys(filled.search(DOCS, filter={"red": True}, limit=3, offset=offset)) for offset in (0, 3)]
         assert [len(page) for page in reds] == [3, 2]
         assert sorted(sum(reds, [])) == ["00", "05", "10", "15", "20"]  # noqa: RUF017 - two pages
-
-    def test_a_limit_of_zero_returns_nothing(self, filled: BaseStore) -> None:
-        """`limit` is the maximum number of results."""
-        assert filled.search(DOCS, limit=0) == []
 
     def test_the_order_of_a_search_is_repeatable(self, filled: BaseStore) -> None:
         """Two equal searches without a write between them have the same order, as paging needs."""
