@@ -13,6 +13,7 @@ from langgraph.store.base import BaseStore, IndexConfig, TTLConfig
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
 from neurogated.integrations.langgraph.embedding import embedder_of
+from neurogated.integrations.langgraph.search import Order
 from neurogated.testing.langgraph import LangGraphStoreContract
 
 
@@ -20,7 +21,7 @@ class NeuroStoreContract(LangGraphStoreContract):
     """Opens stores whose clock can be moved forward."""
 
     lifetime = 10
-    order: ClassVar[str] = "activation"
+    order: ClassVar[Order] = "activation"
     ahead = timedelta()
 
     @contextmanager

@@ -152,7 +152,7 @@ class ValuesContract(StoreContractBase):
 
     def test_items_share_no_objects_with_callers(self, store: BaseStore) -> None:
         """Changing a value after its put, or a value that get or search returned, changes no item."""
-        value = deepcopy(NESTED)
+        value: Any = deepcopy(NESTED)
         store.put(DOCS, "one", value)
         for shared in (value, value_of(store, "one"), store.search(DOCS)[0].value):
             shared["list"][1].append("late")
