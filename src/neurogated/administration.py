@@ -31,6 +31,7 @@ from neurogated.core.durable import sync_folder
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, owned
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
+from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.view import Rows
@@ -68,9 +69,12 @@ def export_user(store: GraphStorePort, namespace: str, user_id: str, file: Path)
 
 
 def export_to(store: GraphStorePort, user_id: str, file: Path, at: datetime) -> int:
-    """Write the memories of one user in Portable AI Memory 1.0; see `memory.admin.export_to`."""
+    """Write the memories of one user in Portable AI Memory 1.0; see `memory.admin.export_to`.
+
+    Items of a store are values for programs, which the format cannot hold.
+    """
     checked_name("user_id", user_id)
-    view = store.view(filters=replace(owned({"user_id": user_id}), except_kinds=NO_MEMORIES))
+    view = store.view(filters=replace(owned({"user_id": user_id}), except_kinds=NO_MEMORIES | {ITEM}))
     names = sorted(view.ids[row] for row in view.admitted_nodes().tolist())
     parts = (names[begin : begin + _PART] for begin in range(0, len(names), _PART))
     nodes = chain.from_iterable(store.get_nodes(part, missing_ok=True) for part in parts)

@@ -185,6 +185,8 @@ class Admin:
     def export_to(self, target: str, file: str | Path, *, user_id: str) -> int:
         """Write the memories of one user in this graph to a new file in the format of another system.
 
+        Items of a LangGraph store are not written.
+
         Args:
             target: `pam`, Portable AI Memory 1.0. Importing the file gives memories with the same texts, times, roles,
                 sessions, tags and metadata.

@@ -10,6 +10,7 @@ from pathlib import Path
 from neurogated.archive.foreign import Fault, Incoming, IncomingItem, Note, read_file
 from neurogated.components.items import checked_item, put_items
 from neurogated.components.texts import Texts
+from neurogated.core.model import json_metadata
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage, read_details
 from neurogated.progress import show_progress
@@ -80,6 +81,7 @@ def _document(one: Incoming, source: str, user_id: str | None, longest: int) -> 
     """Return a text as a document, whose id is a hash of its source, owner and key."""
     if len(one.text) > longest:
         raise InputError(f"it has more than {longest:,} characters; raise indexing.max_document_chars")
+    json_metadata(one.details.get("metadata", {}))
     scope, given = read_details({**one.details, **({"user_id": user_id} if user_id else {})})  # type: ignore[typeddict-item]
     name = "\0".join((scope.user_id or "", scope.session_id or "", *scope.path, one.key))
     node_id = compute_mdhash_id(name, prefix=f"{source}-")

@@ -120,6 +120,18 @@ def test_a_file_of_another_kind_adds_nothing(plain: MemoryConfig, tmp_path: Path
         assert memory.admin.stats()["nodes"] == 0
 
 
+def test_metadata_that_cannot_be_stored_is_a_fault(plain: MemoryConfig, tmp_path: Path) -> None:
+    deep: object = 1
+    for _ in range(200):
+        deep = [deep]
+    memories = [{"id": f"m{number}", "memory": "Tea."} for number in range(4)]
+    bad = [{**memories[0], "metadata": {"a": value}} for value in (float("nan"), deep, "half \ud800")]
+    path = written(tmp_path / "x.json", [memories[1], *bad, memories[2]])
+    with NeuroGraphMemory(plain) as memory:
+        done = memory.admin.import_from("mem0", path, user_id="ana")
+    assert (done.added, done.faults) == (2, 3)
+
+
 def test_thousands_of_faults_are_counted(plain: MemoryConfig, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps([chatgpt(_SAID), *range(3000)]), encoding="utf-8")

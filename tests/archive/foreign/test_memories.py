@@ -230,6 +230,7 @@ def test_an_export_as_pam_follows_its_specification(tmp_path: Path) -> None:
         assert said["tags"] == ["home"]
         (session,) = whole["conversations_index"]
         assert session["derived_memories"] == [said["id"]]
+        assert session["temporal"] == {"created_at": said["temporal"]["created_at"]}
         canonical = json.dumps(whole["memories"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         assert whole["integrity"]["checksum"] == "sha256:" + _sha256(canonical)
         assert not _numbers(whole["memories"])

@@ -78,6 +78,14 @@ def test_only_later_versions_of_items_replace_earlier_ones(config: MemoryConfig,
         assert memory.admin.check() == []
 
 
+def test_items_are_no_memories_of_a_user_to_take_elsewhere(config: MemoryConfig, tmp_path: Path) -> None:
+    path, _ = _exported(tmp_path / "items.json")
+    with NeuroGraphMemory(config) as memory:
+        memory.admin.import_from("langgraph", path, user_id="ana")
+        memory.add("Ana drinks tea.", user_id="ana")
+        assert memory.admin.export_to("pam", tmp_path / "memory-store.json", user_id="ana") == 1
+
+
 def test_malformed_items_are_left_out(config: MemoryConfig, tmp_path: Path) -> None:
     path, items = _exported(tmp_path / "items.json")
     bad: list[dict[str, Any]] = [

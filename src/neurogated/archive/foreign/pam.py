@@ -110,7 +110,8 @@ def written(nodes: Iterable[MemoryNode], user_id: str, made_by: str, at: datetim
         checksum.update(text.encode())
         count += 1
         if (name := node.scope.session_id) is not None:
-            index = {"id": name, "platform": _OURS, "temporal": memory["temporal"], "derived_memories": []}
+            times = {"created_at": memory["temporal"]["created_at"]}
+            index = {"id": name, "platform": _OURS, "temporal": times, "derived_memories": []}
             sessions.setdefault(name, index)["derived_memories"].append(node.id)
         yield text
     checksum.update(b"]")
