@@ -1,4 +1,4 @@
-"""Items of a store of LangGraph from a file, put with their times where `NeuroStore` finds them."""
+"""Items of LangGraph's stores: their ids and texts, and items of a file put with their times."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ from neurogated.session import Notice, Session
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 
+def id_of(namespace: Sequence[str], key: str) -> str:
+    """Return the id of the node of an item."""
+    return compute_mdhash_id(json.dumps([*namespace, key]), "item-")
+
+
 def checked_item(item: IncomingItem) -> IncomingItem:
     """Return an item; raises InputError if it cannot be stored."""
     json_metadata({"key": item.key, "value": item.value})
@@ -35,7 +40,7 @@ def put_items(session: Session, items: Sequence[IncomingItem], user_id: str | No
         user_id: the owner.
     """
     session.of_user(user_id)
-    found = {compute_mdhash_id(json.dumps([*item.namespace, item.key]), "item-"): item for item in items}
+    found = {id_of(item.namespace, item.key): item for item in items}
     nodes = {name: _nodes(session, name, found[name], user_id) for name in _outdated(session, found)}
     with session.exclusively():
         old = _outdated(session, {name: found[name] for name in nodes})
@@ -67,7 +72,7 @@ def _nodes(session: Session, name: str, item: IncomingItem, user_id: str | None)
     """Return the nodes of an item, one for each chunk of its texts and numbers; the first one holds the value."""
     indexing, embedder = session.config.indexing, session.parts.embedder
     chunker = Chunker(indexing.chunk_size, indexing.chunk_overlap, embedder.count_tokens)
-    texts = list(dict.fromkeys(chunker.split("\n".join(_leaves(item.value)))))
+    texts = list(dict.fromkeys(chunker.split("\n".join(leaves(item.value)))))
     vectors = embedder.embed_documents(texts) if texts else ()
     updated, now = _updated(session, item), session.clock()
     held = {"key": item.key, "value": item.value, "updated_at": to_micros(updated)}
@@ -87,10 +92,10 @@ def _nodes(session: Session, name: str, item: IncomingItem, user_id: str | None)
     return session.writer.read(nodes)
 
 
-def _leaves(value: object) -> Iterator[str]:
-    """Yield the texts and numbers in a value without its keys, as `NeuroStore` indexes them."""
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(inner)
+def leaves(value: object) -> Iterator[str]:
+    """Yield the texts and numbers in a value without its keys, which would match each question about them."""
+    if isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from leaves(inner)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         yield str(value)

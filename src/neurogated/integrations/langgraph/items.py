@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from langgraph.store.base import Item, PutOp, SearchItem, get_text_at_path
 
+from neurogated.components.items import leaves
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.model import MemoryNode
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_text
-from neurogated.utils.hash_utils import compute_mdhash_id
 
 Namespace = tuple[str, ...]
 WHOLE = "$"
@@ -27,11 +27,6 @@ _DEEPEST = 90
 _MOST_LEVELS = 400
 """Python limits the depth of recursion."""
 MICROS_A_MINUTE = 60_000_000
-
-
-def id_of(namespace: Namespace, key: str) -> str:
-    """Return the id of the node of an item."""
-    return compute_mdhash_id(json.dumps([*namespace, key]), "item-")
 
 
 def item_id(node_id: str) -> str:
@@ -162,16 +157,7 @@ def texts_of(op: PutOp, fields: Sequence[str]) -> list[str]:
 
 
 def _texts_at(value: Mapping[str, Any], path: str) -> list[str]:
-    return ["\n".join(_leaves(value))] if path == WHOLE else get_text_at_path(dict(value), path)
-
-
-def _leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - a JSON value
-    """Yield the texts and numbers in a value without its keys, which would match each question about them."""
-    if isinstance(value, Mapping | list | tuple):
-        for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _leaves(inner)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)
+    return ["\n".join(leaves(value))] if path == WHOLE else get_text_at_path(dict(value), path)
 
 
 def _depth(value: Any) -> int:  # noqa: ANN401 - a JSON value

@@ -25,6 +25,7 @@ from langgraph.store.base import (
 )
 
 from neurogated.aio import in_thread
+from neurogated.components.items import id_of
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import ConfigError
 from neurogated.integrations.langgraph.embedding import embedder_of
@@ -33,7 +34,6 @@ from neurogated.integrations.langgraph.items import (
     WHOLE,
     Entry,
     checked_fields,
-    id_of,
 )
 from neurogated.integrations.langgraph.namespaces import listed
 from neurogated.integrations.langgraph.opening import RAM, open_memory

@@ -9,12 +9,13 @@ import numpy as np
 from langgraph.store.base import PutOp
 from numpy.typing import NDArray
 
+from neurogated.components.items import id_of
 from neurogated.core.clock import from_micros
 from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.node_kind import ITEM
 from neurogated.core.scope import Scope
 from neurogated.ingestion.chunker import Chunker
-from neurogated.integrations.langgraph.items import Entry, Namespace, held, id_of, node_ids, texts_of
+from neurogated.integrations.langgraph.items import Entry, Namespace, held, node_ids, texts_of
 from neurogated.session import Notice, Session
 
 
