@@ -42,7 +42,7 @@ WORDS = {
     "causal_extraction": "2:46c70439",
     "claims": "1:0469ab47",
     "consolidation": "1:63b5b8d6",
-    "contradiction": "4:3e3e03b4",
+    "contradiction": "5:7d873612",
     "dialogue_page": "1:77dc4aa6",
     "dialogue_traits": "1:aa568344",
     "importance": "2:3a8580c2",

@@ -45,25 +45,21 @@ def claims_in(reader: ClaimReader, node: MemoryNode, read: Sequence[Claim] = ())
         node: the memory.
         read: the claims that a model read; if there are any, they replace those of the reader.
     """
-    said, times = said_at(node), given_times(node)
-    return [
-        replace(
-            one,
-            said=said,
-            is_denied=one.is_denied or one.change is Change.ENDS,
-            valid_from=one.valid_from or times[0],
-            valid_to=one.valid_to or times[1],
-        )
-        for one in map(_from_its_end, read or reader.read(said_in(node), said, node.speaker))
-        if one.value.strip() and one.slot.subject.strip()
-    ]
+    told = read or reader.read(said_in(node), said_at(node), node.speaker)
+    return [_dated(one, node) for one in told if one.value.strip() and one.slot.subject.strip()]
 
 
-def _from_its_end(claim: Claim) -> Claim:
-    """Return a claim; of a value that ends, it is the denial from then on."""
-    if claim.change is not Change.ENDS or claim.valid_to is None:
-        return claim
-    return replace(claim, valid_from=claim.valid_to, valid_to=None)
+def _dated(claim: Claim, source: MemoryNode) -> Claim:
+    """Return a claim with its times; of a value that ends, it is the denial from then on."""
+    ends, (begin, end) = claim.change is Change.ENDS, given_times(source)
+    since, until = (claim.valid_to, None) if ends and claim.valid_to else (claim.valid_from, claim.valid_to)
+    return replace(
+        claim,
+        said=said_at(source),
+        is_denied=claim.is_denied or ends,
+        valid_from=since or begin,
+        valid_to=until or end,
+    )
 
 
 def claim_node(claim: Claim, source: MemoryNode) -> MemoryNode:

@@ -33,8 +33,7 @@ _LONGEST_REASON, _READ = 120, 2000
 """Characters of a reason that are kept, and that are read."""
 _KINDS: dict[str, tuple[RelationKind, Verdict | None]] = {
     "contradiction": (RelationKind.CONTRADICTION, "contested"),
-    "corrected": (RelationKind.CONTRADICTION, "wrong"),
-    "changed": (RelationKind.SUPERSESSION, None),
+    "changed": (RelationKind.SUPERSESSION, "contested"),
     "unrelated": (RelationKind.INDEPENDENT, None),
 }
 
