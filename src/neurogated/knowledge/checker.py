@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, islice
-from typing import NamedTuple
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.claims import Claim, ClaimJudge, ClaimReader
@@ -20,6 +19,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
+from neurogated.knowledge.judge.candidates import TextPair
 from neurogated.knowledge.judge.claim_nodes import Mate, claim_of, speaks_for
 from neurogated.knowledge.judge.ledger import ClaimLedger
 from neurogated.knowledge.judge.mates import is_same, rivals_of
@@ -30,14 +30,6 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 CLAIMS, WAITING = "claims", "conflict"
 """The kinds of pending tasks of a memory whose claims a language model will read, or whose conflicts it will judge."""
 _NOTHING: Mapping[str, Sequence[Claim]] = {}
-
-
-class Found(NamedTuple):
-    """A conflict of a new memory with another one, that a model found."""
-
-    old: MemoryNode
-    relation: Relation
-    sentences: tuple[int, int]
 
 
 class ConflictChecker:
@@ -106,18 +98,18 @@ class ConflictChecker:
         return settlement.added_to(self._queued(delta, fresh))
 
     def judged(
-        self, found: Iterable[tuple[MemoryNode, Found]], settled: Iterable[PendingTask], at: datetime
+        self, found: Iterable[tuple[TextPair, Relation]], settled: Iterable[PendingTask], at: datetime
     ) -> GraphDelta:
-        """Return the delta with the conflicts that a model found, each with its later stored memory.
+        """Return the delta with the conflicts that a model found.
 
         A model judges whole memories, which may say something else, too. So the user is asked. Memories that are in
         conflict already, by their claims, and those of which the user answered for others that say the same, are not.
         """
         settlement = Settlement(self._store, at)
-        for node, (old, relation, sentences) in found:
-            is_known = any(_between(settlement, self._with_claims(node.id), self._with_claims(old.id)))
-            if not (is_known or settlement.is_wrong(old.id) or self._is_answered(settlement, node.id, old.id)):
-                conflict = _conflict(old, node, relation)
+        for (new, old, sentences, _), relation in found:
+            is_known = any(_between(settlement, self._with_claims(new.id), self._with_claims(old.id)))
+            if not (is_known or settlement.is_wrong(old.id) or self._is_answered(settlement, new.id, old.id)):
+                conflict = _conflict(old, new, relation)
                 settlement.put(replace(conflict, reason=relation.reason, sentences=sentences, rule=MODEL))
         return settlement.added_to(GraphDelta(settled=tuple(settled), reason="judge", at=at))
 

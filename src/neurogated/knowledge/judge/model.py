@@ -17,7 +17,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel
 from neurogated.core.view import GraphView
 from neurogated.knowledge.backlog import Answers
-from neurogated.knowledge.checker import WAITING, ConflictChecker, Found
+from neurogated.knowledge.checker import WAITING, ConflictChecker
 from neurogated.knowledge.judge.candidates import CandidateFinder, TextPair
 from neurogated.knowledge.origin import statements_in
 from neurogated.prompts.prompt_manager import PromptTemplateManager
@@ -102,7 +102,6 @@ class PairEnquiry:
         self, store: GraphStorePort, checker: ConflictChecker, judge: TextJudge, settings: MetabolismSettings
     ) -> None:
         self.together, self.calls = settings.conflict_judged_together, settings.conflict_calls
-        self._store = store
         self._checker = checker
         self._judge = judge
         self._finder = CandidateFinder(store, settings.conflict_uncertain)
@@ -117,7 +116,5 @@ class PairEnquiry:
 
     def delta(self, answers: Answers[TextPair, Relation], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
         """Return the conflicts among the answers; the write lock is held."""
-        clashes = [(pair, one) for pair, one in answers if one.is_conflict and one.confidence >= _CONFIDENCE]
-        now = {one.id: one for one in self._store.get_nodes([node.id for pair, _ in clashes for node in pair.nodes])}
-        found = ((now[pair.new.id], Found(now[pair.old.id], relation, pair.sentences)) for pair, relation in clashes)
-        return self._checker.judged(found, settled, at)
+        clashes = ((pair, one) for pair, one in answers if one.is_conflict and one.confidence >= _CONFIDENCE)
+        return self._checker.judged(clashes, settled, at)
