@@ -147,6 +147,12 @@ def test_agents_remember_in_a_store(name: str, tmp_path: Path) -> None:
     assert "Ana's heron is called Ada." in _run(name, str(tmp_path))
 
 
+def test_a_conversation_fills_three_tiers(tmp_path: Path) -> None:
+    out = _run("memoryos.py", str(tmp_path))
+    assert "My heron is called Ada." in out
+    assert "Living environment: Lyon" in out
+
+
 def test_the_notebook_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
     notebook = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))
     names: dict[str, object] = {}
