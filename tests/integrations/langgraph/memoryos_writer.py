@@ -13,7 +13,8 @@ from tests.integrations.langgraph.words import WordEmbeddings
 def main(folder: str, process: str, threads: int, count: int, done: dict[str, int]) -> None:
     """Save the pairs of all sessions that are not done."""
     memory = MemoryOS(embedding=WordEmbeddings(), storage_dir=folder, short_term_max_capacity=5)
-    print("ready", flush=True)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
 
     def save(session: str) -> None:
         for number in range(done.get(session, 0), count):
