@@ -151,5 +151,5 @@ class Records(Protocol):
     def all(self, user_id: str, kind: str) -> dict[str, Record]:
         """Return the records of a kind by key."""
 
-    def search(self, user_id: str, kind: str, query: str, limit: int) -> list[FoundRecord]:
-        """Return the records of a kind whose `text` is nearest to a query, best first."""
+    def search(self, user_id: str, query: str, limit: int) -> list[FoundRecord]:
+        """Return the knowledge whose `text` is nearest to a query, best first."""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
-from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, PAGE, PROFILE, USER_KNOWLEDGE, Page, Record
+from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, PROFILE, USER_KNOWLEDGE, Page, Record
 from neurogated.dialogue.updater import Conversation, Parts
 
 SHORT_TERM, MID_TERM = "short_term", "mid_term"
@@ -83,15 +83,14 @@ class Retriever:
         # All pages of the short-term memory may be better than those of the mid-term memory.
         limit = most + parts.settings.short_term_max_capacity
         pages = start(parts.pages.search, talk.user_id, query, limit, session_id)
-        known = [start(records.search, talk.user_id, kind, query, most) for kind in KNOWLEDGE]
+        known = start(records.search, talk.user_id, query, len(KNOWLEDGE) * most)
         profile = start(records.get, talk.user_id, PROFILE, [PROFILE])
         talk.read()
         recent = [one.key for one in talk.timeline.newest(parts.settings.short_term_max_capacity, session_id)]
         scored = self._tiers(talk, pages.result(), frozenset(recent))
         facts = [
             Hit(one.kind, one.key, one.score * _KNOWN, one.value["text"], tuple(one.value["evidence"]))
-            for found in known
-            for one in found.result()
+            for one in known.result()
             if not one.value.get("until")
         ]
         hits = _cut([*scored, *facts], most, top_k)
@@ -101,12 +100,12 @@ class Retriever:
         hits = [
             one._replace(text=shown[one.key].text) if one.key in shown else one for one in hits if _is_there(one, shown)
         ]
-        placed = records.get(talk.user_id, PAGE, [one.key for one in hits if one.tier == MID_TERM])
-        talk.visit({talk.segment_of[key] for key in placed if key in talk.segment_of}, parts.instance, self._now())
+        topics = {one.key: talk.segment_of[one.key] for one in hits if one.key in talk.segment_of}
+        talk.visit(frozenset(topics.values()), parts.instance, parts.clock().timestamp())
         texts = {
             "short_term_memory": "\n\n".join(_told(shown[key]) for key in recent if key in shown),
             "mid_term_memory": "\n\n".join(
-                _told(shown[one.key], placed.get(one.key)) for one in hits if one.tier == MID_TERM
+                _told(shown[one.key], self._topic(talk, topics.get(one.key))) for one in hits if one.tier == MID_TERM
             ),
             "user_background_context": self._background(profile.result(), hits),
             "assistant_knowledge": _listed(one.text for one in hits if one.tier == ASSISTANT_KNOWLEDGE),
@@ -114,8 +113,9 @@ class Retriever:
         }
         return Answer(texts, hits)
 
-    def _now(self) -> float:
-        return self._parts.clock().timestamp()
+    @staticmethod
+    def _topic(talk: Conversation, segment: str | None) -> str:
+        return talk.segments[segment].summary if segment else ""
 
     def _tiers(self, talk: Conversation, found: Iterable[tuple[str, float]], recent: Collection[str]) -> list[Hit]:
         """Return the pages that were found with their tiers; those of dormant segments score less."""
@@ -148,11 +148,10 @@ def _is_there(hit: Hit, shown: Collection[str]) -> bool:
     return hit.tier in KNOWLEDGE or hit.key in shown
 
 
-def _told(page: Page, record: Record | None = None) -> str:
+def _told(page: Page, topic: str = "") -> str:
     lines = [f"User: {page.user}"] * bool(page.user) + [f"Assistant: {page.assistant}"] * bool(page.assistant)
     lines.append(f"Time: {page.said.isoformat()}")
-    if record is not None and record["summary"]:
-        lines.append(f"Summary: {record['summary']}")
+    lines += [f"Topic: {topic}"] * bool(topic)
     return "\n".join(lines)
 
 

@@ -18,7 +18,7 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 
 ROOT = "memoryos"
 _ALL = 2**31 - 1
-_PAGES = "pages"
+_PAGES, _KNOWN = "pages", "knowledge"
 _LATE = 60 * 10**6
 """Microseconds by which a page of another process may become visible after pages with later orders."""
 _DIGITS = 16
@@ -30,7 +30,7 @@ _TEXTS = ("user", "assistant")
 
 def namespace(user_id: str, kind: str) -> tuple[str, ...]:
     """Return the namespace of a kind of records of a user."""
-    return (ROOT, escaped(user_id), kind)
+    return (ROOT, escaped(user_id), *([_KNOWN] if kind in KNOWLEDGE else []), kind)
 
 
 class StoreRecords:
@@ -57,10 +57,10 @@ class StoreRecords:
         """Return the records of a kind by key."""
         return {item.key: item.value for item in self._store.search(namespace(user_id, kind), limit=_ALL)}
 
-    def search(self, user_id: str, kind: str, query: str, limit: int) -> list[FoundRecord]:
-        """Return the records that are nearest to a query, best first."""
-        found = self._ranking.search(namespace(user_id, kind), query, limit, ["text"], None)
-        return [FoundRecord(kind, item.key, item.value, score) for item, score in found]
+    def search(self, user_id: str, query: str, limit: int) -> list[FoundRecord]:
+        """Return the knowledge that is nearest to a query, best first."""
+        found = self._ranking.search(namespace(user_id, _KNOWN), query, limit, ["text"], None)
+        return [FoundRecord(item.namespace[-1], item.key, item.value, score) for item, score in found]
 
 
 class StorePages:
