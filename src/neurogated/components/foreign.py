@@ -36,6 +36,11 @@ class Imported:
     notes: list[str] = field(default_factory=list)
     """What you should know of the file, such as that it looks incomplete."""
 
+    def count(self, fault: Fault) -> None:
+        """Count a fault."""
+        self.faults += 1
+        self.shown += [str(fault)] if len(self.shown) < _MOST_SHOWN else []
+
 
 def import_from(
     session: Session, texts: Texts, source: str, path: Path, *, user_id: str | None, progress: bool | None
@@ -65,16 +70,15 @@ def _checked(
     for one in found:
         if isinstance(one, Note):
             done.notes.append(one)
-            continue
-        try:
-            if isinstance(one, Fault):
-                raise InputError(one.reason)  # noqa: TRY301 - counted like the faults found here
-            read = _document(one, source, user_id, longest) if isinstance(one, Incoming) else checked_item(one)
-        except (InputError, TypeError) as error:
-            done.faults += 1
-            done.shown += [f"{one.place}: {error}"] if len(done.shown) < _MOST_SHOWN else []
+        elif isinstance(one, Fault):
+            done.count(one)
         else:
-            yield read
+            try:
+                read = _document(one, source, user_id, longest) if isinstance(one, Incoming) else checked_item(one)
+            except (InputError, TypeError) as error:
+                done.count(Fault(one.place, str(error)))
+            else:
+                yield read
 
 
 def _document(one: Incoming, source: str, user_id: str | None, longest: int) -> Document:

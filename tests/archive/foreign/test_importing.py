@@ -132,6 +132,20 @@ def test_metadata_that_cannot_be_stored_is_a_fault(plain: MemoryConfig, tmp_path
     assert (done.added, done.faults) == (2, 3)
 
 
+def test_a_later_agent_file_replaces_no_message_of_an_earlier_one(plain: MemoryConfig, tmp_path: Path) -> None:
+    """An agent file numbers the messages that it holds, and often holds only the latest."""
+    times = [f"2026-03-01T12:0{number}:00Z" for number in range(4)]
+    said = [{"role": "user", "content": f"Remark {time}.", "created_at": time} for time in times]
+    path = tmp_path / "helper.af"
+    with NeuroGraphMemory(plain) as memory:
+        for latest in (said[:3], said[1:]):
+            messages = [{**one, "id": f"message-{number}"} for number, one in enumerate(latest)]
+            written(path, {"agents": [{"name": "helper", "messages": messages}], "blocks": []})
+            memory.admin.import_from("letta", path, user_id="ana")
+        turns = memory.find(user_id="ana", kinds=["turn"], order_by="position")
+        assert [one.content for one in turns] == [one["content"] for one in said]
+
+
 def test_thousands_of_faults_are_counted(plain: MemoryConfig, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps([chatgpt(_SAID), *range(3000)]), encoding="utf-8")

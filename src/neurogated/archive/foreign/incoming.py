@@ -96,14 +96,11 @@ def text_of(content: object) -> str:
     NUL and halves of surrogate pairs, which no memory can store, are replaced by U+FFFD.
     """
     parts = content if isinstance(content, list) else [content]
-    texts = [part.get("text") if isinstance(part, dict) else part for part in parts if _is_said(part)]
+    spoken = [part for part in parts if not isinstance(part, dict) or part.get("type", "text") == "text"]
+    texts = [part.get("text") if isinstance(part, dict) else part for part in spoken]
     said = "\n".join(text for text in texts if isinstance(text, str) and text.strip())
     whole = said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return whole.replace("\0", "\ufffd").strip()
-
-
-def _is_said(part: object) -> bool:
-    return not isinstance(part, dict) or part.get("type", "text") == "text"
 
 
 def moment(value: object) -> datetime | None:

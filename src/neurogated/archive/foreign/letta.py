@@ -33,13 +33,13 @@ def _block(block: Mapping[str, Any], place: str, *, agent: str) -> Incoming | No
 
 
 def _message(message: Mapping[str, Any], place: str, *, agent: str) -> Incoming | None:
+    """Return what is said. Its time and text identify it, since its id is only its number in the file."""
     said = {"user": _heard, "assistant": _told}.get(message["role"])
     if said is None or not (text := said(message)):
         return None
-    key, time = message.get("id") or place.rpartition(".")[2], moment(message.get("created_at"))
-    return Incoming(
-        place, key, text, message["role"], given(session_id=f"letta-{agent}", agent_id=agent, timestamp=time)
-    )
+    time = message.get("created_at")
+    details = given(session_id=f"letta-{agent}", agent_id=agent, timestamp=moment(time))
+    return Incoming(place, f"{time}\0{text}", text, message["role"], details)
 
 
 def _heard(message: Mapping[str, Any]) -> str:
