@@ -95,12 +95,20 @@ class Entry:
 
     def item(self) -> Item:
         """Return the item as LangGraph has it, with a copy of the value."""
-        times = {"created_at": from_micros(self.created_at), "updated_at": from_micros(self.updated_at)}
-        return Item(value=json.loads(json.dumps(self.value)), key=self.key, namespace=self.namespace, **times)
+        return Item(**self._fields())
 
     def found(self, score: float | None) -> SearchItem:
         """Return the item as a search returns it."""
-        return SearchItem(**{name: getattr(self.item(), name) for name in Item.__slots__}, score=score)
+        return SearchItem(**self._fields(), score=score)
+
+    def _fields(self) -> dict[str, Any]:
+        return {
+            "value": json.loads(json.dumps(self.value)),
+            "key": self.key,
+            "namespace": self.namespace,
+            "created_at": from_micros(self.created_at),
+            "updated_at": from_micros(self.updated_at),
+        }
 
 
 def checked_key(key: object) -> str:
