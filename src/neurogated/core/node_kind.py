@@ -33,7 +33,7 @@ NODE_KINDS: dict[str, str] = {
     ITEM: "a value under a key, as in a LangGraph store",
 }
 """The registered kinds with their descriptions; `register_kind` adds to them."""
-_MADE_HERE = frozenset({"conflict", CLAIM})
+_MADE_HERE = frozenset({"conflict", CLAIM, ITEM})
 """Only the memory itself makes nodes of these kinds, because it trusts their metadata."""
 
 

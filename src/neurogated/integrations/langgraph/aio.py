@@ -10,8 +10,6 @@ from typing import Any, Literal, Self
 from langgraph.store.base import (
     NOT_PROVIDED,
     IndexConfig,
-    Item,
-    NamespacePath,
     NotProvided,
     Op,
     PutOp,
@@ -46,8 +44,8 @@ class _Gathering(AsyncBatchedBaseStore):
 class AsyncNeuroStore(_Gathering):
     """`NeuroStore` with coroutines. Create it in the event loop; its other methods are for other threads.
 
-    Concurrent writes are one change of the graph, in the order of the calls. Reads do not wait for writes, and searches
-    with a query run side by side.
+    Concurrent writes are one change of the graph, and those of one key follow the order of the calls. Reads do not wait
+    for writes, and searches with a query run side by side.
 
     Attributes:
         store: the same store without coroutines.
@@ -63,7 +61,7 @@ class AsyncNeuroStore(_Gathering):
         super().__init__(memory if isinstance(memory, NeuroStore) else NeuroStore(memory, **options))
         self.memory, self.index_config = self.store.memory, self.store.index_config
         self.embeddings = self.store.embeddings
-        self._reads = _Gathering(self.store)
+        self._writes = _Gathering(self.store)
 
     @classmethod
     @asynccontextmanager
@@ -78,11 +76,8 @@ class AsyncNeuroStore(_Gathering):
     ) -> AsyncIterator[Self]:
         """Open a store in a folder, or in RAM for `:memory:`; see `NeuroStore.from_conn_string`."""
         memory = await asyncio.to_thread(open_memory, conn, index, config)
-        try:
-            async with cls(memory, index=index, ttl=ttl, **options) as store:
-                yield store
-        finally:
-            await asyncio.to_thread(memory.close)
+        async with memory.aio, cls(memory, index=index, ttl=ttl, **options) as store:
+            yield store
 
     async def __aenter__(self) -> Self:
         return self
@@ -96,10 +91,6 @@ class AsyncNeuroStore(_Gathering):
 
     async def setup(self) -> None:
         """Do nothing: a memory creates its file when it is opened."""
-
-    @override
-    async def aget(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
-        return await self._reads.aget(namespace, key, refresh_ttl=refresh_ttl)
 
     @override
     async def asearch(
@@ -116,8 +107,8 @@ class AsyncNeuroStore(_Gathering):
         # An operation that is not valid would fail the calls that are gathered with it.
         checked_op(SearchOp(namespace_prefix, filter, limit, offset, query))
         options: dict[str, Any] = {"filter": filter, "limit": limit, "offset": offset, "refresh_ttl": refresh_ttl}
-        one = self.store if query else self._reads
-        return await one.asearch(namespace_prefix, query=query, **options)
+        search = self.store.asearch if query else super().asearch
+        return await search(namespace_prefix, query=query, **options)
 
     @override
     async def aput(
@@ -130,20 +121,11 @@ class AsyncNeuroStore(_Gathering):
         ttl: float | NotProvided | None = NOT_PROVIDED,
     ) -> None:
         checked_op(PutOp(namespace, key, value, index, None if isinstance(ttl, NotProvided) else ttl))
-        await super().aput(namespace, key, value, index, ttl=ttl)
+        await self._writes.aput(namespace, key, value, index, ttl=ttl)
 
     @override
-    async def alist_namespaces(
-        self,
-        *,
-        prefix: NamespacePath | None = None,
-        suffix: NamespacePath | None = None,
-        max_depth: int | None = None,
-        limit: int = 100,
-        offset: int = 0,
-    ) -> list[tuple[str, ...]]:
-        page: dict[str, Any] = {"max_depth": max_depth, "limit": limit, "offset": offset}
-        return await self._reads.alist_namespaces(prefix=prefix, suffix=suffix, **page)
+    async def adelete(self, namespace: tuple[str, ...], key: str) -> None:
+        await self._writes.adelete(namespace, key)
 
     async def adelete_namespace(self, prefix: Sequence[str]) -> int:
         """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""

@@ -120,14 +120,7 @@ class NeuroStore(BaseStore):
             config: the settings of the memory; from the environment and the defaults when left out.
             **options: other arguments of `NeuroStore`.
         """
-        memory = open_memory(conn, index, config)
-        try:
-            store = cls(memory, index=index, ttl=ttl, **options)
-            store._owns_memory = True
-        except BaseException:
-            memory.close()
-            raise
-        with store:
+        with open_memory(conn, index, config) as memory, cls(memory, index=index, ttl=ttl, **options) as store:
             yield store
 
     def setup(self) -> None:
@@ -181,7 +174,9 @@ class NeuroStore(BaseStore):
     def sweep_ttl(self) -> int:
         """Delete the items that have expired; return how many."""
         with self._session.exclusively():
-            return self._writer.delete(self._table.expired(self._lifetimes.alive()))
+            expired = self._table.expired(self._lifetimes.alive())
+            self._lifetimes.forget(entry.id for entry in expired)
+            return self._writer.delete(expired)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
         """Sweep in a thread, as often as the argument or the configuration says, or every five minutes."""
@@ -207,8 +202,7 @@ class NeuroStore(BaseStore):
         return self._lifetimes.alive() if (self.ttl_config or {}).get("omit_expired") else None
 
     def _get(self, op: GetOp) -> Item | None:
-        nodes = self._session.store.get_nodes([id_of(op.namespace, op.key)], missing_ok=True)
-        entries, alive = list(map(Entry.of, nodes)), self._alive()
+        entries, alive = self._entries([id_of(op.namespace, op.key)]), self._alive()
         if alive is not None:
             entries = [entry for entry in entries if alive(entry, entry.used_at)]
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
@@ -226,10 +220,13 @@ class NeuroStore(BaseStore):
         if len(found) < end:
             rest = self._table.matching(prefix, check, alive, without=found, most=end - len(found))
             found.update((entry.id, None) for entry in rest)
-        page = list(found)[op.offset : end]
-        entries = list(map(Entry.of, self._session.store.get_nodes(page, missing_ok=True)))
+        entries = self._entries(list(found)[op.offset : end])
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
         return [entry.found(found[entry.id]) for entry in entries]
+
+    def _entries(self, ids: Sequence[str]) -> list[Entry]:
+        """Return those of the items that are there."""
+        return list(map(Entry.of, self._session.store.get_nodes(ids, missing_ok=True)))
 
     def _scale(self, score: float) -> float:
         """Return a score as the distance that the index names; the vectors have length 1."""

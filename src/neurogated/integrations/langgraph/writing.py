@@ -100,7 +100,7 @@ class ItemWriter:
     def _scope(self, namespace: Namespace) -> Scope:
         place = self._user_label
         user = namespace[place] if place is not None and -len(namespace) <= place < len(namespace) else None
-        return Scope(user_id=user, path=namespace)
+        return Scope(user_id=self._session.of_user(user), path=namespace)
 
     def _planned(self, drafts: Sequence[_Draft]) -> tuple[list[MemoryNode], list[str]]:
         """Return the nodes to put and the ids to remove, given the stored items; the write lock is held."""
