@@ -334,13 +334,13 @@ PLAIN: dict[str, Callable[[], None]] = {"ghent": measure_ghent, "document": meas
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what a memory knows from ordinary speech.")
-    parser.add_argument("measure", choices=("all", *SPOKEN, *PUBLIC, *PLAIN))
+    parser.add_argument("measures", nargs="+", choices=("all", *SPOKEN, *PUBLIC, *PLAIN))
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the public sets")
     parser.add_argument("--half", choices=("dev", "test"), default="dev", help="which half of our own texts")
     parser.add_argument("--set", choices=_PREFIXES, default="first", help="which set of our pairs and sentences")
     parser.add_argument("--verbose", action="store_true", help="print the failures of the half `dev`")
     arguments = parser.parse_args()
-    for name in (*SPOKEN, *PLAIN, *PUBLIC) if arguments.measure == "all" else (arguments.measure,):
+    for name in (*SPOKEN, *PLAIN, *PUBLIC) if "all" in arguments.measures else arguments.measures:
         if name in SPOKEN:
             SPOKEN[name](arguments.half, _PREFIXES[arguments.set], verbose=arguments.verbose)
         elif name in PUBLIC:

@@ -112,10 +112,13 @@ class MetabolismSettings:
     judge: str = setting(
         "model",
         "judges pairs of memories that no slot connects; model: the language model; else the name or the folder of a "
-        "cross-encoder on this machine whose classes are contradiction, entailment and neutral",
+        "cross-encoder on this machine, one of whose classes is contradiction",
     )
     judge_threshold: float = setting(
-        0.5, "probability from which a class of the cross-encoder counts, in both directions", low=0.0, high=1.0
+        0.5,
+        "probability of a contradiction, in both directions, from which the cross-encoder finds one",
+        low=0.0,
+        high=1.0,
     )
     conflict_uncertain: int = setting(
         8,
