@@ -17,9 +17,9 @@ import langgraph.store.sqlite
 import langgraph.store.sqlite.aio
 import psycopg
 
-from neurogated.components.items import id_of
 from neurogated.core.clock import to_micros
 from neurogated.core.delta import GraphDelta
+from neurogated.ingestion.items import id_of
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
 from neurogated.integrations.langgraph.items import Entry
 

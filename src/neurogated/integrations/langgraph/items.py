@@ -1,4 +1,4 @@
-"""Items of a store as nodes of a graph: one node for an item, and one for each further text of it that is indexed."""
+"""Items as LangGraph has them: how a node becomes one, and what a put may hold."""
 
 from __future__ import annotations
 
@@ -9,41 +9,20 @@ from typing import Any, Literal
 
 from langgraph.store.base import Item, PutOp, SearchItem, get_text_at_path
 
-from neurogated.components.items import leaves
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.model import MemoryNode
 from neurogated.errors import InputError
+from neurogated.ingestion.items import leaves, node_ids, number_of_texts, value_of
 from neurogated.text.strings import checked_text
 
 Namespace = tuple[str, ...]
 WHOLE = "$"
 """The path of the whole value."""
-_PART = "#"
-"""As in the ids of the chunks of a text, so that deleting an item as a memory deletes its other texts."""
 _LONGEST_KEY = 2**16
 _LONGEST_VALUE = 2**26
-_DEEPEST = 90
-"""Metadata nest at most 100 lists and mappings."""
 _MOST_LEVELS = 400
 """Python limits the depth of recursion."""
 MICROS_A_MINUTE = 60_000_000
-
-
-def item_id(node_id: str) -> str:
-    """Return the id of the item that has a node."""
-    return node_id.partition(_PART)[0]
-
-
-def node_ids(name: str, begin: int, end: int) -> list[str]:
-    """Return the ids of some nodes of an item; the first one has the id of the item."""
-    return [f"{name}{_PART}{place}" if place else name for place in range(begin, end)]
-
-
-def held(op: PutOp) -> dict[str, Any]:
-    """Return the metadata of the node of an item without its time; a value that is too deep for them is text."""
-    deep = _depth(op.value) >= _DEEPEST
-    found: dict[str, Any] = {"key": op.key, "value": json.dumps(op.value) if deep else op.value}
-    return found | ({"ttl": op.ttl} if op.ttl is not None else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +50,11 @@ class Entry:
             id=node.id,
             namespace=tuple(node.scope.path),
             key=known["key"],
-            value=json.loads(known["value"]) if isinstance(known["value"], str) else known["value"],
+            value=value_of(known),
             created_at=to_micros(node.created_at),
             updated_at=known["updated_at"],
             ttl=known.get("ttl"),
-            texts=known.get("texts", 1),
+            texts=number_of_texts(known),
             used_at=to_micros(used),
         )
 

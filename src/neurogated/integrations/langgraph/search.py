@@ -9,7 +9,8 @@ from typing import Literal
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.node_kind import ITEM
 from neurogated.core.scope import ANY_USER
-from neurogated.integrations.langgraph.items import Namespace, item_id
+from neurogated.ingestion.items import item_id
+from neurogated.integrations.langgraph.items import Namespace
 from neurogated.session import Session
 
 Order = Literal["activation", "cosine"]

@@ -25,9 +25,9 @@ from langgraph.store.base import (
 )
 
 from neurogated.aio import in_thread
-from neurogated.components.items import id_of
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import ConfigError
+from neurogated.ingestion.items import id_of
 from neurogated.integrations.langgraph.embedding import embedder_of
 from neurogated.integrations.langgraph.filters import compiled
 from neurogated.integrations.langgraph.items import (

@@ -14,8 +14,9 @@ from neurogated.core.filters import Filter
 from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ANY_USER, ScopeFilter
+from neurogated.ingestion.items import item_id
 from neurogated.integrations.langgraph.filters import Check
-from neurogated.integrations.langgraph.items import Entry, Namespace, item_id
+from neurogated.integrations.langgraph.items import Entry, Namespace
 
 Alive = Callable[[Entry, int], bool]
 """Tells whether an item has not expired, given its last use."""

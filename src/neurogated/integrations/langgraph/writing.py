@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from langgraph.store.base import PutOp
-from numpy.typing import NDArray
 
-from neurogated.components.items import id_of
 from neurogated.core.clock import from_micros
 from neurogated.core.model import MemoryNode, Vector
-from neurogated.core.node_kind import ITEM
 from neurogated.core.scope import Scope
 from neurogated.ingestion.chunker import Chunker
-from neurogated.integrations.langgraph.items import Entry, Namespace, held, node_ids, texts_of
+from neurogated.ingestion.items import id_of, item_metadata, item_nodes, node_ids, number_of_texts
+from neurogated.integrations.langgraph.items import Entry, Namespace, texts_of
 from neurogated.session import Notice, Session
 
 
@@ -73,28 +71,12 @@ class ItemWriter:
     def _chunks(self, op: PutOp) -> list[str]:
         return [chunk for text in texts_of(op, self._fields) for chunk in self._chunker.split(text)]
 
-    def _nodes(
-        self, name: str, op: PutOp, chunks: Sequence[str], vectors: dict[str, NDArray[np.float32]]
-    ) -> list[MemoryNode]:
+    def _nodes(self, name: str, op: PutOp, chunks: Sequence[str], vectors: Mapping[str, Vector]) -> list[MemoryNode]:
         if op.value is None:
             return []
-        now, scope = self._session.clock(), self._scope(tuple(op.namespace))
-        metadata = held(op) | ({"texts": len(chunks)} if len(chunks) > 1 else {})
-        nodes = [
-            MemoryNode(
-                one,
-                text,
-                embedding=_directed(vectors.get(text)),
-                last_accessed=now,
-                created_at=now,
-                scope=scope,
-                kind=ITEM,
-                metadata={} if place else metadata,
-            )
-            for place, (one, text) in enumerate(
-                zip(node_ids(name, 0, max(1, len(chunks))), chunks or [""], strict=True)
-            )
-        ]
+        now, metadata = self._session.clock(), item_metadata(op.key, op.value, ttl=op.ttl)
+        scope = self._scope(tuple(op.namespace))
+        nodes = item_nodes(name, chunks, vectors, metadata, scope=scope, created_at=now, last_accessed=now)
         return self._session.writer.read(nodes)
 
     def _scope(self, namespace: Namespace) -> Scope:
@@ -112,7 +94,7 @@ class ItemWriter:
             # No two items of a batch have the same time, so that lists have one order.
             put += (_dated(node, before, now + place) for node in draft.nodes)
             if before is not None:
-                removed += node_ids(draft.id, len(draft.nodes), Entry.of(before).texts)
+                removed += node_ids(draft.id, len(draft.nodes), number_of_texts(before.metadata))
         return put, removed
 
 
@@ -125,8 +107,3 @@ def _dated(node: MemoryNode, old: MemoryNode | None, now: int) -> MemoryNode:
     if old is None:
         return node.changed(metadata=metadata, created_at=updated, energy_at=updated, charged_at=updated)
     return node.changed(metadata=metadata, created_at=old.created_at, energy_at=updated).with_accesses_of(old)
-
-
-def _directed(vector: Vector | None) -> Vector | None:
-    """Return the vector; None for one without a direction, which no search could find."""
-    return vector if vector is not None and np.any(vector) else None

@@ -1,0 +1,98 @@
+"""Items of a store as nodes of a graph: one node for an item, and one for each further text of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from neurogated.core.model import MemoryNode, Vector
+from neurogated.core.node_kind import ITEM
+from neurogated.utils.hash_utils import compute_mdhash_id
+
+_PART = "#"
+"""As in the ids of the chunks of a text, so that deleting an item as a memory deletes its other texts."""
+_DEEPEST = 90
+"""Metadata nest at most 100 lists and mappings."""
+
+
+def id_of(namespace: Sequence[str], key: str) -> str:
+    """Return the id of the node of an item."""
+    return compute_mdhash_id(json.dumps([*namespace, key]), "item-")
+
+
+def item_id(node_id: str) -> str:
+    """Return the id of the item that has a node."""
+    return node_id.partition(_PART)[0]
+
+
+def node_ids(name: str, begin: int, end: int) -> list[str]:
+    """Return the ids of some nodes of an item; the first one has the id of the item."""
+    return [f"{name}{_PART}{place}" if place else name for place in range(begin, end)]
+
+
+def item_nodes(
+    name: str,
+    texts: Sequence[str],
+    vectors: Mapping[str, Vector],
+    metadata: Mapping[str, Any],
+    **about: Any,  # noqa: ANN401 - fields of MemoryNode
+) -> list[MemoryNode]:
+    """Return the nodes of an item, one for each text; the first one has the metadata.
+
+    Args:
+        name: the id of the item.
+        texts: to find it by; none for an item that only its key finds.
+        vectors: of the texts; a vector without a direction counts as none.
+        metadata: see `item_metadata`; the number of texts is added.
+        **about: other fields of all nodes.
+    """
+    held = {**metadata, "texts": len(texts)} if len(texts) > 1 else metadata
+    return [
+        MemoryNode(
+            one,
+            text,
+            embedding=vectors[text] if np.any(vectors.get(text, 0)) else None,
+            kind=ITEM,
+            metadata={} if place else held,
+            **about,
+        )
+        for place, (one, text) in enumerate(zip(node_ids(name, 0, max(1, len(texts))), texts or [""], strict=True))
+    ]
+
+
+def item_metadata(key: str, value: Mapping[str, Any], updated_at: int = 0, ttl: float | None = None) -> dict[str, Any]:
+    """Return the metadata of an item: time in microseconds, lifetime in minutes; a value too deep for them as text."""
+    deep = _depth(value) >= _DEEPEST
+    lifetime = {} if ttl is None else {"ttl": ttl}
+    return {"key": key, "value": json.dumps(value) if deep else value, "updated_at": updated_at, **lifetime}
+
+
+def value_of(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the value in the metadata of an item."""
+    value: Mapping[str, Any] | str = metadata["value"]
+    return dict(json.loads(value)) if isinstance(value, str) else value
+
+
+def number_of_texts(metadata: Mapping[str, Any]) -> int:
+    """Return how many nodes an item has."""
+    return int(metadata.get("texts", 1))
+
+
+def leaves(value: object) -> Iterator[str]:
+    """Yield the texts and numbers in a value without its keys, which would match each question about them."""
+    if isinstance(value, Mapping | list | tuple):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from leaves(inner)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _depth(value: object) -> int:
+    depth, level = 0, [value]
+    while level := [one for one in level if isinstance(one, Mapping | list | tuple)]:
+        depth += 1
+        level = [inner for one in level for inner in (one.values() if isinstance(one, Mapping) else one)]
+    return depth
