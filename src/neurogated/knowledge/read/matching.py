@@ -95,7 +95,7 @@ class _Matcher:
 
     def _variable(self, elements: Sequence[Element], n: int, state: _State) -> _State | None:
         kind, i = elements[n].kind, state.end
-        while kind == OWNER and i < len(self._tokens) and self._labels[i]:
+        while kind in (OWNER, KEY) and i < len(self._tokens) and self._labels[i]:
             i += 1
         state = state._replace(end=i)
         for end in self._ends(

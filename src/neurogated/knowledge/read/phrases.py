@@ -163,7 +163,8 @@ def fits(clause: Clause, span: Span, kind: str, attribute: Attribute, own: Langu
     unnamed = own.words["pronouns"] | own.words["mine"] | own.words["third"]
     ends = tokens[-1:] if own.has_spaces else tokens
     is_unnamed = all(token.word in unnamed for token in ends) or (own.has_spaces and tokens[0].word in unnamed)
-    if is_unnamed and attribute.type not in _FREE:
+    is_new_person = attribute.key == "possession" and tokens[0].word in own.words["new"] and ends[-1].word in own.persons
+    if (is_unnamed and attribute.type not in _FREE) or is_new_person:
         return False
     kind = kind or (_KINDS_OF_TYPES.get(attribute.type, "") if attribute.key in attributes() else "")
     if attribute.type == "number" and attribute.key in attributes() and not _has_number(clause, span, own):
@@ -202,8 +203,12 @@ def _is_proper(clause: Clause, span: Span, own: Language) -> bool:
 
 
 def _has_number(clause: Clause, span: Span, own: Language) -> bool:
-    words = [token.word for token in clause.tokens[slice(*span)]]
-    return any(word[0].isdecimal() or word in own.words["numbers"] for word in words)
+    """Return whether a value has a number that is no part of a name such as "iPhone 15"."""
+    tokens = clause.tokens[slice(*span)]
+    places = (n for n, token in enumerate(tokens) if token.word[0].isdecimal() or token.word in own.words["numbers"])
+    first = next(places, None)
+    before = tokens[first - 1].raw if first and own.has_spaces and clause.has_case else ""
+    return first is not None and (before.islower() or before.isupper() or not before.isalpha())
 
 
 def _is_bare(clause: Clause, span: Span, own: Language) -> bool:

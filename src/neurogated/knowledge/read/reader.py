@@ -9,6 +9,7 @@ from math import inf
 from neurogated.core.claims import USER, AskedSlots, Change, Claim, Slot
 from neurogated.core.text_caches import remembered
 from neurogated.knowledge.read.clauses import ASKED, JOIN, TIME, Clause, clauses_of
+from neurogated.knowledge.read.introduced import Introduction
 from neurogated.knowledge.read.matching import Match, matches
 from neurogated.knowledge.read.opening import open_match
 from neurogated.knowledge.read.phrases import fits, is_description, parts_of, text_of, trimmed
@@ -51,7 +52,7 @@ class _Reading:
 
     def __init__(self, said: datetime | None, speaker: str) -> None:
         self._own, self._said = language("en"), said
-        self._subjects = Subjects(speaker)
+        self._subjects, self._new = Subjects(speaker), Introduction()
 
     def claims(self, text: str) -> list[Claim]:
         """Return the claims of the text, each once; none if it says that it is a joke."""
@@ -59,7 +60,8 @@ class _Reading:
         for sentence in plain_sentences(text):
             self._own = spoken(sentence.text)
             self._subjects.begin_sentence(self._own)
-            for clause in clauses_of(sentence, self._own):
+            for said in clauses_of(sentence, self._own):
+                clause = self._new.resolved(said, self._own)
                 if clause.is_joke:
                     return []
                 self._subjects.begin_clause(clause)
@@ -73,7 +75,8 @@ class _Reading:
         done: set[str] = set()
         found = [*matches(clause, self._own), *filter(None, [open_match(clause, self._own)])]
         for is_vague, match in sorted(((self._is_vague(each), each) for each in found), key=lambda each: each[0]):
-            attribute = attribute_of(match.wording.attribute, text_of(clause, match.key).lower())
+            words = self._own.joint.join(token.word for token in clause.tokens[slice(*match.key)])
+            attribute = attribute_of(match.wording.attribute, words)
             parts = self._parts(clause, match, attribute)
             places = {n for part in parts for n in range(*part)}
             if not parts or (done and is_vague) or attribute.key in done or not taken.isdisjoint(places):
@@ -96,7 +99,7 @@ class _Reading:
     def _is_vague(match: Match) -> bool:
         """Return whether a wording fits so much that it counts only where no other fits."""
         attribute = attributes().get(match.wording.attribute)
-        return attribute is None or attribute.type == "text"
+        return match.wording.attribute == "open" or (attribute is not None and attribute.type == "text")
 
     def _slot(self, clause: Clause, match: Match, attribute: Attribute) -> Slot | None:
         """Return the slot of a match; None if its subject is unclear or does not go with the wording."""
