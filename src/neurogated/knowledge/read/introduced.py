@@ -26,24 +26,19 @@ class Introduction:
         if not named or begin is None or self._named:
             return clause
         word, place = clause.tokens[begin].word, clause.tokens[begin].begin
-        if word in own.words["third"]:
-            end, owner = begin + 1, ()
-        elif word in own.words["theirs"] and "'s" in own.words["possessive"]:
-            end, owner = begin + 1, ("'s",)
-        elif word in own.conjugation.third:
-            end, owner = begin, ()
-        else:
+        is_owner = word in own.words["theirs"] and "'s" in own.words["possessive"]
+        is_pronoun = is_owner or word in own.words["third"]
+        if not is_pronoun and word not in own.conjugation.third:
             return clause
-        mine, rest = min(own.words["mine"]), clause.tokens[end:]
+        rest = [*clause.tokens[begin + is_pronoun :]]
         if rest and rest[0].word == "'s":
-            rest = [rest[0]._replace(word="is"), *rest[1:]]
-        words = [(mine, ""), *((token.word, label) for token, label in named), *((each, "") for each in owner)]
-        tokens = [Token(each, each, place, place) for each, _ in words]
-        labels = [label for _, label in words]
+            rest[0] = rest[0]._replace(word="is")
+        mine, *marks = [min(own.words["mine"]), *["'s"] * is_owner]
+        words = [(mine, ""), *((token.word, label) for token, label in named), *((mark, "") for mark in marks)]
         return replace(
             clause,
-            tokens=[*clause.tokens[:begin], *tokens, *rest],
-            labels=[*clause.labels[:begin], *labels, *clause.labels[end:]],
+            tokens=[*clause.tokens[:begin], *(Token(each, each, place, place) for each, _ in words), *rest],
+            labels=[*clause.labels[:begin], *(label for _, label in words), *clause.labels[begin + is_pronoun :]],
         )
 
 

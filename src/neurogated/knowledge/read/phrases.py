@@ -163,7 +163,8 @@ def fits(clause: Clause, span: Span, kind: str, attribute: Attribute, own: Langu
     unnamed = own.words["pronouns"] | own.words["mine"] | own.words["third"]
     ends = tokens[-1:] if own.has_spaces else tokens
     is_unnamed = all(token.word in unnamed for token in ends) or (own.has_spaces and tokens[0].word in unnamed)
-    is_new_person = attribute.key == "possession" and tokens[0].word in own.words["new"] and ends[-1].word in own.persons
+    is_new = tokens[0].word in own.words["new"]
+    is_new_person = is_new and attribute.key == "possession" and ends[-1].word in own.persons
     if (is_unnamed and attribute.type not in _FREE) or is_new_person:
         return False
     kind = kind or (_KINDS_OF_TYPES.get(attribute.type, "") if attribute.key in attributes() else "")
