@@ -48,6 +48,8 @@ class Conversation:
         self.user_id = user_id
         self.timeline = Timeline(user_id, pages)
         self.lock = threading.RLock()
+        placed, visits = records.all(user_id, PAGE), records.all(user_id, VISITS)
+        # Read last, so that it has every segment that the others name.
         self.segments = {key: Segment.of(key, one) for key, one in records.all(user_id, SEGMENT).items()}
         self.topics = Topics(self.segments.values())
         self.segment_of: dict[str, str] = {}
@@ -57,9 +59,9 @@ class Conversation:
         """The segments that may have become hot."""
         self.unwritten: set[str] = set()
         """The segments whose visits are not stored."""
-        for key, record in records.all(user_id, PAGE).items():
+        for key, record in placed.items():
             self.place(key, record)
-        for record in records.all(user_id, VISITS).values():
+        for record in visits.values():
             self.segments[record["segment"]].visits[record["instance"]] = record["count"]
         self.asleep: frozenset[str] = frozenset()
         """The segments that are dormant."""
@@ -123,6 +125,10 @@ class Updater:
             if len(self._conversations) > _USERS:
                 self._write_visits(self._conversations.popitem(last=False)[1])
             return self._conversations[user_id]
+
+    def knows(self, user_id: str) -> bool:
+        """Return whether the records of a user were read."""
+        return user_id in self._conversations
 
     def run(self, user_id: str, stop: Callable[[], bool]) -> None:
         """Do all work on a user's pages that is due.
@@ -260,12 +266,14 @@ class Backlog:
     def __init__(self, run: Callable[[str, Callable[[], bool]], None]) -> None:
         self._run = run
         self._due: dict[str, int] = {}
+        self._lock = threading.Lock()
         self._error: BaseException | None = None
         self._worker = BackgroundWorker(self)
 
     def add(self, user_id: str) -> None:
         """Note that there may be work on a user."""
-        self._due[user_id] = self._due.get(user_id, 0) + 1
+        with self._lock:
+            self._due[user_id] = self._due.get(user_id, 0) + 1
         self._worker.wake()
 
     def flush(self) -> None:
@@ -281,18 +289,21 @@ class Backlog:
 
     def next_job(self) -> Job | None:
         """Return the next job."""
-        due = next(iter(self._due.items()), None)
+        with self._lock:
+            due = next(iter(self._due.items()), None)
         return None if due is None else partial(_done, self._run, _Due(*due))
 
     def finish_job(self, result: _Due) -> None:
         """Note that all work on a user is done, unless there is more since."""
-        if self._due.get(result.user_id) == result.times:
-            del self._due[result.user_id]
+        with self._lock:
+            if self._due.get(result.user_id) == result.times:
+                del self._due[result.user_id]
 
     def fail_job(self, error: BaseException) -> None:
         """Leave the work until it is asked for again."""
         _log.warning("the pages of a conversation wait for the next save: %s", error)
-        self._due.pop(next(iter(self._due)), None)
+        with self._lock:
+            self._due.pop(next(iter(self._due)), None)
         self._error = error
 
 

@@ -204,8 +204,8 @@ def test_pages_that_continue_each_other_are_chained_within_their_session(opened:
     memory.save_memory("ana", "s", "Which planet is the largest?", "Jupiter.")
     memory.flush()
     pages = {page["key"]: page for page in _pages(memory, tmp_path)}
+    assert (pages[first]["previous"], pages[first]["next"]) == (None, second)
     assert pages[second]["previous"] == first
-    assert pages[first]["previous"] is None
     assert pages[other]["previous"] is None
 
 
@@ -230,6 +230,17 @@ def test_work_that_a_closed_memory_left_is_done_by_the_next(opened: Open, tmp_pa
     keys.append(memory.save_memory("ana", "s", "Bye", ""))
     memory.flush()
     assert [page["key"] for page in _pages(memory, tmp_path)] == keys
+
+
+def test_a_search_continues_the_work_of_a_closed_memory(opened: Open, tmp_path: Path) -> None:
+    memory = opened(short_term_max_capacity=50)
+    _talk(memory, 6)
+    memory.close()
+    memory = opened(short_term_max_capacity=1)
+    memory.search_memory("ana", "tomato plants")
+    memory.flush()
+    (segment,) = _exported(memory, tmp_path, "mid_term")["segments"].values()
+    assert len(segment["pages"]) == 5
 
 
 def test_a_hot_segment_teaches_the_long_term_memory_and_cools(opened: Open, tmp_path: Path) -> None:

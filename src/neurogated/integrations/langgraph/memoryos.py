@@ -194,7 +194,9 @@ class MemoryOS(BaseStore):
         count = self.settings.retrieval_page_topk if top_k is None else top_k
         if not checked_text("the query", query).strip() or count < 1:
             raise InputError(f"the query is blank, or top_k is {count}; ask for something, and at least one result")
-        talk = self._updater.conversation(checked_name("user_id", user_id))
+        if not self._updater.knows(checked_name("user_id", user_id)):
+            self._backlog.add(user_id)
+        talk = self._updater.conversation(user_id)
         return self._retriever.search(talk, query, count, session_id, user_conversation_meta_data)
 
     async def asave_memory(self, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401 - those of save_memory
@@ -284,11 +286,13 @@ class MemoryOS(BaseStore):
         recent = [one.key for one in talk.timeline.newest(self.settings.short_term_max_capacity)]
         placed = self._records.all(user_id, PAGE)
         pages = {key: _shown(page) for key, page in self._pages.get(user_id, {*recent, *placed}).items()}
+        following = {one["previous"]: key for key, one in placed.items()}
         segments: dict[str, Record] = {}
         now = self._clock().timestamp()
         with talk.lock:
             for one in talk.segments.values():
-                told = [{**pages[key], **placed[key]} for key in one.pages if key in pages and key in placed]
+                keys = [key for key in one.pages if key in pages and key in placed]
+                told = [{**pages[key], **placed[key], "next": following.get(key)} for key in keys]
                 heat = one.heat(now, self.settings)
                 segments[one.id] = {
                     "summary": one.summary, "keywords": one.front, "heat": heat, "visits": one.visited, "pages": told,
