@@ -31,6 +31,7 @@ from neurogated.dialogue.model import (
     Records,
 )
 from neurogated.dialogue.short_term import Place, Timeline
+from neurogated.errors import LLMError
 from neurogated.utils.background import BackgroundWorker, Job, Stopped
 
 _log = logging.getLogger(__name__)
@@ -146,6 +147,10 @@ class Updater:
             self._write_visits(talk)
             with talk.lock:
                 talk.asleep = dormant(talk.segments.values(), self._parts.clock().timestamp(), self._parts.settings)
+        except LLMError:
+            with talk.lock:
+                talk.touched.update(talk.segments)
+            raise
         except BaseException:
             # Memory and records may differ now; the records are read again.
             with self._lock:
@@ -267,7 +272,7 @@ class Backlog:
         self._run = run
         self._due: dict[str, int] = {}
         self._lock = threading.Lock()
-        self._error: BaseException | None = None
+        self._errors: dict[str, BaseException] = {}
         self._worker = BackgroundWorker(self)
 
     def add(self, user_id: str) -> None:
@@ -279,8 +284,8 @@ class Backlog:
     def flush(self) -> None:
         """Wait until all work is done; raises the error that stopped some of it."""
         self._worker.wait()
-        error, self._error = self._error, None
-        if error is not None:
+        errors, self._errors = self._errors, {}
+        for error in errors.values():
             raise error
 
     def stop(self) -> None:
@@ -296,6 +301,7 @@ class Backlog:
     def finish_job(self, result: _Due) -> None:
         """Note that all work on a user is done, unless there is more since."""
         with self._lock:
+            self._errors.pop(result.user_id, None)
             if self._due.get(result.user_id) == result.times:
                 del self._due[result.user_id]
 
@@ -303,8 +309,9 @@ class Backlog:
         """Leave the work until it is asked for again."""
         _log.warning("the pages of a conversation wait for the next save: %s", error)
         with self._lock:
-            self._due.pop(next(iter(self._due)), None)
-        self._error = error
+            user_id = next(iter(self._due))
+            del self._due[user_id]
+            self._errors[user_id] = error
 
 
 def _done(run: Callable[[str, Callable[[], bool]], None], due: _Due, stop: Callable[[], bool]) -> _Due:
