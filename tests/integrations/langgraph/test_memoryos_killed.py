@@ -48,7 +48,7 @@ class _Writer:
 
 @pytest.mark.parametrize(
     ("threads", "count", "kills"),
-    [(2, 15, 1), pytest.param(4, 125, 50, marks=[pytest.mark.slow, pytest.mark.nightly])],
+    [(2, 15, 1), pytest.param(4, 125, 20, marks=[pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(3_600)])],
 )
 def test_killed_processes_lose_no_pair_and_save_none_twice(
     tmp_path: Path, threads: int, count: int, kills: int
