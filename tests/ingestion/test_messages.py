@@ -80,6 +80,12 @@ def test_calls_of_tools_are_a_memory_of_their_own_kind(memory: NeuroGraphMemory,
     assert memory.count(user_id="ana") == 3
 
 
+def test_a_call_of_a_tool_may_be_an_event(memory: NeuroGraphMemory) -> None:
+    for content, text in ((None, 'weather(city="Lyon")'), ("I look.", "I look.")):
+        (name,) = memory.record_event({"role": "assistant", "content": content, "tool_calls": [CALL]}, user_id="ana")
+        assert (memory.get(name).kind, memory.get(name).content) == ("event", text)
+
+
 def test_a_long_or_broken_call_is_one_short_line(memory: NeuroGraphMemory) -> None:
     for arguments in ("A" * 90_000, '{"text": "' + "line\\n" * 9_000 + '"}', "{not json\n", "[1]", "\0"):
         called = {"type": "function_call", "call_id": "1", "name": "write", "arguments": arguments}

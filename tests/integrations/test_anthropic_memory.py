@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import ThreadingHTTPServer
@@ -20,6 +23,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.anthropic_memory import MemoryTool
+from neurogated.integrations.anthropic_memory_async import AsyncMemoryTool
 from tests.chat_handler import ChatHandler
 
 TEXT = "# Ana\n\nHer heron is called Ada.\nShe likes tea.\n"
@@ -128,6 +132,44 @@ def test_of_several_threads_that_change_a_file_none_loses_its_change(tool: Memor
         list(threads.map(insert, range(12)))
         assert sum(threads.map(create, range(4))) == 1
     assert all(f"\tline {number}\n" in _call(tool, "view", path="/memories/a") + "\n" for number in range(12))
+
+
+def test_of_two_processes_that_change_a_file_none_loses_its_change(config: MemoryConfig) -> None:
+    code = (
+        "import sys\n"
+        "from neurogated import MemoryConfig, NeuroGraphMemory\n"
+        "from neurogated.integrations.anthropic_memory import MemoryTool\n"
+        "with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name='hash')) as memory:\n"
+        "    tool = MemoryTool(memory, user_id='ana')\n"
+        "    for number in range(12):\n"
+        "        given = {'insert_line': 0, 'insert_text': f'{sys.argv[2]} {number}'}\n"
+        "        tool.call({'command': 'insert', 'path': '/memories/a', **given})\n"
+    )
+    with NeuroGraphMemory(config) as memory:
+        tool = MemoryTool(memory, user_id="ana")
+        _call(tool, "create", path="/memories/a", file_text="")
+        started = [subprocess.Popen([sys.executable, "-c", code, config.save_dir, name]) for name in "xy"]
+        assert [one.wait() for one in started] == [0, 0]
+        lines = [line.split("\t")[1] for line in _call(tool, "view", path="/memories/a").splitlines()[1:]]
+    assert sorted(filter(None, lines)) == sorted(f"{name} {number}" for name in "xy" for number in range(12))
+
+
+def test_the_tool_for_event_loops_does_the_same(memory: NeuroGraphMemory) -> None:
+    tool = AsyncMemoryTool(memory, user_id="ana")
+
+    async def use() -> str:
+        await tool.call({"command": "create", "path": "/memories/d/a", "file_text": "one\n"})
+        await tool.call({"command": "insert", "path": "/memories/d/a", "insert_line": 1, "insert_text": "two"})
+        await tool.call({"command": "str_replace", "path": "/memories/d/a", "old_str": "one", "new_str": "1"})
+        await tool.call({"command": "rename", "old_path": "/memories/d", "new_path": "/memories/e"})
+        shown = await tool.call({"command": "view", "path": "/memories/e/a"})
+        await tool.call({"command": "delete", "path": "/memories/e"})
+        with pytest.raises(ToolError):
+            await tool.call({"command": "view", "path": "/memories/../a"})
+        return str(shown)
+
+    assert asyncio.run(use()).splitlines()[1:] == ["     1\t1", "     2\ttwo", "     3\t"]
+    assert memory.count(user_id="ana") == 0
 
 
 class _BesideTheirs(RuleBasedStateMachine):

@@ -42,8 +42,8 @@ Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[s
 def read_contents(content: Content, details: Details) -> list[Document]:
     """Return a document for each text and message. The details apply to all; values in a message have priority.
 
-    Calls of tools are a document of their own, of the kind `call`, unless the details name a kind. A message that has
-    neither text nor calls gives no document; with an `original` it gives one of the kind `call`.
+    Calls of tools are a document of their own, of the kind `call`; beside a text only if the details name no kind. A
+    message that has neither text nor calls gives no document, or one of the kind `call` if it has an `original`.
 
     Raises:
         InputError: an item is neither text nor message, or is blank; the error has its position.
@@ -85,7 +85,7 @@ def _read(item: object, given: Mapping[str, Any]) -> Iterator[tuple[Passage, dic
         yield Passage(said.text, metadata, speaker=name or None, role=said.role or None, aside=aside), own
         aside = {}
     calls = said.calls or (f"[{item.get('type', said.role)}]" if is_blank and original is not None else "")
-    if calls and "kind" not in own:
+    if calls and (is_blank or "kind" not in own):
         if "id" in own and not is_blank:
             own["id"] = f"{own['id']}#call"
-        yield Passage(calls, metadata, role=said.role or None, aside=aside), {**own, "kind": CALL}
+        yield Passage(calls, metadata, role=said.role or None, aside=aside), {"kind": CALL, **own}

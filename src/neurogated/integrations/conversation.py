@@ -16,8 +16,8 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-# Memories of the present turn; one with more calls of tools is left out of a recall in part.
-_LONGEST_TURN = 256
+# Memories of a session that are searched for the present turn: most turns are short.
+_TURN_SIZES = (16, 256)
 _USER = "user"
 
 
@@ -174,7 +174,10 @@ def current_turn(memory: NeuroGraphMemory, question: str, owner: Owner) -> list[
     session: Owner = {"user_id": owner.get("user_id")}
     if in_session := owner.get("session_id") is not None:
         session["session_id"] = owner["session_id"]
-    last = newest(memory, session, _LONGEST_TURN)[::-1]
+    for size in _TURN_SIZES:
+        last = newest(memory, session, size)[::-1]
+        if any(node.role == _USER for node in last):
+            break
     if in_session and last and (last[0].role, last[0].kind) == ("assistant", "turn"):
         return []
     after = list(takewhile(lambda node: node.role != _USER, last))

@@ -75,12 +75,14 @@ class MemoryService(BaseMemoryService):
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Delete a memory of the user in the app; raises UnknownIdError if there never was one."""
-        if (
-            memory_id
-            and (scope := self._memory.get(memory_id).scope)
-            and (scope.user_id, scope.agent_id) == (user_id, app_name)
-        ):
-            await self._memory.aio.delete(memory_id)
+
+        def delete(name: str) -> None:
+            scope = self._memory.get(name).scope
+            if (scope.user_id, scope.agent_id) == (user_id, app_name):
+                self._memory.delete(name)
+
+        if memory_id:
+            await self._memory.aio.run(delete, memory_id)
 
     def _recall(self, app_name: str, user_id: str, query: str) -> list[MemoryEntry]:
         owner: Owner = {"user_id": user_id, "agent_id": app_name}
