@@ -67,24 +67,30 @@ class Conversation:
         """Return the newest messages, oldest first; all if `limit` is None."""
         if limit is None:
             return _originals(newest(self.memory, self._session))
-        count, found = limit, _originals(newest(self.memory, self._session, limit))
+        size, total = limit, self.memory.count(**self._session)
+        found = _originals(newest(self.memory, self._session, size))
         # A long message has several memories.
-        while 0 < len(found) < limit and count < self.memory.count(**self._session):
-            count *= 2
-            found = _originals(newest(self.memory, self._session, count))
+        while len(found) < limit and size < total:
+            size *= 2
+            found = _originals(newest(self.memory, self._session, size))
         return found[max(0, len(found) - limit) :]
 
     def pop(self) -> Any | None:  # noqa: ANN401 - a JSON value
         """Delete the newest message and return it; None if there is none."""
-        for nodes in iter(lambda: newest(self.memory, self._session), []):
-            with_original = [node for node in nodes if ORIGINAL in node.metadata]
-            if not with_original:
-                return None
-            last = with_original[-1]
+        while last := self._last():
             # Another process that deletes the same message first gets it.
-            if self.memory.delete([node.id for node in nodes if node.id.partition("#")[0] == last.id]):
-                return json.loads(last.metadata[ORIGINAL])
+            if self.memory.delete([node.id for node in last]):
+                return _originals(last)[0]
         return None
+
+    def _last(self) -> list[MemoryNode]:
+        """Return the memories of the newest message; the first one has the original."""
+        for size in (*_TURN_SIZES, None):
+            nodes = newest(self.memory, self._session, size)
+            named = [node.id for node in nodes if ORIGINAL in node.metadata]
+            if named:
+                return [node for node in nodes if node.id.partition("#")[0] == named[-1]]
+        return []
 
     def clear(self) -> None:
         """Delete all memories of the session."""
