@@ -82,7 +82,8 @@ def test_calls_of_tools_are_a_memory_of_their_own_kind(memory: NeuroGraphMemory,
 
 def test_a_call_of_a_tool_may_be_an_event(memory: NeuroGraphMemory) -> None:
     for content, text in ((None, 'weather(city="Lyon")'), ("I look.", "I look.")):
-        (name,) = memory.record_event({"role": "assistant", "content": content, "tool_calls": [CALL]}, user_id="ana")
+        event: Any = {"role": "assistant", "content": content, "tool_calls": [CALL]}
+        (name,) = memory.record_event(event, user_id="ana")
         assert (memory.get(name).kind, memory.get(name).content) == ("event", text)
 
 
