@@ -94,7 +94,9 @@ def test_a_session_behaves_as_theirs(memory: NeuroGraphMemory) -> None:
         await session.clear_session()
         return [*seen, await session.get_items(), await session.pop_item()]
 
-    assert asyncio.run(use(MemorySession(memory, "s", user_id="ana"))) == asyncio.run(use(SQLiteSession("s")))
+    theirs = SQLiteSession("s")
+    assert asyncio.run(use(MemorySession(memory, "s", user_id="ana"))) == asyncio.run(use(theirs))
+    theirs.close()
 
 
 def test_an_agent_remembers_across_sessions_and_never_across_users(memory: NeuroGraphMemory) -> None:
