@@ -131,6 +131,16 @@ def test_the_question_that_a_run_stores_before_it_is_asked_does_not_answer_itsel
     assert QUESTION not in instructions
 
 
+def test_a_question_that_is_repeated_is_recalled_again(memory: NeuroGraphMemory) -> None:
+    session = MemorySession(memory, "monday", user_id="ana")
+    told = []
+    for _ in range(2):
+        call = _ask(session, QUESTION, assistant_message("I see.")).calls[0]
+        told.append("Ada" in str(call.system_instructions))
+        memory.add(FACT, user_id="ana")
+    assert told == [False, True]
+
+
 @pytest.mark.parametrize("count", [2])
 def test_several_processes_add_to_one_session(config: MemoryConfig, count: int) -> None:
     code = (

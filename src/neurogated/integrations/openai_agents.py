@@ -59,6 +59,8 @@ class MemorySession(Session):
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Store items."""
+        if last_question(items):
+            self._recalled = ("", "")  # the same question may have another answer by now
         await self._run(self._conversation.add, [Entry(item, item) for item in items])
 
     async def pop_item(self) -> TResponseInputItem | None:
