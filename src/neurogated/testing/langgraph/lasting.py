@@ -191,24 +191,40 @@ class ConcurrencyContract(StoreContractBase):
 
     def test_readers_see_whole_batches(self, racing: BaseStore) -> None:
         """A search never returns a part of a batch that another thread is writing."""
-        fill(racing, {str(key): {"n": 0} for key in range(100)})
-        done = threading.Event()
-        seen: list[int] = []
+        seen = self.read_while_writing(racing, lambda: {item.value["n"] for item in racing.search(DOCS, limit=100)})
+        assert {len(numbers) for numbers in seen} == {1}
 
-        def read() -> None:
+    def test_filters_hold_while_others_write(self, racing: BaseStore) -> None:
+        """A search returns no value that does not match its filter, whatever is written meanwhile."""
+
+        def read() -> bool:
+            now = racing.get(DOCS, "0")
+            wanted = {"n": now.value["n"] if now else 0}
+            return all(item.value == wanted for item in racing.search(DOCS, filter=wanted, limit=100))
+
+        assert set(self.read_while_writing(racing, read)) == {True}
+
+    @staticmethod
+    def read_while_writing(store: BaseStore, read: Callable[[], Any]) -> list[Any]:
+        """Call a function again and again in two threads while batches of a hundred items are written."""
+        fill(store, {str(key): {"n": 0} for key in range(100)})
+        done = threading.Event()
+        seen: list[Any] = []
+
+        def work() -> None:
             while not done.is_set():
-                seen.append(len({item.value["n"] for item in racing.search(DOCS, limit=100)}))
+                seen.append(read())
 
         with ThreadPoolExecutor(2) as pool:
-            readers = [pool.submit(read) for _ in range(2)]
+            readers = [pool.submit(work) for _ in range(2)]
             try:
                 for number in range(1, 30):
-                    fill(racing, {str(key): {"n": number} for key in range(100)})
+                    fill(store, {str(key): {"n": number} for key in range(100)})
             finally:
                 done.set()
             for reader in readers:
                 reader.result()
-        assert set(seen) == {1}
+        return seen
 
     def test_readers_are_not_disturbed_by_writers(self, racing: BaseStore) -> None:
         """Searches and listings raise no errors while other threads put and delete."""
