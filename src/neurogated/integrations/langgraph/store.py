@@ -202,7 +202,8 @@ class NeuroStore(BaseStore):
         return self._lifetimes.alive() if (self.ttl_config or {}).get("omit_expired") else None
 
     def _get(self, op: GetOp) -> Item | None:
-        entries, alive = self._entries([id_of(op.namespace, op.key)]), self._alive()
+        nodes = self._session.store.get_nodes([id_of(op.namespace, op.key)], missing_ok=True)
+        entries, alive = list(map(Entry.of, nodes)), self._alive()
         if alive is not None:
             entries = [entry for entry in entries if alive(entry, entry.used_at)]
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
@@ -217,16 +218,9 @@ class NeuroStore(BaseStore):
                 only_ids = self._table.node_ids(prefix, check, alive)
             ordered = ranked(self._session, op.query, prefix, only_ids=only_ids, order=self.order, most=end)
             found.update((name, self._scale(score)) for name, score in islice(ordered, end))
-        if len(found) < end:
-            rest = self._table.matching(prefix, check, alive, without=found, most=end - len(found))
-            found.update((entry.id, None) for entry in rest)
-        entries = self._entries(list(found)[op.offset : end])
+        entries = self._table.page(prefix, check, alive, first=found, most=end)[op.offset :]
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
-        return [entry.found(found[entry.id]) for entry in entries]
-
-    def _entries(self, ids: Sequence[str]) -> list[Entry]:
-        """Return those of the items that are there."""
-        return list(map(Entry.of, self._session.store.get_nodes(ids, missing_ok=True)))
+        return [entry.found(found.get(entry.id)) for entry in entries]
 
     def _scale(self, score: float) -> float:
         """Return a score as the distance that the index names; the vectors have length 1."""

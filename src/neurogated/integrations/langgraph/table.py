@@ -14,6 +14,7 @@ from neurogated.core.filters import Filter
 from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ANY_USER, ScopeFilter
+from neurogated.core.view import GraphView
 from neurogated.ingestion.items import item_id
 from neurogated.integrations.langgraph.filters import Check
 from neurogated.integrations.langgraph.items import Entry, Namespace
@@ -52,35 +53,52 @@ class ItemTable:
             most: return at most this many.
         """
         with self._lock:
-            found = self._found(prefix, check, alive, without)
-            return list(islice(heapq.merge(*found, key=lambda entry: entry.updated, reverse=True), most))
+            hidden = {*without, *self._dead_ids(alive, self._catch_up())}
+            return list(islice(self._latest(prefix, check, hidden), most))
+
+    def page(
+        self, prefix: Namespace, check: Check | None, alive: Alive | None, *, first: Collection[str], most: int
+    ) -> list[Entry]:
+        """Return items as they are at one moment: those of `first` that `matching` returns, then its others.
+
+        Args:
+            prefix: the beginning of the namespaces.
+            check: the filter of the values.
+            alive: leaves out the items that have expired.
+            first: ids of items under the prefix, best first.
+            most: return at most this many.
+        """
+        with self._lock:
+            dead = self._dead_ids(alive, self._catch_up())
+            known = [self._entries[name] for name in first if name in self._entries and name not in dead]
+            passing = (entry for entry in known if check is None or check(entry.value))
+            return list(islice(chain(passing, self._latest(prefix, check, {*first, *dead})), most))
 
     def node_ids(self, prefix: Namespace, check: Check | None, alive: Alive | None) -> list[str]:
         """Return the ids of all nodes of the items that `matching` returns, in no order."""
         with self._lock:
-            entries = chain.from_iterable(self._found(prefix, check, alive))
+            hidden = self._dead_ids(alive, self._catch_up())
+            entries = chain.from_iterable(self._found(prefix, check, hidden))
             return [name for entry in entries for name in entry.node_ids]
 
     def expired(self, alive: Alive) -> list[Entry]:
         """Return the items that have expired."""
         with self._lock:
-            self._catch_up()
-            return self._dead(alive)
+            return self._dead(alive, self._catch_up())
 
     def namespaces(self, alive: Alive | None) -> list[Namespace]:
         """Return the namespaces with an item that has not expired, in order."""
         with self._lock:
-            self._catch_up()
-            hidden = set() if alive is None else {entry.id for entry in self._dead(alive)}
+            hidden = self._dead_ids(alive, self._catch_up())
             found = [name for name, entries in self._namespaces.items() if any(self._passing(entries, None, hidden))]
             return sorted(found)
 
-    def _found(
-        self, prefix: Namespace, check: Check | None, alive: Alive | None, without: Collection[str] = ()
-    ) -> list[Iterator[Entry]]:
+    def _latest(self, prefix: Namespace, check: Check | None, hidden: Collection[str]) -> Iterator[Entry]:
+        found = self._found(prefix, check, hidden)
+        return heapq.merge(*found, key=lambda entry: entry.updated, reverse=True)
+
+    def _found(self, prefix: Namespace, check: Check | None, hidden: Collection[str]) -> list[Iterator[Entry]]:
         """Return the items of each namespace, the latest first."""
-        self._catch_up()
-        hidden = set(without) if alive is None else {*without, *(entry.id for entry in self._dead(alive))}
         wanted = [entries for name, entries in self._namespaces.items() if name[: len(prefix)] == prefix]
         return [self._passing(entries, check, hidden) for entries in wanted]
 
@@ -90,23 +108,31 @@ class ItemTable:
         passing = latest if check is None else (entry for entry in latest if check(entry.value))
         return (entry for entry in passing if entry.id not in hidden) if hidden else iter(passing)
 
-    def _dead(self, alive: Alive) -> list[Entry]:
-        view, mortal = self._store.view(), list(self._mortal.values())
+    def _dead_ids(self, alive: Alive | None, view: GraphView) -> set[str]:
+        return set() if alive is None else {entry.id for entry in self._dead(alive, view)}
+
+    def _dead(self, alive: Alive, view: GraphView) -> list[Entry]:
+        mortal = list(self._mortal.values())
         rows = np.array([view.rows_by_id[entry.id] for entry in mortal], dtype=np.int64)
         used = np.maximum(view.charged_at.take(rows), view.energy_at.take(rows)).tolist()
         return [entry for entry, at in zip(mortal, used, strict=True) if not alive(entry, at)]
 
-    def _catch_up(self) -> None:
-        """Read the changes since the last call."""
-        view, store = self._store.view(), self._store
-        identity = store.identity if isinstance(store, SupportsIdentity) else None
-        if self._known is None or self._known[0] != identity or self._known[1] > view.sequence:
-            for names in (self._entries, self._namespaces, self._mortal):
-                names.clear()
-            self._put(node.id for node in store.find(Filter((ITEM,), scope=ScopeFilter(ANY_USER))))
-        elif self._known[1] < view.sequence:
-            self._put(_changed(store, self._known[1], view.sequence))
-        self._known = identity, view.sequence
+    def _catch_up(self) -> GraphView:
+        """Read the changes since the last call; return the view that has the same items."""
+        store = self._store
+        while True:
+            view = store.view()
+            identity = store.identity if isinstance(store, SupportsIdentity) else None
+            if self._known == (identity, view.sequence):
+                return view
+            if self._known is None or self._known[0] != identity or self._known[1] > view.sequence:
+                for names in (self._entries, self._namespaces, self._mortal):
+                    names.clear()
+                self._put(node.id for node in store.find(Filter((ITEM,), scope=ScopeFilter(ANY_USER))))
+            else:
+                self._put(_changed(store, self._known[1], view.sequence))
+            # A change since the view may be read in part, so the next round reads the rest of it.
+            self._known = identity, view.sequence
 
     def _put(self, ids: Iterable[str]) -> None:
         """Read items again, some of which may be gone."""

@@ -1,0 +1,55 @@
+"""The items of a store in memory: they are read at one moment, whatever is written meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from langgraph.store.base import PutOp
+
+from neurogated import MemoryConfig
+from neurogated.core.ports import GraphStorePort
+from neurogated.integrations.langgraph import NeuroStore
+from neurogated.integrations.langgraph.table import ItemTable
+
+NOTES = ("notes",)
+
+
+class Interrupted:
+    """A store of a graph of which one call is preceded by a write of another thread."""
+
+    def __init__(self, graph: GraphStorePort, method: str, call: int, write: Callable[[], object]) -> None:
+        self._graph, self._method, self._left, self._write = graph, method, call, write
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        if name == self._method:
+            self._left -= 1
+            if self._left == 0:
+                self._write()
+        return getattr(self._graph, name)
+
+
+@pytest.fixture
+def store() -> Iterator[NeuroStore]:
+    with NeuroStore.from_conn_string(":memory:", config=MemoryConfig(embedding_name="hash")) as opened:
+        yield opened
+
+
+def _interrupted(store: NeuroStore, method: str, call: int, *ops: PutOp) -> ItemTable:
+    graph: Any = Interrupted(store.memory.session.store, method, call, lambda: store.batch(ops))
+    return ItemTable(graph)
+
+
+@pytest.mark.parametrize("method", ["view", "get_nodes"])
+@pytest.mark.parametrize("call", [1, 2])
+def test_a_batch_that_is_written_meanwhile_is_read_whole(store: NeuroStore, method: str, call: int) -> None:
+    store.batch([PutOp(NOTES, name, {"n": 0}) for name in "ab"])
+    table = _interrupted(store, method, call, *(PutOp(NOTES, name, {"n": 2}) for name in "ab"))
+    table.matching(())
+    store.put(NOTES, "a", {"n": 1})
+    found = {entry.key: entry.value["n"] for entry in table.page(NOTES, None, None, first=(), most=10)}
+    assert found in ({"a": 1, "b": 0}, {"a": 2, "b": 2}, {"a": 1, "b": 2})
+    assert {item.key: item.value["n"] for item in store.search(NOTES)} == {
+        entry.key: entry.value["n"] for entry in table.matching(NOTES)
+    }
