@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,3 +55,23 @@ def test_a_batch_that_is_written_meanwhile_is_read_whole(store: NeuroStore, meth
     assert {item.key: item.value["n"] for item in store.search(NOTES)} == {
         entry.key: entry.value["n"] for entry in table.matching(NOTES)
     }
+
+
+def test_deletions_and_reads_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    config = MemoryConfig(embedding_name="hash")
+    with NeuroStore.from_conn_string(str(tmp_path), ttl={"omit_expired": True}, config=config) as store:
+
+        def work(thread: int) -> None:
+            for number in range(30):
+                store.put(("kept", str(thread)), str(number), {"n": number})
+                store.put(("short", str(thread)), str(number), {"n": number}, ttl=0)
+                store.list_namespaces()
+                store.search(("short",))
+                if thread % 2:
+                    store.sweep_ttl()
+                else:
+                    store.delete_namespace(("short",))
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(4), timeout=60))
+        assert len(store.search(("kept",), limit=200)) == 120

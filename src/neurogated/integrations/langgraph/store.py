@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, Self
@@ -168,15 +168,12 @@ class NeuroStore(BaseStore):
     def delete_namespace(self, prefix: Sequence[str]) -> int:
         """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""
         validate_op_namespace(SearchOp(tuple(prefix)))
-        with self._session.exclusively():
-            return self._writer.delete(self._table.matching(tuple(prefix)))
+        return self._delete(self._table.matching(tuple(prefix)), unless=lambda _: False)
 
     def sweep_ttl(self) -> int:
         """Delete the items that have expired; return how many."""
-        with self._session.exclusively():
-            expired = self._table.expired(self._lifetimes.alive())
-            self._lifetimes.forget(entry.id for entry in expired)
-            return self._writer.delete(expired)
+        alive = self._lifetimes.alive()
+        return self._delete(self._table.expired(alive), unless=lambda entry: alive(entry, entry.used_at))
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
         """Sweep in a thread, as often as the argument or the configuration says, or every five minutes."""
@@ -221,6 +218,12 @@ class NeuroStore(BaseStore):
         entries = self._table.page(prefix, check, alive, first=found, most=end)[op.offset :]
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
         return [entry.found(found.get(entry.id)) for entry in entries]
+
+    def _delete(self, entries: Iterable[Entry], unless: Callable[[Entry], bool]) -> int:
+        # A read holds the table while it waits for a write to end, so a write must not wait for the table.
+        deleted = self._writer.delete(entries, unless)
+        self._lifetimes.forget(deleted)
+        return len(deleted)
 
     def _scale(self, score: float) -> float:
         """Return a score as the distance that the index names; the vectors have length 1."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,14 +45,17 @@ class ItemWriter:
         self._notify([node.id for node in put], removed)
         return list(last)
 
-    def delete(self, entries: Iterable[Entry]) -> int:
-        """Delete items; the write lock is held. Return their number."""
-        found = list(entries)
-        removed = [name for entry in found for name in entry.node_ids]
-        if removed:
-            self._session.writer.put((), removed, reason="delete items")
-            self._notify((), removed)
-        return len(found)
+    def delete(self, entries: Iterable[Entry], unless: Callable[[Entry], bool]) -> list[str]:
+        """Delete the items that are still there, `unless` something is true of one now; return their ids."""
+        session, names = self._session, [entry.id for entry in entries]
+        with session.exclusively():
+            now = map(Entry.of, session.store.get_nodes(names, missing_ok=True))
+            found = [entry for entry in now if not unless(entry)]
+            removed = [name for entry in found for name in entry.node_ids]
+            if removed:
+                session.writer.put((), removed, reason="delete items")
+                self._notify((), removed)
+        return [entry.id for entry in found]
 
     def _notify(self, put: Sequence[str], removed: Sequence[str]) -> None:
         if removed:
