@@ -79,12 +79,11 @@ class DictionaryStore(BaseStore):
 
     def touch(self, item: Item | None, *, refresh: bool) -> None:
         if item and refresh and (item.namespace, item.key) in self.times:
-            minutes, _ = self.times[item.namespace, item.key]
-            self.times[item.namespace, item.key] = (minutes, datetime.now(UTC))
+            name = (item.namespace, item.key)
+            self.times[name] = (self.times[name][0], datetime.now(UTC))
 
     def find(self, op: SearchOp) -> list[SearchItem]:
-        prefix = ".".join(op.namespace_prefix)
-        found = [item for item in self.items.values() if ".".join(item.namespace).startswith(prefix)]
+        found = [i for i in self.items.values() if ".".join(i.namespace).startswith(".".join(op.namespace_prefix))]
         found = [
             item for item in found if all(self.matches(item.value.get(k), v) for k, v in (op.filter or {}).items())
         ]
@@ -114,8 +113,7 @@ class DictionaryStore(BaseStore):
         return sorted(name[: op.max_depth] for name in names)[op.offset : op.offset + op.limit]
 
     def sweep_ttl(self) -> int:
-        now = datetime.now(UTC)
-        late = [name for name, (minutes, at) in self.times.items() if at + timedelta(minutes=minutes) < now]
+        late = [name for name, (ttl, at) in self.times.items() if at + timedelta(minutes=ttl) < datetime.now(UTC)]
         for name in late:
             del self.items[name], self.times[name]
         return len(late)
