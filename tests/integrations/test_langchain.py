@@ -211,3 +211,14 @@ def test_a_run_without_a_user_is_refused(memory: NeuroGraphMemory) -> None:
         agent.invoke({"messages": [("user", "Hello.")]}, {"configurable": {"thread_id": "monday"}})
     agent.invoke({"messages": [("user", "Hello.")]}, {"configurable": {"thread_id": "monday", "user_id": "ana"}})
     assert memory.count(user_id="ana") == 2
+
+
+def test_a_run_without_words_has_no_memories_of_the_run_before(memory: NeuroGraphMemory) -> None:
+    memory.add(FACT, user_id="ana")
+    options = {"checkpointer": InMemorySaver(), "context_schema": Context}
+    agent, model = _agent(memory, "Ada.", "A picture.", **options)
+    _ask(agent, QUESTION, "monday")
+    picture = {"type": "image_url", "image_url": {"url": "https://example.org/heron.png"}}
+    config = {"configurable": {"thread_id": "monday"}}
+    agent.invoke({"messages": [HumanMessage([picture])]}, config, context=Context("bob"))
+    assert ["Ada" in _instructions(prompt) for prompt in model.prompts] == [True, False]

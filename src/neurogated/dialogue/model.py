@@ -21,6 +21,7 @@ Record = dict[str, Any]
 PAGE, SEGMENT, VISITS, TRAIT, PROFILE = "page", "segment", "visits", "trait", "profile"
 USER_KNOWLEDGE, ASSISTANT_KNOWLEDGE = "user_knowledge", "assistant_knowledge"
 KNOWLEDGE = (USER_KNOWLEDGE, ASSISTANT_KNOWLEDGE)
+KINDS = (PAGE, SEGMENT, VISITS, TRAIT, PROFILE, *KNOWLEDGE)
 """Kinds of records."""
 
 
@@ -129,6 +130,9 @@ class Pages(Protocol):
     def search(self, user_id: str, query: str, limit: int, session_id: str | None) -> list[tuple[str, float]]:
         """Return the keys and scores of the pages that a query recalls, best first."""
 
+    def erase(self, user_id: str) -> None:
+        """Delete all pages of a user."""
+
 
 class FoundRecord(NamedTuple):
     """A record that a search found."""
@@ -153,3 +157,6 @@ class Records(Protocol):
 
     def search(self, user_id: str, query: str, limit: int) -> list[FoundRecord]:
         """Return the knowledge whose `text` is nearest to a query, best first."""
+
+    def erase(self, user_id: str) -> None:
+        """Delete all records of a user, in one batch."""

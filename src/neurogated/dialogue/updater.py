@@ -115,7 +115,7 @@ class Updater:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock, self._working = threading.Lock(), threading.Lock()
 
     def conversation(self, user_id: str) -> Conversation:
         """Return what is known of a user's pages and segments."""
@@ -137,7 +137,23 @@ class Updater:
         Raises:
             Stopped: `stop` returned true; the rest is still due.
         """
+        with self._working:
+            self._run(user_id, stop)
+
+    def forget(self, user_id: str) -> None:
+        """Delete all records and pages of a user, after the work that is under way."""
+        with self._working:
+            self._parts.pages.erase(user_id)
+            self._parts.records.erase(user_id)
+            self._drop(user_id)
+
+    def _run(self, user_id: str, stop: Callable[[], bool]) -> None:
         talk = self.conversation(user_id)
+        known = next(iter(talk.segments), None)
+        if known is not None and not self._parts.records.get(user_id, SEGMENT, [known]):
+            # The user was erased in the store.
+            self._drop(user_id)
+            talk = self.conversation(user_id)
         try:
             talk.read()
             while batch := self._due(talk):
@@ -153,9 +169,12 @@ class Updater:
             raise
         except BaseException:
             # Memory and records may differ now; the records are read again.
-            with self._lock:
-                self._conversations.pop(user_id, None)
+            self._drop(user_id)
             raise
+
+    def _drop(self, user_id: str) -> None:
+        with self._lock:
+            self._conversations.pop(user_id, None)
 
     def _due(self, talk: Conversation) -> list[Place]:
         """Return the first pages that have left the short-term memory and are in no segment."""

@@ -53,7 +53,8 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         asked = [one for one in state["messages"] if isinstance(one, HumanMessage)]
         question = asked[-1].text if asked else ""
         if not question.strip():
-            return None
+            # The thread keeps the memories of the run before, perhaps of another user.
+            return {"memories": ""}
         owner = self._owner(runtime)
         seen = message_ids((one.id for one in state["messages"]), owner)
         return {"memories": context_for(self._memory, question, owner, self._budget, self._options, left_out=seen)}

@@ -11,7 +11,7 @@ from langgraph.store.base import BaseStore, GetOp, Op, PutOp, SearchItem
 from neurogated.core.filters import FilterOptions
 from neurogated.core.model import MemoryNode
 from neurogated.dialogue.layout import escaped
-from neurogated.dialogue.model import KNOWLEDGE, Embed, FoundRecord, Page, Record
+from neurogated.dialogue.model import KINDS, KNOWLEDGE, Embed, FoundRecord, Page, Record
 from neurogated.errors import InputError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -62,6 +62,10 @@ class StoreRecords:
         found = self._ranking.search(namespace(user_id, _KNOWN), query, limit, ["text"], None)
         return [FoundRecord(item.namespace[-1], item.key, item.value, score) for item, score in found]
 
+    def erase(self, user_id: str) -> None:
+        """Delete all records of a user, in one batch."""
+        self.put(user_id, {(kind, key): None for kind in KINDS for key in self.all(user_id, kind)})
+
 
 class StorePages:
     """Pages as items of any store; see `dialogue.model.Pages`."""
@@ -95,6 +99,11 @@ class StorePages:
         chosen = None if session_id is None else {"session_id": session_id}
         found = self._ranking.search(namespace(user_id, _PAGES), query, limit, _TEXTS, chosen)
         return [(item.key, score) for item, score in found]
+
+    def erase(self, user_id: str) -> None:
+        """Delete all pages of a user."""
+        where = namespace(user_id, _PAGES)
+        self._store.batch([PutOp(where, item.key, None) for item in self._store.search(where, limit=_ALL)])
 
 
 class GraphPages:
@@ -141,6 +150,10 @@ class GraphPages:
         for memory in self._memory.recall(query, top_n=2 * limit, **scope):
             found.setdefault(memory.metadata["page"], memory.score)
         return list(found.items())[:limit]
+
+    def erase(self, user_id: str) -> None:
+        """Delete all pages of a user."""
+        self._memory.delete(user_id=escaped(user_id), path=namespace(user_id, _PAGES))
 
     @staticmethod
     def _scope(user_id: str) -> FilterOptions:

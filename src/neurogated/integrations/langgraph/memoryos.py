@@ -107,7 +107,9 @@ class MemoryOS(BaseStore):
         self._pages: Pages = (
             GraphPages(self.store.memory) if isinstance(self.store, NeuroStore) else StorePages(self.store, embed)
         )
-        self._records = StoreRecords(self.store, embed)
+        # Records belong to their users also where the items of the store belong to nobody.
+        owned = NeuroStore(self.store.memory, user_label=1) if isinstance(self.store, NeuroStore) else self.store
+        self._records = StoreRecords(owned, embed)
         self._clock, self._instance, self._lock = clock, secrets.token_hex(4), threading.Lock()
         self._last, self._users = 0, set[str]()
         self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
@@ -240,6 +242,18 @@ class MemoryOS(BaseStore):
         most = self.settings.knowledge_capacity
         return {kind: standing_knowledge(self._records.all(user_id, kind), most) for kind in KNOWLEDGE}
 
+    def delete_user(self, user_id: str) -> None:
+        """Delete all that was kept of a user, after the work that is under way; exported files stay.
+
+        What another process saves at the same time may stay, too.
+
+        Raises:
+            InputError: the name is blank.
+        """
+        self._updater.forget(checked_name("user_id", user_id))
+        self.store.delete(_USERS, escaped(user_id))
+        self._users.discard(user_id)
+
     def export(self, folder: str | Path) -> None:
         """Write MemoryOS's files: a JSON file for each user in `short_term`, `mid_term` and `long_term`."""
         for item in self.store.search(_USERS, limit=2**31 - 1):
@@ -278,6 +292,12 @@ class MemoryOS(BaseStore):
     def _register(self, user_id: str) -> None:
         if user_id not in self._users:
             self.store.put(_USERS, escaped(user_id), {"user_id": user_id}, index=False)
+            talk = self._updater.conversation(user_id)
+            talk.read()
+            latest = [int(place.order.partition("-")[0]) for place in talk.timeline.newest(1)]
+            with self._lock:
+                # The clock may be behind that of an earlier save.
+                self._last = max([self._last, *latest])
             self._users.add(user_id)
 
     def _tiers(self, user_id: str) -> dict[str, Record]:
@@ -293,6 +313,9 @@ class MemoryOS(BaseStore):
             for one in talk.segments.values():
                 keys = [key for key in one.pages if key in pages and key in placed]
                 told = [{**pages[key], **placed[key], "next": following.get(key)} for key in keys]
+                if not told:
+                    # Its pages were erased, or are not written yet.
+                    continue
                 heat = one.heat(now, self.settings)
                 segments[one.id] = {
                     "summary": one.summary, "keywords": one.front, "heat": heat, "visits": one.visited, "pages": told,
