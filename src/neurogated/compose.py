@@ -59,7 +59,7 @@ from neurogated.tiers.facts import FactFollower
 
 FACTS_FILE = "facts.db"
 """The table of facts in the folder of a memory."""
-OFFLINE_NOTICE = "no language model is configured: kernels, causes and names are judged offline"
+OFFLINE_NOTICE = "no language model is configured: questions, causes and names are judged by rules"
 
 _EMBEDDING_CACHE = "embedding_cache.db"
 _OFF = "off"

@@ -108,7 +108,9 @@ def read_manifest(folder: Path) -> ExportManifest:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise StorageError(f"{folder} is not an export: {MANIFEST} cannot be read ({error.strerror})") from error
+        reason = f"{folder} is not an export: {MANIFEST} cannot be read ({error.strerror})"
+        remedy = "for a file of another system, give --from or call admin.import_from"
+        raise StorageError(f"{reason}; {remedy}") from error
     try:
         values = json.loads(raw)
         if values["format"] != FORMAT:

@@ -177,7 +177,7 @@ def user(text: str) -> Callable[[_Decorated], _Decorated]:
 
 def owner(function: _Decorated) -> _Decorated:
     """Add `--user` and `--session`."""
-    text = "the conversation; no other one is searched"
+    text = "the conversation to which it belongs, or in which to search"
     function = click.option("--session", "session_id", metavar="NAME", help=text)(function)
     return user("the owner; only recalls with this name find it")(function)
 
