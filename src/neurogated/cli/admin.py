@@ -136,7 +136,12 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
 
 @command("import")
 @click.argument("file", metavar="FILE")
-@click.option("--from", "source", type=click.Choice(tuple(FORMATS)), help="the system that wrote the file, if it is not neurogated")
+@click.option(
+    "--from",
+    "source",
+    type=click.Choice(tuple(FORMATS)),
+    help="the system that wrote the file, if it is not neurogated",
+)
 @user("the owner of what --from imports (default: the user that the file names)")
 def import_(flags: Flags, file: str, source: str | None) -> int:
     if source is not None:

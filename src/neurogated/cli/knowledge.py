@@ -60,7 +60,13 @@ def _fact_json(fact: Fact) -> dict[str, Any]:
 
 @command("conflicts")
 @user("the user whose conflicts are listed")
-@click.option("--status", type=click.Choice(("open", "resolved", "all")), default="open", show_default=True, help="which conflicts")
+@click.option(
+    "--status",
+    type=click.Choice(("open", "resolved", "all")),
+    default="open",
+    show_default=True,
+    help="which conflicts",
+)
 @click.option("--limit", type=int, metavar="N", help="list at most this many")
 @click.option("--page", metavar="FILE", help="also write a page with both sides and the effect of each answer")
 def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: int | None, page: str | None) -> None:
