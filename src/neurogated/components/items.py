@@ -22,6 +22,14 @@ def checked_item(item: IncomingItem) -> IncomingItem:
     return item
 
 
+def of_others(session: Session, items: Sequence[IncomingItem], user_id: str | None) -> list[IncomingItem]:
+    """Return the items whose keys belong to another user, or to nobody."""
+    names = {id_of(item.namespace, item.key) for item in items}
+    stored = session.store.get_nodes(list(names), missing_ok=True)
+    others = {node.id for node in stored if node.scope.user_id != user_id}
+    return [item for item in items if id_of(item.namespace, item.key) in others] if others else []
+
+
 def put_items(session: Session, items: Sequence[IncomingItem], user_id: str | None) -> int:
     """Put the items that are not stored in this or a later version; return how many keys are new.
 

@@ -86,6 +86,19 @@ def test_items_are_no_memories_of_a_user_to_take_elsewhere(config: MemoryConfig,
         assert memory.admin.export_to("pam", tmp_path / "memory-store.json", user_id="ana") == 1
 
 
+def test_items_whose_keys_another_user_has_are_faults_and_the_rest_is_imported(
+    config: MemoryConfig, tmp_path: Path
+) -> None:
+    path, items = _exported(tmp_path / "items.json")
+    with NeuroGraphMemory(config) as memory:
+        NeuroStore(memory, user_label=1).put(("users", "ana"), items[0]["key"], {"text": "Ana's own"})
+        done = memory.admin.import_from("langgraph", path, user_id="bob")
+        assert (done.texts, done.added, done.faults) == (2, 2, 1)
+        kept = NeuroStore(memory).get(("users", "ana"), items[0]["key"])
+        assert kept is not None
+        assert kept.value == {"text": "Ana's own"}
+
+
 def test_malformed_items_are_left_out(config: MemoryConfig, tmp_path: Path) -> None:
     path, items = _exported(tmp_path / "items.json")
     bad: list[dict[str, Any]] = [

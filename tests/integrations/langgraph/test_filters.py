@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import pytest
 
 from neurogated.errors import InputError
@@ -62,7 +64,9 @@ def test_a_filter_compares_values_as_json(condition: dict[str, object], *, passi
         {"a..b": 1},
         {"": 1},
         ["n"],
+        reduce(lambda inner, _: {"n": inner}, range(5000), {"n": 1}),
     ],
+    ids=range(11),
 )
 def test_a_filter_that_no_value_could_pass_is_refused(condition: dict[str, object]) -> None:
     with pytest.raises(InputError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
+from neurogated.integrations.langgraph.aio import AsyncNeuroStore
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from tests.integrations.langgraph.words import WordEmbeddings
@@ -29,7 +31,7 @@ def store(request: pytest.FixtureRequest) -> Iterator[BaseStore]:
 
 
 def _opened(store: BaseStore, *, year: int = 2026) -> MemoryOS:
-    embedding = None if isinstance(store, NeuroStore) else WordEmbeddings()
+    embedding = None if isinstance(store, NeuroStore | AsyncNeuroStore) else WordEmbeddings()
     return MemoryOS(
         store=store,
         embedding=embedding,
@@ -80,6 +82,18 @@ def test_knowledge_of_a_user_is_no_memory_of_another_one() -> None:
         _talk(memory, "ana", TOLD)
         assert memory.knowledge("ana")["user_knowledge"]
         assert not list(store.memory.recall("Who lives near the bakery in Lyon?", user_id="bob"))
+
+
+def test_an_asynchronous_store_of_ours_is_taken_as_the_store_below_it() -> None:
+    async def knowledge_of_bob() -> list[str]:
+        async with AsyncNeuroStore() as store:
+            memory = await asyncio.to_thread(_opened, store)
+            await asyncio.to_thread(_talk, memory, "ana", TOLD)
+            found = store.store.memory.recall("Who lives near the bakery in Lyon?", user_id="bob")
+            await asyncio.to_thread(memory.close)
+            return [one.content for one in found]
+
+    assert asyncio.run(knowledge_of_bob()) == []
 
 
 def test_pairs_keep_their_order_when_the_clock_went_back(store: BaseStore) -> None:

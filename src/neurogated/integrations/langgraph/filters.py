@@ -14,6 +14,7 @@ Check = Callable[[Value], bool]
 _MISSING = object()
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 _OPERATORS = ("$eq", "$ne", *_ORDERS)
+_DEEPEST = 100
 
 
 def compiled(filters: Mapping[str, Value] | None) -> Check | None:
@@ -23,7 +24,8 @@ def compiled(filters: Mapping[str, Value] | None) -> Check | None:
     of nested keys to conditions, or a value to be equal to. A missing key passes only `$ne`.
 
     Raises:
-        InputError: the filter is not a mapping, a key or an operator is invalid, or an operand cannot be ordered.
+        InputError: the filter is not a mapping or nests too deep, a key or an operator is invalid, or an operand cannot
+            be ordered.
     """
     if filters is None or filters == {}:
         return None
@@ -32,8 +34,10 @@ def compiled(filters: Mapping[str, Value] | None) -> Check | None:
     return _keys(filters)
 
 
-def _keys(conditions: Mapping[str, Value]) -> Check:
-    return _all([_at(key, _condition(condition)) for key, condition in conditions.items()])
+def _keys(conditions: Mapping[str, Value], depth: int = 1) -> Check:
+    if depth > _DEEPEST:
+        raise InputError(f"the filter nests more than {_DEEPEST} mappings in one another; make it flatter")
+    return _all([_at(key, _condition(condition, depth)) for key, condition in conditions.items()])
 
 
 def _all(checks: Sequence[Check]) -> Check:
@@ -61,11 +65,11 @@ def _at(key: object, check: Check) -> Check:
     return lambda value: check(value.get(key, _MISSING) if isinstance(value, dict) else _MISSING)
 
 
-def _condition(condition: Value) -> Check:
+def _condition(condition: Value, depth: int) -> Check:
     if not isinstance(condition, Mapping) or not condition:
         return _equal_to(condition)
     if not any(str(key).startswith("$") for key in condition):
-        return _keys(condition)
+        return _keys(condition, depth + 1)
     return _all([_operation(operator, operand) for operator, operand in condition.items()])
 
 

@@ -34,6 +34,7 @@ from neurogated.dialogue.model import (
 from neurogated.dialogue.retriever import Answer, Retriever
 from neurogated.dialogue.updater import Backlog, Parts, Updater
 from neurogated.errors import ConfigError, InputError
+from neurogated.integrations.langgraph.aio import AsyncNeuroStore
 from neurogated.integrations.langgraph.chat_model import structured
 from neurogated.integrations.langgraph.dialogue import ROOT, GraphPages, StorePages, StoreRecords
 from neurogated.integrations.langgraph.embedding import LangChainEmbedder
@@ -101,6 +102,8 @@ class MemoryOS(BaseStore):
         self.settings = settings_of(preset, settings)
         embedding = embedding if embedding_fuc is None else embedding_fuc
         self._owned = None if store is not None else _opened(storage_dir, embedding)
+        if isinstance(store, AsyncNeuroStore):
+            store = store.store
         self.store = NeuroStore(self._owned, user_label=1) if store is None else store
         embedder = _embedder(self.store, embedding if self._owned is None else None)
         embed = embedder.embed_documents
