@@ -64,7 +64,7 @@ def test_a_filter_compares_values_as_json(condition: dict[str, object], *, passi
         {"a..b": 1},
         {"": 1},
         ["n"],
-        reduce(lambda inner, _: {"n": inner}, range(5000), {"n": 1}),
+        reduce(lambda inner, _: {"n": inner}, range(5000), dict[str, object](n=1)),
     ],
     ids=range(11),
 )

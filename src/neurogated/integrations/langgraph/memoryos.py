@@ -17,7 +17,7 @@ from langgraph.store.base import BaseStore, Op, Result
 from neurogated import compose
 from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
 from neurogated.core.ports import Embedder
-from neurogated.dialogue.analysts import ModelAnalyst, OfflineAnalyst
+from neurogated.dialogue.analysts import Analyst, ModelAnalyst, OfflineAnalyst
 from neurogated.dialogue.layout import escaped, write_json
 from neurogated.dialogue.long_term import asked_dimensions, own_trait, profile_of, standing_knowledge
 from neurogated.dialogue.model import (
@@ -26,6 +26,7 @@ from neurogated.dialogue.model import (
     PROFILE,
     TRAIT,
     DialogueOptions,
+    Embed,
     Page,
     Pages,
     Record,
@@ -102,35 +103,25 @@ class MemoryOS(BaseStore):
         self.settings = settings_of(preset, settings)
         embedding = embedding if embedding_fuc is None else embedding_fuc
         self._owned = None if store is not None else _opened(storage_dir, embedding)
-        if isinstance(store, AsyncNeuroStore):
-            store = store.store
-        self.store = NeuroStore(self._owned, user_label=1) if store is None else store
-        embedder = _embedder(self.store, embedding if self._owned is None else None)
-        embed = embedder.embed_documents
-        self._pages: Pages = (
-            GraphPages(self.store.memory) if isinstance(self.store, NeuroStore) else StorePages(self.store, embed)
-        )
-        # Records belong to their users also where the items of the store belong to nobody.
-        owned = NeuroStore(self.store.memory, user_label=1) if isinstance(self.store, NeuroStore) else self.store
-        self._records = StoreRecords(owned, embed)
+        below = store.store if isinstance(store, AsyncNeuroStore) else store
+        self.store = NeuroStore(self._owned, user_label=1) if below is None else below
+        embed = _embedder(self.store, embedding if self._owned is None else None).embed_documents
+        self._pages, self._records = _kept_in(self.store, embed)
         self._clock, self._instance, self._lock = clock, secrets.token_hex(4), threading.Lock()
         self._last, self._users = 0, set[str]()
         self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
         self._searches = ThreadPoolExecutor(_SEARCHES, "memoryos-search")
-        reader, analyst = OfflineClaimReader(), None
+        analyst: Analyst = OfflineAnalyst(OfflineClaimReader(), embed)
         if llm is not None:
             model = structured(llm, concurrency=llm_concurrency, max_calls=max_llm_calls)
             analyst = ModelAnalyst(model, PromptTemplateManager())
         parts = Parts(
-            pages=self._pages, records=self._records, analyst=analyst or OfflineAnalyst(reader, embed), embed=embed,
-            judge=SlotJudge(), settings=self.settings, allowed=asked_dimensions(sensitive), clock=clock,
+            pages=self._pages, records=self._records, analyst=analyst, embed=embed, judge=SlotJudge(),
+            settings=self.settings, allowed=asked_dimensions(sensitive), clock=clock,
             instance=self._instance, threads=self._calls,
         )  # fmt: skip
-        self._allowed = parts.allowed
-        self._updater, self._retriever = (
-            Updater(parts),
-            Retriever(parts, self._searches, strict="retrieval_page_topk" in settings),
-        )
+        self._allowed, self._updater = parts.allowed, Updater(parts)
+        self._retriever = Retriever(parts, self._searches, strict="retrieval_page_topk" in settings)
         self._backlog = Backlog(self._updater.run)
 
     def save_memory(
@@ -333,6 +324,14 @@ class MemoryOS(BaseStore):
 def _opened(folder: str | Path | None, embedding: Embeddings | None) -> NeuroGraphMemory:
     index: Any = None if embedding is None else {"embed": embedding}
     return open_memory(RAM if folder is None else str(folder), index)
+
+
+def _kept_in(store: BaseStore, embed: Embed) -> tuple[Pages, StoreRecords]:
+    """Return the pages and the records in a store."""
+    if isinstance(store, NeuroStore):
+        # Records belong to their users also where the items of the store belong to nobody.
+        return GraphPages(store.memory), StoreRecords(NeuroStore(store.memory, user_label=1), embed)
+    return StorePages(store, embed), StoreRecords(store, embed)
 
 
 def _embedder(store: BaseStore, embedding: Embeddings | None) -> Embedder:
