@@ -315,7 +315,7 @@ class NeuroRetriever:
         """Rank active nodes by activation; the other candidates follow by similarity."""
         view, cost = activation.view, self._config.metabolism.dormant_cost
         rows, totals = admission.admitted(*activation.total)
-        sleep = -cost * admission.lost(rows) * totals
+        sleep = 0.0 - cost * admission.lost(rows) * totals
         active = best_places(view, rows, totals + sleep, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
         closeness = idle.similarity * (1.0 - cost * admission.lost(idle.rows))
@@ -355,7 +355,7 @@ class NeuroRetriever:
         if not (matches := best_places(view, known.rows, fit, 2)):
             return Ranking(known, fit, {}, {})
         trust = trust_in_graph(fit[matches], config)
-        sleep = -config.metabolism.dormant_cost * admission.lost(known.rows) * np.maximum(0.0, fit)
+        sleep = 0.0 - config.metabolism.dormant_cost * admission.lost(known.rows) * np.maximum(0.0, fit)
         base = fit + config.RECENCY_WEIGHT * recency + energy_weight * energy + sleep
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
         subjects = max(1, len(likeness.named)) if config.retrieval.switches.named_first else 1
