@@ -1,6 +1,6 @@
 """Memory and time to import generated conversations of ChatGPT, and whether importing them again adds anything.
 
-python -m benchmarks.foreign_import --megabytes 1000 --folder /tmp/foreign
+python -m benchmarks.foreign_import --megabytes 1000 --folder FOLDER
 
 Each step runs in a process of its own: `read` only reads the file, `import` adds it to a memory, `again` adds it once
 more, and `check` compares the dates in the memory with those in the file.

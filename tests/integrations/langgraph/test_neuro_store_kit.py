@@ -45,7 +45,7 @@ class TestNeuroStore(NeuroStoreContract):
     pass
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 class TestNeuroStoreByCosine(NeuroStoreContract):
     order = "cosine"
 
