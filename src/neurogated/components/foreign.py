@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from neurogated.archive.foreign import Fault, Incoming, IncomingItem, Note, read_file
-from neurogated.components.items import checked_item, of_others, put_items
+from neurogated.components.items import checked_item, put_items
 from neurogated.components.texts import Texts
 from neurogated.core.model import json_metadata
 from neurogated.errors import InputError
@@ -54,12 +54,11 @@ def import_from(
         view, names = session.store.view(), {str(document.id) for document in documents}
         done.added += sum(view.find(name) is None for name in names)
         texts.store(documents)
-        items = [one for one in batch if isinstance(one, IncomingItem)]
-        taken = of_others(session, items, user_id)
-        for item in taken:
+        put = put_items(session, [one for one in batch if isinstance(one, IncomingItem)], user_id)
+        for item in put.refused:
             done.count(Fault(item.place, "an item of another user has its namespace and key"))
-        done.added += put_items(session, [item for item in items if item not in taken], user_id)
-        done.texts += len(batch) - len(taken)
+        done.added += put.new
+        done.texts += len(batch) - len(put.refused)
     return done
 
 

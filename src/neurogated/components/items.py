@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 
 from neurogated.archive.foreign import IncomingItem
 from neurogated.core.clock import to_micros
@@ -22,16 +22,17 @@ def checked_item(item: IncomingItem) -> IncomingItem:
     return item
 
 
-def of_others(session: Session, items: Sequence[IncomingItem], user_id: str | None) -> list[IncomingItem]:
-    """Return the items whose keys belong to another user, or to nobody."""
-    names = {id_of(item.namespace, item.key) for item in items}
-    stored = session.store.get_nodes(list(names), missing_ok=True)
-    others = {node.id for node in stored if node.scope.user_id != user_id}
-    return [item for item in items if id_of(item.namespace, item.key) in others] if others else []
+class ItemsPut(NamedTuple):
+    """What `put_items` did."""
+
+    new: int
+    """The number of new keys."""
+    refused: list[IncomingItem]
+    """Items whose keys belong to another user, or to nobody."""
 
 
-def put_items(session: Session, items: Sequence[IncomingItem], user_id: str | None) -> int:
-    """Put the items that are not stored in this or a later version; return how many keys are new.
+def put_items(session: Session, items: Sequence[IncomingItem], user_id: str | None) -> ItemsPut:
+    """Put the items that are not stored in this or a later version.
 
     Args:
         session: an open graph.
@@ -40,46 +41,58 @@ def put_items(session: Session, items: Sequence[IncomingItem], user_id: str | No
     """
     session.of_user(user_id)
     found = {id_of(item.namespace, item.key): item for item in items}
-    nodes = {name: _nodes(session, name, found[name], user_id) for name in _outdated(session, found)}
+    nodes = _nodes(session, _outdated(session, found, user_id)[0], found, user_id)
     with session.exclusively():
-        old = _outdated(session, {name: found[name] for name in nodes})
-        put = [node for name in old for node in nodes[name]]
-        removed = [one for name, texts in old.items() for one in node_ids(name, len(nodes[name]), texts)]
+        old, others = _outdated(session, found, user_id)
+        changed = {name: texts for name, texts in old.items() if name in nodes}
+        put = [node for name in changed for node in nodes[name]]
+        removed = [one for name, texts in changed.items() for one in node_ids(name, len(nodes[name]), texts)]
         if put:
             session.writer.put(put, removed, reason="import items")
     if put:
         session.notify(Notice("added", ([node.id for node in put],)))
-    return sum(not texts for texts in old.values())
+    refused = [item for item in items if id_of(item.namespace, item.key) in others]
+    return ItemsPut(sum(not texts for texts in changed.values()), refused)
 
 
-def _outdated(session: Session, items: Mapping[str, IncomingItem]) -> dict[str, int]:
-    """Return the ids of the items that are to be put, and how many nodes the stored version has: 0 for a new item."""
-    stored = {node.id: node.metadata for node in session.store.get_nodes(list(items), missing_ok=True)}
-    return {
-        name: number_of_texts(stored[name]) if name in stored else 0
-        for name, item in items.items()
-        if name not in stored
-        or (value_of(stored[name]) != item.value and stored[name]["updated_at"] <= to_micros(_updated(session, item)))
-    }
+def _outdated(
+    session: Session, items: Mapping[str, IncomingItem], user_id: str | None
+) -> tuple[dict[str, int], set[str]]:
+    """Return the items to put, each with the number of nodes of its stored version, and the ids that others own."""
+    stored = {node.id: node for node in session.store.get_nodes(list(items), missing_ok=True)}
+    others = {name for name, node in stored.items() if node.scope.user_id != user_id}
+    outdated = dict[str, int]()
+    for name, item in items.items():
+        if name not in stored:
+            outdated[name] = 0
+        elif name not in others:
+            known = stored[name].metadata
+            if value_of(known) != item.value and known["updated_at"] <= to_micros(_updated(session, item)):
+                outdated[name] = number_of_texts(known)
+    return outdated, others
 
 
 def _updated(session: Session, item: IncomingItem) -> datetime:
     return item.updated_at or item.created_at or session.clock()
 
 
-def _nodes(session: Session, name: str, item: IncomingItem, user_id: str | None) -> list[MemoryNode]:
-    """Return the nodes of an item, one for each chunk of its texts and numbers; the first one holds the value."""
+def _nodes(
+    session: Session, names: Iterable[str], items: Mapping[str, IncomingItem], user_id: str | None
+) -> dict[str, list[MemoryNode]]:
+    """Return the nodes of items, one for each chunk of its texts and numbers; the first one holds the value."""
     indexing, embedder = session.config.indexing, session.parts.embedder
     chunker = Chunker(indexing.chunk_size, indexing.chunk_overlap, embedder.count_tokens)
-    texts = list(dict.fromkeys(chunker.split("\n".join(leaves(item.value)))))
-    vectors = embedder.embed_documents(texts) if texts else ()
-    updated, now = _updated(session, item), session.clock()
-    about: dict[str, Any] = {
-        "scope": Scope(user_id, path=item.namespace),
-        "created_at": item.created_at or updated,
-        "last_accessed": now,
-        "energy_at": now,
-    }
-    metadata, by_text = item_metadata(item.key, item.value, to_micros(updated)), dict(zip(texts, vectors, strict=True))
-    nodes = item_nodes(name, texts, by_text, metadata, **about)
-    return session.writer.read(nodes)
+    chunks = {name: list(dict.fromkeys(chunker.split("\n".join(leaves(items[name].value))))) for name in names}
+    distinct = list(dict.fromkeys(text for texts in chunks.values() for text in texts))
+    vectors = dict(zip(distinct, embedder.embed_documents(distinct), strict=True)) if distinct else {}
+    found, now = dict[str, list[MemoryNode]](), session.clock()
+    for name, texts in chunks.items():
+        item = items[name]
+        updated = _updated(session, item)
+        metadata = item_metadata(item.key, item.value, to_micros(updated))
+        scope, created = Scope(user_id, path=item.namespace), item.created_at or updated
+        made = item_nodes(
+            name, texts, vectors, metadata, scope=scope, created_at=created, last_accessed=now, energy_at=now
+        )
+        found[name] = session.writer.read(made)
+    return found

@@ -10,6 +10,7 @@ import numpy as np
 
 from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.node_kind import ITEM
+from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 _PART = "#"
@@ -65,7 +66,7 @@ def item_nodes(
 
 def item_metadata(key: str, value: Mapping[str, Any], updated_at: int = 0, ttl: float | None = None) -> dict[str, Any]:
     """Return the metadata of an item: time in microseconds, lifetime in minutes; a value too deep for them as text."""
-    deep = _depth(value) >= _DEEPEST
+    deep = depth_of(value) >= _DEEPEST
     lifetime = {} if ttl is None else {"ttl": ttl}
     return {"key": key, "value": json.dumps(value) if deep else value, "updated_at": updated_at, **lifetime}
 
@@ -90,9 +91,13 @@ def leaves(value: object) -> Iterator[str]:
         yield str(value)
 
 
-def _depth(value: object) -> int:
+def depth_of(value: object) -> int:
+    """Return how deep lists and mappings are nested; raises InputError for a key that is no text."""
     depth, level = 0, [value]
     while level := [one for one in level if isinstance(one, Mapping | list | tuple)]:
         depth += 1
+        mappings = [one for one in level if isinstance(one, Mapping)]
+        if wrong := [key for one in mappings for key in one if not isinstance(key, str)]:
+            raise InputError(f"the value of an item has the key {wrong[0]!r}, but keys must be texts")
         level = [inner for one in level for inner in (one.values() if isinstance(one, Mapping) else one)]
     return depth

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
+from numpy.typing import NDArray
 
+from neurogated.dialogue.model import Page
 from neurogated.integrations.langgraph.aio import AsyncNeuroStore
+from neurogated.integrations.langgraph.dialogue import StorePages
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from tests.integrations.langgraph.words import WordEmbeddings
@@ -85,15 +89,35 @@ def test_knowledge_of_a_user_is_no_memory_of_another_one() -> None:
 
 
 def test_an_asynchronous_store_of_ours_is_taken_as_the_store_below_it() -> None:
-    async def knowledge_of_bob() -> list[str]:
+    async def known() -> tuple[int, list[str]]:
         async with AsyncNeuroStore() as store:
             memory = await asyncio.to_thread(_opened, store)
             await asyncio.to_thread(_talk, memory, "ana", TOLD)
+            learned = await asyncio.to_thread(memory.knowledge, "ana")
             found = store.store.memory.recall("Who lives near the bakery in Lyon?", user_id="bob")
             await asyncio.to_thread(memory.close)
-            return [one.content for one in found]
+            return len(learned["user_knowledge"]), [one.content for one in found]
 
-    assert asyncio.run(knowledge_of_bob()) == []
+    learned, of_bob = asyncio.run(known())
+    assert learned
+    assert of_bob == []
+
+
+def test_the_vectors_of_erased_pages_are_forgotten() -> None:
+    embedded: list[str] = []
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        embedded.extend(texts)
+        return np.ones((len(texts), 2), np.float32)
+
+    pages = StorePages(InMemoryStore(), embed)
+    page = Page("p", f"{1:016d}-x", "s", TOLD, "", datetime(2026, 5, 1, tzinfo=UTC))
+    for times in (1, 2):
+        pages.add("ana", page)
+        for _ in range(2):
+            assert pages.search("ana", BAKERY, 5, None)
+        assert embedded.count(TOLD) == times
+        pages.erase("ana")
 
 
 def test_pairs_keep_their_order_when_the_clock_went_back(store: BaseStore) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 from langgraph.store.base import BaseStore, GetOp, Op, PutOp, SearchItem
 
 from neurogated.core.filters import FilterOptions
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryNode, Vector
+from neurogated.core.text_caches import forgets
 from neurogated.dialogue.layout import escaped
 from neurogated.dialogue.model import KINDS, KNOWLEDGE, Embed, FoundRecord, Page, Record
 from neurogated.errors import InputError
@@ -26,6 +27,7 @@ _DIGITS = 16
 _WHOLE = 400
 """Characters from which a text may be cut into several nodes, so that its page keeps it whole."""
 _TEXTS = ("user", "assistant")
+_MOST_VECTORS = 50_000  # that are kept for searches of stores without an index
 
 
 def namespace(user_id: str, kind: str) -> tuple[str, ...]:
@@ -65,6 +67,7 @@ class StoreRecords:
     def erase(self, user_id: str) -> None:
         """Delete all records of a user, in one batch."""
         self.put(user_id, {(kind, key): None for kind in KINDS for key in self.all(user_id, kind)})
+        self._ranking.cache_clear()
 
 
 class StorePages:
@@ -104,6 +107,7 @@ class StorePages:
         """Delete all pages of a user."""
         where = namespace(user_id, _PAGES)
         self._store.batch([PutOp(where, item.key, None) for item in self._store.search(where, limit=_ALL)])
+        self._ranking.cache_clear()
 
 
 class GraphPages:
@@ -166,7 +170,12 @@ class _Ranking:
     def __init__(self, store: BaseStore, embed: Embed) -> None:
         self._store = store
         self._embed = embed
-        self._vectors: dict[str, Any] = {}
+        self._vectors: dict[str, Vector] = {}
+        forgets(self)
+
+    def cache_clear(self) -> None:
+        """Forget the texts and their vectors."""
+        self._vectors.clear()
 
     def search(
         self, where: tuple[str, ...], query: str, limit: int, fields: Iterable[str], chosen: dict[str, Any] | None
@@ -178,15 +187,23 @@ class _Ranking:
             return scored
         items = self._store.search(where, filter=chosen, limit=_ALL)
         texts = [[text for name in fields if (text := item.value[name])] for item in items]
-        missing = list({text for each in texts for text in each if text not in self._vectors})
-        self._vectors.update(zip(missing, self._embed(missing), strict=True) if missing else ())
+        vectors = self._vectors_of({text for each in texts for text in each})
         (asked,) = self._embed([query])
         ranked = [
-            (item, max(float(self._vectors[text] @ asked) for text in each))
+            (item, max(float(vectors[text] @ asked) for text in each))
             for item, each in zip(items, texts, strict=True)
             if each
         ]
         return sorted(ranked, key=lambda one: -one[1])[:limit]
+
+    def _vectors_of(self, texts: Collection[str]) -> dict[str, Vector]:
+        known = {text: vector for text in texts if (vector := self._vectors.get(text)) is not None}
+        missing = [text for text in texts if text not in known]
+        new = dict(zip(missing, self._embed(missing), strict=True)) if missing else {}
+        if len(self._vectors) > _MOST_VECTORS:
+            self._vectors.clear()
+        self._vectors.update(new)
+        return known | new
 
 
 def _got(store: BaseStore, where: tuple[str, ...], keys: Collection[str]) -> dict[str, Record]:

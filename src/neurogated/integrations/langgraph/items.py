@@ -12,7 +12,7 @@ from langgraph.store.base import Item, PutOp, SearchItem, get_text_at_path
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.model import MemoryNode
 from neurogated.errors import InputError
-from neurogated.ingestion.items import leaves, node_ids, number_of_texts, value_of
+from neurogated.ingestion.items import depth_of, leaves, node_ids, number_of_texts, value_of
 from neurogated.text.strings import checked_text
 
 Namespace = tuple[str, ...]
@@ -112,7 +112,7 @@ def checked_value(value: object) -> dict[str, Any]:
         raise InputError(f"the value of an item is not JSON ({error}); use texts, numbers, lists and dicts") from None
     if len(written) > _LONGEST_VALUE:
         raise InputError(f"the value of an item has {len(written)} characters as JSON; {_LONGEST_VALUE} are possible")
-    if _depth(value) > _MOST_LEVELS:
+    if depth_of(value) > _MOST_LEVELS:
         raise InputError(f"the value of an item nests more than {_MOST_LEVELS} lists and mappings; make it flatter")
     return dict(json.loads(written))
 
@@ -145,15 +145,3 @@ def texts_of(op: PutOp, fields: Sequence[str]) -> list[str]:
 
 def _texts_at(value: Mapping[str, Any], path: str) -> list[str]:
     return ["\n".join(leaves(value))] if path == WHOLE else get_text_at_path(dict(value), path)
-
-
-def _depth(value: Any) -> int:  # noqa: ANN401 - a JSON value
-    """Return how deep lists and mappings are nested; raises InputError for a key that is no text."""
-    depth, level = 0, [value]
-    while level := [one for one in level if isinstance(one, Mapping | list | tuple)]:
-        depth += 1
-        mappings = [one for one in level if isinstance(one, Mapping)]
-        if wrong := [key for one in mappings for key in one if not isinstance(key, str)]:
-            raise InputError(f"the value of an item has the key {wrong[0]!r}, but keys must be texts")
-        level = [inner for one in level for inner in (one.values() if isinstance(one, Mapping) else one)]
-    return depth

@@ -195,13 +195,38 @@ class MemoryOS(BaseStore):
         talk = self._updater.conversation(user_id)
         return self._retriever.search(talk, query, count, session_id, user_conversation_meta_data)
 
-    async def asave_memory(self, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401 - those of save_memory
+    async def asave_memory(
+        self,
+        user_id: str,
+        session_id: str,
+        user_query: str,
+        assistant_response: str,
+        timestamp: Moment | None = None,
+        *,
+        page_id: str | None = None,
+    ) -> str:
         """Run `save_memory` in a thread."""
-        return await asyncio.to_thread(self.save_memory, *args, **kwargs)
+        said = (user_id, session_id, user_query, assistant_response, timestamp)
+        return await asyncio.to_thread(self.save_memory, *said, page_id=page_id)
 
-    async def asearch_memory(self, *args: Any, **kwargs: Any) -> Answer:  # noqa: ANN401 - those of search_memory
+    async def asearch_memory(
+        self,
+        user_id: str,
+        query: str,
+        top_k: int | None = None,
+        *,
+        session_id: str | None = None,
+        user_conversation_meta_data: Mapping[str, Any] | None = None,
+    ) -> Answer:
         """Run `search_memory` in a thread."""
-        return await asyncio.to_thread(self.search_memory, *args, **kwargs)
+        return await asyncio.to_thread(
+            self.search_memory,
+            user_id,
+            query,
+            top_k,
+            session_id=session_id,
+            user_conversation_meta_data=user_conversation_meta_data,
+        )
 
     def flush(self) -> None:
         """Wait until all pages that were saved here are in their tiers.
