@@ -40,7 +40,7 @@ _KINDS = {
 ASKED_CATEGORIES = ("contradiction_resolution", "knowledge_update")
 _SENTENCES = 1000
 _PREFIXES = {"first": "", "second": "second_"}
-"""A set of pairs and sentences → what the names of its tables begin with."""
+"""The beginning of the names of the tables of each set of pairs and sentences."""
 
 
 def share(part: int, whole: int) -> str:

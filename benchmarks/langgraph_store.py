@@ -77,7 +77,7 @@ def stores(folder: Path, index: IndexConfig) -> Iterator[dict[str, BaseStore]]:
 
 
 def calls(texts: Texts, items: int) -> dict[str, Call]:
-    """Return what is measured; the number of the round makes a call different from the others."""
+    """Return the calls to measure, by name; each takes the number of its round, so that no two are equal."""
     new = dict[int, str]()
 
     def text(number: int) -> str:
