@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import tomllib
 from collections import defaultdict
@@ -154,7 +155,8 @@ def own_trait(dimension: str, value: str, now: datetime) -> tuple[str, Record]:
         InputError: there is no such dimension.
     """
     if dimension not in dimensions():
-        raise InputError(f"no dimension {dimension!r}; known are {', '.join(dimensions())}")
+        near = difflib.get_close_matches(dimension, dimensions(), n=3, cutoff=0.0)
+        raise InputError(f"no dimension {dimension!r}; the nearest are {', '.join(near)}")
     return f"{BY_USER}-{dimension}", Trait(dimension, value, 1.0, BY_USER, now).record()
 
 

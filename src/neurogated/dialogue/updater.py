@@ -292,7 +292,8 @@ class Backlog:
         self._due: dict[str, int] = {}
         self._lock = threading.Lock()
         self._errors: dict[str, BaseException] = {}
-        self._worker = BackgroundWorker(self)
+        # The driver of a store has errors of its own, which `flush` raises.
+        self._worker = BackgroundWorker(self, failures=(Exception,))
 
     def add(self, user_id: str) -> None:
         """Note that there may be work on a user."""

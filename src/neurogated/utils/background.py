@@ -58,8 +58,9 @@ class BackgroundWorker:
     `stop`.
     """
 
-    def __init__(self, source: TaskSource) -> None:
-        self._source = weakref.ref(source)
+    def __init__(self, source: TaskSource, failures: tuple[type[Exception], ...] = JOB_FAILURES) -> None:
+        """Take the source, and the exceptions of a job that `fail_job` handles."""
+        self._source, self._failures = weakref.ref(source), failures
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -116,7 +117,7 @@ class BackgroundWorker:
                 source.finish_job(result)
         except Stopped:
             return
-        except JOB_FAILURES as error:
+        except self._failures as error:
             if (source := self._source()) is not None:
                 source.fail_job(error)
 

@@ -1,4 +1,7 @@
-"""JSON files read value by value, so that a file may be larger than memory."""
+"""JSON files read value by value, so that a file may be larger than memory.
+
+A parser of events such as ijson ends at the first malformed value, but an import must read the rest of the file.
+"""
 
 from __future__ import annotations
 

@@ -232,7 +232,8 @@ class MemoryOS(BaseStore):
         """Wait until all pages that were saved here are in their tiers.
 
         Raises:
-            LLMError: the chat model failed, or its budget is used up; the rest waits for the next save.
+            LLMError: the chat model failed, or its budget is used up; the rest waits for the next save. An error of the
+                store below is raised as it is.
         """
         self._backlog.flush()
 

@@ -56,12 +56,6 @@ class BatchContract(StoreContractBase):
         assert value_of(store, "a") is None
         assert value_of(store, "b") == {"n": 4}
 
-    def test_any_iterable_of_operations_is_a_batch(self, store: BaseStore) -> None:
-        """A generator is read once; an empty batch has no results."""
-        assert store.batch(PutOp(DOCS, str(number), {"n": number}) for number in range(3)) == [None] * 3
-        assert found(store) == ["0", "1", "2"]
-        assert store.batch([]) == []
-
     def test_equal_reads_of_a_batch_all_have_results(self, store: BaseStore) -> None:
         """The same operation twice is two results, which share no objects."""
         store.put(DOCS, "a", {"list": []})
@@ -70,19 +64,6 @@ class BatchContract(StoreContractBase):
         assert isinstance(second, Item)
         first.value["list"].append(1)
         assert second.value == {"list": []}
-
-    def test_each_search_of_a_batch_has_its_own_filter(self, store: BaseStore) -> None:
-        """Filters, prefixes, limits and offsets of one batch do not mix."""
-        fill(store, {str(number): {"n": number} for number in range(5)})
-        fill(store, {"x": {"n": 0}}, ("other",))
-        ops: list[Op] = [
-            SearchOp(DOCS, filter={"n": 0}),
-            SearchOp((), filter={"n": 0}),
-            SearchOp(DOCS, limit=2, offset=4),
-            SearchOp(("other",)),
-            SearchOp(("none",)),
-        ]
-        assert [len(result) for result in store.batch(ops)] == [1, 2, 1, 1, 0]  # type: ignore[arg-type]
 
     def test_a_failed_batch_changes_nothing(self, store: BaseStore) -> None:
         """If one operation is refused, no other is applied."""
@@ -94,15 +75,6 @@ class BatchContract(StoreContractBase):
                     store.batch(ops)
                 except Exception:  # noqa: BLE001 - stores raise errors of their drivers
                     assert found(store) == ["old"]
-
-    def test_a_large_batch_is_applied_whole(self, store: BaseStore) -> None:
-        """A batch may have thousands of operations in many namespaces."""
-        store.batch([PutOp(("many", str(number % 50)), str(number), {"n": number}) for number in range(1_000)])
-        results: Any = store.batch([GetOp(("many", str(number % 50)), str(number)) for number in range(1_000)])
-        assert [item.value["n"] for item in results] == list(range(1_000))
-        assert len(store.list_namespaces(limit=1_000)) == 50
-        store.batch([PutOp(("many", str(number % 50)), str(number), None) for number in range(1_000)])
-        assert store.search(()) == []
 
 
 class AsyncContract(StoreContractBase):

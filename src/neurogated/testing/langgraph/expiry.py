@@ -1,7 +1,7 @@
 """Items that expire."""
 
 import pytest
-from langgraph.store.base import BaseStore, GetOp, PutOp, SearchOp
+from langgraph.store.base import BaseStore, GetOp, PutOp
 
 from neurogated.testing.langgraph.base import DOCS, NewStore, StoreContractBase, fill, found, index_of, keys
 
@@ -14,14 +14,6 @@ class ExpiryContract(StoreContractBase):
         """Return a new, empty store with the documented defaults; skip the test if items cannot expire."""
         self.require("ttl", "expiry")
         return opened(ttl={})
-
-    def test_support_for_ttl_is_declared(self, store: BaseStore) -> None:
-        """`supports_ttl` tells callers whether they may pass `ttl`; without it, put raises `NotImplementedError`."""
-        assert store.supports_ttl == self.ttl
-        if not self.ttl:
-            with pytest.raises(NotImplementedError):
-                store.put(DOCS, "one", {"n": 1}, ttl=1)
-            assert store.get(DOCS, "one") is None
 
     def test_an_expired_item_is_swept(self, timed: BaseStore) -> None:
         """A sweep deletes the items whose time has passed, and only those, and returns their number."""
@@ -79,14 +71,6 @@ class ExpiryContract(StoreContractBase):
         self.sweep(expiring)
         assert expiring.get(DOCS, "one") is None
 
-    def test_an_expired_item_can_be_put_again(self, expiring: BaseStore) -> None:
-        """A put over an expired item makes it readable."""
-        expiring.put(DOCS, "one", {"n": 1}, ttl=self.lifetime)
-        self.pass_lifetime(expiring)
-        expiring.put(DOCS, "one", {"n": 2})
-        self.sweep(expiring)
-        assert [item.value for item in expiring.search(DOCS)] == [{"n": 2}]
-
     def test_items_have_the_configured_ttl(self, opened: NewStore) -> None:
         """`default_ttl` holds for puts without a ttl; a put may name another, or None for ever."""
         self.require("ttl", "expiry")
@@ -115,18 +99,6 @@ class ExpiryContract(StoreContractBase):
         self.pass_soon(timed)
         self.sweep(timed)
         assert found(timed) == ["found"]
-
-    def test_a_read_need_not_refresh(self, opened: NewStore) -> None:
-        """`refresh_ttl=False` of a get or a search leaves the time as it is."""
-        self.require("ttl", "expiry")
-        store = opened(ttl={"refresh_on_read": True})
-        store.put(DOCS, "one", {"n": 1}, ttl=self.lifetime)
-        self.pass_soon(store)
-        store.get(DOCS, "one", refresh_ttl=False)
-        store.search(DOCS, refresh_ttl=False)
-        store.batch([GetOp(DOCS, "one", refresh_ttl=False), SearchOp(DOCS, refresh_ttl=False)])
-        self.pass_soon(store)
-        assert self.sweep(store) == 1
 
     def test_refreshing_can_be_configured(self, opened: NewStore) -> None:
         """With `refresh_on_read` False, only reads that ask for it refresh."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from langchain_core.embeddings import Embeddings
-from langgraph.store.base import BaseStore, PutOp, SearchItem, SearchOp
+from langgraph.store.base import BaseStore, PutOp, SearchItem
 
 from neurogated.testing.langgraph.base import DOCS, NewStore, StoreContractBase, fill, found, index_of, keys
 from neurogated.testing.langgraph.words import embed_words
@@ -121,11 +121,6 @@ class QueryContract(StoreContractBase):
         fill(indexed, {"a": {"text": FRUIT}, "b": {"text": FRUIT}, "c": {"text": CAR}})
         assert sorted(keys(indexed.search(DOCS, query=QUERY, limit=2))) == ["a", "b"]
 
-    def test_each_query_of_a_batch_has_its_own_results(self, three: BaseStore) -> None:
-        """A batch may contain several queries and searches without one."""
-        results: Any = three.batch([SearchOp(DOCS, query=text, limit=1) for text in (SEA, CAR, FRUIT)])
-        assert [keys(result) for result in results] == [["sea"], ["car"], ["fruit"]]
-
     def test_a_new_text_replaces_the_old_vector(self, three: BaseStore) -> None:
         """An overwritten item is found by its new text and not by its old one."""
         three.put(DOCS, "fruit", {"text": SEA + " at night"})
@@ -160,13 +155,6 @@ class QueryContract(StoreContractBase):
         assert [item.value for item in store.search(DOCS)] == [{"text": FRUIT}]
         assert first(store, QUERY) == "one"
 
-    def test_items_without_text_may_be_indexed(self, indexed: BaseStore) -> None:
-        """Empty texts, numbers, empty values and missing fields are no errors."""
-        fill(indexed, {"empty": {}, "blank": {"text": ""}, "number": {"n": 1}, "none": {"text": None}})
-        assert found(indexed, query=QUERY) == found(indexed) == ["blank", "empty", "none", "number"]
-        indexed.put(DOCS, "missing", {"note": "x"}, index=["text", "list[3]"])
-        assert "missing" in found(indexed)
-
 
 class IndexContract(StoreContractBase):
     """Which parts of a value are indexed."""
@@ -181,17 +169,6 @@ class IndexContract(StoreContractBase):
         """Return a store that indexes each element of `parts`."""
         self.require("vectors", "vector search")
         return opened(index=index_of("parts[*]"))
-
-    def test_a_store_without_an_index_ignores_index_arguments(self, store: BaseStore) -> None:
-        """`put` documents that `index` has no effect then."""
-        store.put(DOCS, "a", {"text": FRUIT}, index=["text"])
-        store.put(DOCS, "b", {"text": FRUIT}, index=False)
-        assert found(store) == ["a", "b"]
-
-    def test_whole_items_are_indexed_by_default(self, indexed: BaseStore) -> None:
-        """The default field "$" is the whole item, with its nested values."""
-        fill(indexed, {"deep": {"a": {"b": [QUERY]}}, "other": {"a": {"b": [CAR]}}})
-        assert first(indexed, QUERY) == "deep"
 
     def test_only_configured_fields_are_indexed(self, by_text: BaseStore) -> None:
         """Text in other fields does not rank an item."""

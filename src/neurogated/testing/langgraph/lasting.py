@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from langgraph.store.base import BaseStore, PutOp
+from langgraph.store.base import BaseStore
 
 from neurogated.testing.langgraph.base import DOCS, StoreContractBase, fill, found, index_of, keys, value_of
 from neurogated.testing.langgraph.writer import SIZE
@@ -37,16 +37,6 @@ class DurabilityContract(StoreContractBase):
             assert found(store, filter={"n": 1}) == ["a", "d"]
             assert sorted(store.list_namespaces()) == [("docs",), ("docs", "below")]
             assert store.get(DOCS, "c") is None
-
-    def test_a_reopened_store_can_be_written(self, durable_place: str) -> None:
-        """Opening a store again and again loses nothing and repeats nothing."""
-        for number in range(4):
-            with self.open_store(durable_place) as store:
-                store.put(DOCS, str(number), {"n": number})
-                store.put(DOCS, "same", {"n": number})
-        with self.open_store(durable_place) as store:
-            assert found(store) == ["0", "1", "2", "3", "same"]
-            assert value_of(store, "same") == {"n": 3}
 
     def test_a_reopened_store_answers_queries(self, durable_place: str) -> None:
         """Vectors outlast a restart."""
@@ -166,18 +156,6 @@ class ConcurrencyContract(StoreContractBase):
         assert len(racing.search(("own",), limit=1_000)) == THREADS * 10
         assert len(racing.list_namespaces()) == THREADS + 1
 
-    def test_threads_that_put_one_key_leave_one_item(self, racing: BaseStore) -> None:
-        """The last put wins, and its value is whole."""
-
-        def work(thread: int) -> None:
-            for number in range(10):
-                racing.put(DOCS, "same", {"thread": thread, "number": number, "check": thread * 100 + number})
-
-        self.at_once(work)
-        (item,) = racing.search(DOCS)
-        assert item.value["number"] == 9
-        assert item.value["check"] == item.value["thread"] * 100 + 9
-
     def test_threads_that_write_the_same_keys_finish(self, racing: BaseStore) -> None:
         """Batches of the same keys in different orders do not lock each other out."""
 
@@ -257,10 +235,3 @@ class SizeContract(StoreContractBase):
         """A limit above a thousand is obeyed with a query, too."""
         fill(indexed, {f"{number}": {"text": f"item {number}"} for number in range(1_500)})
         assert len(indexed.search(DOCS, query="item", limit=2_000)) == 1_500
-
-    def test_a_listing_may_have_thousands_of_namespaces(self, store: BaseStore) -> None:
-        """A limit above the default is obeyed, and the default is 100."""
-        store.batch([PutOp(("n", f"{number:04}"), "one", {}) for number in range(2_000)])
-        assert len(store.list_namespaces(limit=3_000)) == 2_000
-        assert len(store.list_namespaces()) == 100
-        assert store.list_namespaces(suffix=("1999",)) == [("n", "1999")]

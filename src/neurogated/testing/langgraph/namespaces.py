@@ -1,11 +1,11 @@
 """Namespaces: which are valid, which a prefix contains, and how they are listed."""
 
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
 import pytest
-from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, ListNamespacesOp, Op, PutOp, SearchOp
+from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, Op, PutOp, SearchOp
 
 from neurogated.testing.langgraph.base import StoreContractBase, keys, value_of
 
@@ -52,18 +52,6 @@ class NamespaceContract(StoreContractBase):
         refuses(lambda namespace: store.list_namespaces(prefix=namespace), BAD_LABELS)
         refuses(lambda namespace: store.list_namespaces(suffix=namespace), BAD_LABELS)
 
-    def test_async_calls_refuse_invalid_namespaces(self, store: BaseStore) -> None:
-        """The coroutines raise the same errors as the methods."""
-        self.require("asynchronous", "the asynchronous interface")
-        calls: list[Callable[[Any], Coroutine[Any, Any, Any]]] = [
-            lambda namespace: store.aput(namespace, "one", {}),
-            lambda namespace: store.aget(namespace, "one"),
-            lambda namespace: store.adelete(namespace, "one"),
-            store.asearch,
-        ]
-        for call in calls:
-            refuses(lambda namespace, call=call: self.run(call(namespace)), BAD_LABELS)
-
     def test_an_invalid_label_in_a_batch_is_refused_or_kept_apart(self, store: BaseStore) -> None:
         """An operation with an invalid label neither reaches another namespace nor disables the listing."""
         store.put(("a", "b"), "one", {"n": 1})
@@ -80,11 +68,6 @@ class NamespaceContract(StoreContractBase):
         """A search in ("user",) finds nothing in ("users",)."""
         put_into(store, [("user",), ("user", "a"), ("users",), ("users", "a"), ("us",)])
         assert sorted(keys(store.search(("user",)))) == ["user", "user|a"]
-
-    def test_an_empty_prefix_finds_all(self, store: BaseStore) -> None:
-        """`SearchOp` documents () as a search of the entire store."""
-        put_into(store, [("a",), ("b", "c"), ("d", "e", "f")])
-        assert sorted(keys(store.search(()))) == ["a", "b|c", "d|e|f"]
 
     def test_special_characters_in_labels_are_literal(self, store: BaseStore) -> None:
         """No character of a label of a search is a pattern."""
@@ -106,20 +89,6 @@ class NamespaceContract(StoreContractBase):
         assert sorted(store.list_namespaces()) == sorted([("a", "b"), ("a", "b", "c"), *same])
         assert sorted(item.namespace for item in store.search((), limit=100)) == sorted(store.list_namespaces())
 
-    def test_labels_are_compared_exactly(self, store: BaseStore) -> None:
-        """Labels that differ in case or in their Unicode form are different."""
-        labels = ["a", "A", "é", "e\u0301", "日本", "😀", " a"]
-        put_into(store, [(label,) for label in labels])
-        assert [keys(store.search((label,))) for label in labels] == [[label] for label in labels]
-        assert [store.list_namespaces(prefix=(label,)) for label in labels] == [[(label,)] for label in labels]
-
-    def test_a_namespace_may_be_deep_and_long(self, store: BaseStore) -> None:
-        """Nothing limits the number and the length of labels."""
-        for namespace in (tuple("abcdefghij" * 5), ("x" * 1_000, "y" * 1_000)):
-            store.put(namespace, "one", {"n": 1})
-            assert keys(store.search(namespace[:1])) == ["one"]
-            assert store.list_namespaces(prefix=namespace) == [namespace]
-
 
 class ListingContract(StoreContractBase):
     """`list_namespaces`."""
@@ -130,12 +99,6 @@ class ListingContract(StoreContractBase):
         put_into(store, LISTED)
         return store
 
-    def test_each_namespace_is_listed_once(self, listed: BaseStore) -> None:
-        """A namespace with several items is listed once; one without own items is not listed."""
-        listed.put(("a", "b", "c"), "another", {"n": 1})
-        (without,) = listed.batch([ListNamespacesOp()])
-        assert sorted(listed.list_namespaces()) == sorted(without) == list(LISTED)  # type: ignore[arg-type, type-var]
-
     def test_a_prefix_and_a_suffix_are_matched_from_their_ends(self, listed: BaseStore) -> None:
         """Both contain the namespace itself; both given must match."""
         assert sorted(listed.list_namespaces(prefix=("a", "b"))) == list(LISTED[:4])
@@ -143,11 +106,6 @@ class ListingContract(StoreContractBase):
         assert sorted(listed.list_namespaces(prefix=("a",), suffix=("c", "f"))) == [("a", "c", "f")]
         assert listed.list_namespaces(prefix=("a", "b", "c")) == [("a", "b", "c")]
         assert listed.list_namespaces(suffix=("x", "a", "b", "c")) == []
-
-    def test_a_prefix_and_a_suffix_may_overlap(self, store: BaseStore) -> None:
-        """Each is a condition of its own."""
-        put_into(store, [("a",), ("a", "b"), ("b", "a")])
-        assert store.list_namespaces(prefix=("a",), suffix=("a",)) == [("a",)]
 
     def test_a_star_matches_exactly_one_label(self, listed: BaseStore) -> None:
         """`NamespacePath` documents wildcards in prefixes and suffixes."""
@@ -167,12 +125,6 @@ class ListingContract(StoreContractBase):
         pages = [listed.list_namespaces(max_depth=2, limit=2, offset=offset) for offset in (0, 2, 4, 6)]
         assert [len(page) for page in pages] == [2, 2, 1, 0]
         assert len({namespace for page in pages for namespace in page}) == 5
-
-    def test_pages_of_a_listing_are_complete(self, listed: BaseStore) -> None:
-        """All pages together are the listing, and the pages after its end are empty."""
-        pages = [listed.list_namespaces(limit=4, offset=offset) for offset in (0, 4, 8, 12)]
-        assert [len(page) for page in pages] == [4, 4, 1, 0]
-        assert sorted(namespace for page in pages for namespace in page) == list(LISTED)
 
     def test_only_puts_create_namespaces(self, store: BaseStore) -> None:
         """A get, a search or a delete in a missing namespace leaves the listing as it was."""

@@ -1,0 +1,61 @@
+"""MemoryOS when the store below fails, and when a caller errs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from langgraph.store.base import Op, PutOp, Result
+from langgraph.store.memory import InMemoryStore
+
+from neurogated.errors import InputError
+from neurogated.integrations.langgraph.memoryos import MemoryOS
+from tests.integrations.langgraph.conversations import talk
+from tests.integrations.langgraph.words import WordEmbeddings
+
+
+class DriverError(Exception):
+    """An error that only the driver of a store knows."""
+
+
+class DisconnectedStore(InMemoryStore):
+    """A store whose batches of records fail while it is disconnected."""
+
+    connected = True
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        given = list(ops)
+        if not self.connected and any(isinstance(op, PutOp) and op.namespace[-1] == "page" for op in given):
+            raise DriverError("the server is gone")
+        return super().batch(given)
+
+
+def test_flush_raises_the_error_of_a_driver_and_the_work_goes_on_later(tmp_path: Path) -> None:
+    store = DisconnectedStore()
+    with MemoryOS(embedding=WordEmbeddings(), store=store, short_term_max_capacity=1) as memory:
+        store.connected = False
+        keys = [key for user in ("ana", "bob") for key in talk(memory, 3, user=user)]
+        with pytest.raises(DriverError, match="gone"):
+            memory.flush()
+        store.connected = True
+        keys += [key for user in ("ana", "bob") for key in talk(memory, 1, user=user)]
+        memory.flush()
+        memory.export(tmp_path)
+    placed = [
+        page["key"]
+        for file in (tmp_path / "mid_term").iterdir()
+        for segment in json.loads(file.read_text())["segments"].values()
+        for page in segment["pages"]
+    ]
+    assert sorted(placed) == sorted(keys[:6])
+
+
+def test_an_unknown_dimension_is_refused_with_the_nearest_names() -> None:
+    with (
+        MemoryOS(embedding=WordEmbeddings()) as memory,
+        pytest.raises(InputError, match="Living environment") as refused,
+    ):
+        memory.set_profile("ana", "living enviroment", "Ghent")
+    assert len(str(refused.value)) < 200
