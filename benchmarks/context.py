@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,18 +205,15 @@ def report(
 ) -> None:
     """Ask each question with each budget; print the figures."""
     embedder = memory.session.parts.embedder
-    plain = ContextBuilder(
-        memory.config.replace(metabolism={"context_repetition": 0.0, "context_novelty": 0.0}).metabolism,
-        embedder,
-        token_counter(embedder),
-    )
+    plain = ContextBuilder(memory.config.metabolism, embedder, token_counter(embedder))
     ranked = [hybrid(memory, one) for one in asked]
     view = memory.store.view()
     for budget in budgets:
         begin = time.perf_counter()
         ours = [memory.get_context(one.text, budget, user_id=one.user) for one in asked]
         took = (time.perf_counter() - begin) / len(asked)
-        theirs = [plain.build(recall, view, budget) for recall in ranked]
+        with patch.multiple("neurogated.context.builder", REPETITION_COST=0.0, NOVELTY_GAIN=0.0):
+            theirs = [plain.build(recall, view, budget) for recall in ranked]
         _print(f"{budget} tokens, get_context ({1000 * took:.0f} ms)", asked, ours, measure.found)
         _print(f"{budget} tokens, hybrid search", asked, theirs, measure.found)
         better = paired_bootstrap(_shares(asked, ours, measure.found), _shares(asked, theirs, measure.found))

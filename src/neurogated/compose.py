@@ -156,7 +156,7 @@ def _fact_follower(config: MemoryConfig) -> FactFollower | None:
     opened = functools.cache(lambda: open_facts(file if url is None else url, seconds))
     if url is not None:
         opened()
-    return FactFollower(opened, file if url is None else None, config.metabolism.server_retry_seconds)
+    return FactFollower(opened, file if url is None else None)
 
 
 def _working_canvas(config: MemoryConfig, store: GraphStorePort) -> WorkingCanvas:

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.context import builder
 from neurogated.context.layout import line_of, text_of
 from neurogated.core.quoting import CLOSING, OPENING, TokenCounter, estimated_tokens
 from neurogated.errors import InputError
@@ -89,9 +90,9 @@ def test_a_memory_longer_than_the_budget_gives_its_best_sentences(memory: NeuroG
     assert not memory.get_context("Which hive?", 500).excerpts
 
 
-def test_repetition_gives_way_to_news(config: MemoryConfig) -> None:
-    settings = {"context_repetition": 1.0}
-    with NeuroGraphMemory(config.replace(metabolism=settings)) as memory:
+def test_repetition_gives_way_to_news(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builder, "REPETITION_COST", 1.0)
+    with NeuroGraphMemory(config) as memory:
         for number in range(4):
             message = {"role": "user", "content": "The bees of the barn are well."}
             memory.add(message, session_id="one", timestamp=MAY + timedelta(minutes=number))
@@ -100,12 +101,12 @@ def test_repetition_gives_way_to_news(config: MemoryConfig) -> None:
     assert sorted({one.content for one in context}) == ["The barn needs paint.", "The bees of the barn are well."]
 
 
-def test_new_words_weigh_more_than_many_words(config: MemoryConfig) -> None:
+def test_new_words_weigh_more_than_many_words(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builder, "REPETITION_COST", 0.0)
     told = ["The bees of the barn are the bees of the barn.", "The barn of the bees is a barn.", "The bees sting Tom."]
     for gain, expected in ((0.0, told[1]), (10.0, told[2])):
-        with NeuroGraphMemory(
-            config.replace(storage="memory", metabolism={"context_novelty": gain, "context_repetition": 0.0})
-        ) as memory:
+        monkeypatch.setattr(builder, "NOVELTY_GAIN", gain)
+        with NeuroGraphMemory(config.replace(storage="memory")) as memory:
             memory.add([{"role": "assistant", "content": text} for text in told], session_id="one", timestamp=MAY)
             assert [one.content for one in memory.recall("bees of the barn")] == told
             context = memory.get_context("bees of the barn", 69, min_score=0.0)
@@ -122,9 +123,11 @@ def test_new_words_weigh_more_than_many_words(config: MemoryConfig) -> None:
 def test_the_best_memory_that_fits_is_never_left_out(
     texts: list[str], budget: int, counter: TokenCounter, novelty: float, config: MemoryConfig
 ) -> None:
-    with NeuroGraphMemory(
-        config.replace(storage="memory", metabolism={"context_novelty": novelty, "context_floor": 0.0})
-    ) as memory:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        NeuroGraphMemory(config.replace(storage="memory", metabolism={"context_floor": 0.0})) as memory,
+    ):
+        patch.setattr(builder, "NOVELTY_GAIN", novelty)
         for number, text in enumerate(texts):
             memory.add({"role": "user", "content": text}, session_id=f"{number % 2}")
         recall = memory.recall("a b", top_n=50)
@@ -134,9 +137,10 @@ def test_the_best_memory_that_fits_is_never_left_out(
         assert set(fitting[:1]) <= {*context.ids} - {*context.excerpts}
 
 
-def test_a_contested_memory_brings_the_other_side(config: MemoryConfig) -> None:
+def test_a_contested_memory_brings_the_other_side(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builder, "REPETITION_COST", 1.0)
     sides = ["I live in Leeds.", "I live in York."]
-    with NeuroGraphMemory(config.replace(metabolism={"context_repetition": 1.0})) as memory:
+    with NeuroGraphMemory(config) as memory:
         names = [memory.add({"role": "user", "content": text}, user_id="ana", session_id="one") for text in sides]
         for number in range(9):
             text = f"Where do I live, asked number {number} behind the barn."

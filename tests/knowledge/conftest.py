@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.knowledge import backlog
 from tests.knowledge.model_server import ModelServer, serving
 
 
@@ -18,11 +19,12 @@ def model() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def config(model: ModelServer, tmp_path: Path) -> MemoryConfig:
+def config(model: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MemoryConfig:
     """Return settings with the model, which judges pairs and reads no claims, and without a cache of its answers."""
+    monkeypatch.setattr(backlog, "REST_SECONDS", 0.0)
     values = {"embedding_name": "hash", "llm_base_url": model.url, "llm.retries": 0, "llm.cache_bytes": 0}
-    rest = {"metabolism.conflict_rest_seconds": 0.0, "metabolism.read_claims": "offline"}
-    return MemoryConfig.from_mapping({"save_dir": str(tmp_path / "memory"), **values, **rest})
+    values["metabolism.read_claims"] = "offline"
+    return MemoryConfig.from_mapping({"save_dir": str(tmp_path / "memory"), **values})
 
 
 @pytest.fixture

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.knowledge import checker
 
 
 def opened(**changes: object) -> NeuroGraphMemory:
@@ -31,8 +34,9 @@ def test_a_new_value_is_in_conflict_with_the_latest_one_only() -> None:
     assert sides == {frozenset((names[one], names[other])) for one, other in expected}
 
 
-def test_a_fact_meets_those_of_its_attribute_however_many_others_came_since() -> None:
-    with opened(metabolism={"conflict_facts": 2}) as memory:
+def test_a_fact_meets_those_of_its_attribute_however_many_others_came_since(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "_MATES", 2)
+    with opened() as memory:
         old = memory.facts.add("Ana", "city", "Lyon", user_id="ana")
         for hobby in ("chess", "tennis", "go"):
             memory.facts.add("Ana", "hobby", hobby, user_id="ana")

@@ -182,7 +182,6 @@ def _run(config: MemoryConfig, work: str) -> subprocess.Popen[str]:
         "llm_base_url": config.llm_base_url,
         "llm.retries": 0,
         "llm.cache_bytes": 0,
-        "metabolism.conflict_rest_seconds": 0.0,
         "metabolism.read_claims": "offline",
     }
     script = _WORKER.format(config=values, work=work)

@@ -56,15 +56,15 @@ def test_the_prompt_names_the_attributes_of_the_table(reading: MemoryConfig, mod
 
 
 def test_several_messages_share_a_call(reading: MemoryConfig, model: ModelServer) -> None:
-    texts = [f"The hive number {number} is full of honey." for number in range(5)]
-    config = reading.replace(metabolism={"claim_calls": 0, "claims_read_together": 3})
+    texts = [f"The hive number {number} is full of honey." for number in range(10)]
+    config = reading.replace(metabolism={"claim_calls": 0})
     with NeuroGraphMemory(config) as memory:
         for day, text in enumerate(texts):
             said(memory, text, day)
-        assert (model.read, waiting(memory)) == ([], 5)
-        assert memory.learning.resume(progress=False) == (5, 0)
-    assert [[line["text"] for line in lines] for lines in model.read] == [texts[:3], texts[3:]]
-    assert [line["message"] for line in model.read[0]] == [1, 2, 3]
+        assert (model.read, waiting(memory)) == ([], 10)
+        assert memory.learning.resume(progress=False) == (10, 0)
+    assert [[line["text"] for line in lines] for lines in model.read] == [texts[:8], texts[8:]]
+    assert [line["message"] for line in model.read[1]] == [1, 2]
 
 
 @pytest.mark.parametrize(

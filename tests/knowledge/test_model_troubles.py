@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.knowledge import backlog
+from neurogated.knowledge.judge import model as pairs
 from neurogated.viewer import explain_conflicts
 from tests.knowledge.model_server import (
     EARLIER,
@@ -88,12 +90,13 @@ def test_a_write_returns_though_the_memory_is_closed_while_the_model_answers(
         assert [one.second for one in found(memory)] == ids
 
 
-def test_a_write_waits_for_a_slow_model_no_longer_than_the_deadline(config: MemoryConfig, model: ModelServer) -> None:
+def test_a_write_waits_for_a_slow_model_no_longer_than_the_deadline(
+    config: MemoryConfig, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backlog, "REST_SECONDS", 600.0)
     answered = threading.Event()
     model.during = lambda: answered.wait(60)
-    with NeuroGraphMemory(
-        config.replace(metabolism={"conflict_deadline": 0.05, "conflict_rest_seconds": 600.0})
-    ) as memory:
+    with NeuroGraphMemory(config.replace(metabolism={"conflict_deadline": 0.05})) as memory:
         sides = said(memory, EARLIER), said(memory, LATER, 3)
         # The next write does not wait at all, because the model rests.
         said(memory, OTHERS[0], 4)
@@ -103,9 +106,12 @@ def test_a_write_waits_for_a_slow_model_no_longer_than_the_deadline(config: Memo
         assert [one.sides for one in found(memory)] == [sides]
 
 
-def test_closing_ends_the_background_work_after_the_present_call(config: MemoryConfig, model: ModelServer) -> None:
+def test_closing_ends_the_background_work_after_the_present_call(
+    config: MemoryConfig, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairs, "_TOGETHER", 1)
     queued(config, model)
-    config = config.replace(metabolism={"conflict_calls": 0, "conflict_judged_together": 1})
+    config = config.replace(metabolism={"conflict_calls": 0})
     with NeuroGraphMemory(config) as memory:
         for day, text in enumerate(OTHERS, 4):
             said(memory, text, day)

@@ -11,6 +11,7 @@ import pytest
 
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
+from neurogated.core import outage
 from neurogated.errors import InputError, MissingExtraError
 from neurogated.testing import ManualClock
 
@@ -145,9 +146,10 @@ def test_arguments_are_checked(memory: NeuroGraphMemory, arguments: dict[str, An
 
 
 @pytest.fixture
-def shared(tmp_path: Path, redis_server: "Redis") -> MemoryConfig:
+def shared(tmp_path: Path, redis_server: "Redis", monkeypatch: pytest.MonkeyPatch) -> MemoryConfig:
+    monkeypatch.setattr(outage, "RETRY_SECONDS", 0.0)
     redis_server.start()
-    metabolism = {"canvas_url": redis_server.url, "server_retry_seconds": 0.0}
+    metabolism = {"canvas_url": redis_server.url}
     return MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash", metabolism=metabolism)  # type: ignore[arg-type]
 
 

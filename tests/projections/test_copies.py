@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory, restore_snapshot
+from neurogated.core import outage
 from neurogated.core.ports import Message
 from neurogated.errors import InputError, StorageError
 from neurogated.storage.sqlite_store import SqliteStore
@@ -28,7 +29,7 @@ def files_with(folder: Path, word: str = WORD) -> list[str]:
 
 
 def with_servers(config: MemoryConfig, **settings: object) -> MemoryConfig:
-    return config.replace(metabolism={"server_seconds": 1.0, "server_retry_seconds": 0.0, **settings})
+    return config.replace(metabolism={"server_seconds": 0.3, **settings})
 
 
 def state(config: MemoryConfig) -> None:
@@ -41,6 +42,11 @@ def state(config: MemoryConfig) -> None:
 def erase(memory: NeuroGraphMemory, **options: Any) -> None:  # noqa: ANN401
     memory.delete(user_id="ana")
     memory.admin.compact(history=True, **options)
+
+
+@pytest.fixture(autouse=True)
+def _servers_are_tried_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outage, "RETRY_SECONDS", 0.0)
 
 
 @pytest.fixture

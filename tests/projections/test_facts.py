@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory, import_memory
+from neurogated.core import outage
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
 from neurogated.errors import InputError, MissingExtraError, StorageError
@@ -220,10 +221,11 @@ def test_without_the_extra_facts_are_in_the_graph_alone(config: MemoryConfig, mo
 
 
 def test_a_server_that_is_away_stops_no_write(
-    config: MemoryConfig, postgres: "Postgres", caplog: pytest.LogCaptureFixture
+    config: MemoryConfig, postgres: "Postgres", caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(outage, "RETRY_SECONDS", 0.0)
     url = postgres.database()
-    settings = {"facts_url": url, "server_retry_seconds": 0.0, "server_seconds": 2.0}
+    settings = {"facts_url": url, "server_seconds": 2.0}
     with NeuroGraphMemory(config.replace(metabolism=settings)) as memory:
         memory.facts.add("Ana", "city", "Lyon")
         postgres.stop()
@@ -297,8 +299,8 @@ def test_ids_of_facts_cannot_be_taken_or_guessed(memory: NeuroGraphMemory) -> No
 
 
 def test_compaction_says_when_rows_of_erased_facts_may_remain(on_disk: NeuroGraphMemory) -> None:
-    for number in range(300):
-        on_disk.facts.add("Ana", f"key {number}", "secret " + "x" * 200, user_id="ana")
+    for number in range(20):
+        on_disk.facts.add("Ana", f"key {number}", "secret " + "x" * 1000, user_id="ana")
     reader = sqlite3.connect(Path(on_disk.config.save_dir) / "facts.db")
     cursor = reader.execute("SELECT statement FROM facts")
     cursor.fetchone()

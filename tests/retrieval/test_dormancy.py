@@ -47,8 +47,6 @@ def test_a_dormant_memory_ranks_below_an_awake_one_that_fits_as_well_and_above_o
     assert retriever.recall("1 0", include_dormant=True).ids == ranked
     assert retriever.recall("1 0", as_of=store.view().sequence).ids == ranked
     assert retriever.recall("1 0", now=clock() - timedelta(days=50)).ids == ranked
-    free = _retriever(store, clock, ACTIVATION=mode, **{"metabolism.dormant_cost": 0.0})
-    assert free.recall("1 0").ids == ("asleep", "near", "far")
 
 
 def test_a_memory_loses_in_proportion_to_the_energy_that_it_lacks(clock: ManualClock) -> None:

@@ -7,9 +7,9 @@ from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.retrieval_settings import RetrievalSettings
-from neurogated.retrieval.trust import lifted_scores, trust_in_graph
+from neurogated.retrieval.trust import BEST_MARGIN, FULL_TRUST_LEAD, lifted_scores, trust_in_graph
 
-quarters = st.integers(-4, 8).map(lambda n: n / 4)
+quarters = st.integers(-16, 32).map(lambda n: n / 16)
 shares = st.integers(0, 4).map(lambda n: n / 4)
 
 
@@ -17,25 +17,25 @@ def _slow_trust(scores: list[float], floor: float, lead: float) -> float:
     """Return the trust by its formula."""
     best, *others = sorted(scores, reverse=True)
     ahead = 0.0 if best <= 0 else (best - (others[0] if others else 0.0)) / best
-    if lead == 0 or ahead >= lead:
+    if ahead >= lead:
         return 1.0
     return floor + (1 - floor) * ahead / lead
 
 
-@given(st.lists(quarters, min_size=1, max_size=6), shares, shares)
-def test_trust_grows_with_the_lead_of_the_best_match(scores: list[float], floor: float, lead: float) -> None:
-    config = MemoryConfig(retrieval=RetrievalSettings(trust_floor=floor, trust_lead=lead))
+@given(st.lists(quarters, min_size=1, max_size=6), shares)
+def test_trust_grows_with_the_lead_of_the_best_match(scores: list[float], floor: float) -> None:
+    config = MemoryConfig(retrieval=RetrievalSettings(trust_floor=floor))
     trust = trust_in_graph(np.sort(scores)[::-1][:2], config)
-    assert trust == pytest.approx(_slow_trust(scores, floor, lead))
+    assert trust == pytest.approx(_slow_trust(scores, floor, FULL_TRUST_LEAD))
     assert floor <= trust <= 1
 
 
-@given(st.lists(st.tuples(quarters, shares), min_size=1, max_size=8), st.sampled_from([0.0, 0.125, 0.5, 1.0]))
-def test_activation_lifts_nothing_above_the_best_matches(memories: list[tuple[float, float]], margin: float) -> None:
+@given(st.lists(st.tuples(quarters, shares), min_size=1, max_size=8))
+def test_activation_lifts_nothing_above_the_best_matches(memories: list[tuple[float, float]]) -> None:
     base, lift = (np.array(column) for column in zip(*memories, strict=True))
-    order, score = lifted_scores(base, lift, MemoryConfig(retrieval=RetrievalSettings(best_margin=margin)))
+    order, score = lifted_scores(base, lift, MemoryConfig())
     places = range(len(memories))
-    best = [place for place in places if base[place] >= max(base) - margin * abs(max(base))]
+    best = [place for place in places if base[place] >= max(base) - BEST_MARGIN * abs(max(base))]
     others = [place for place in places if place not in best]
     kept = sorted(best, key=lambda place: -base[place])
     ranked = [*kept, *sorted(others, key=lambda place: -(base[place] + lift[place]))]

@@ -19,9 +19,7 @@ from neurogated.text.keywords import fold
 OFF = {
     "retrieval.neighbour_weight": 0,
     "retrieval.answer_weight": 0,
-    "retrieval.question_cost": 0,
     "retrieval.length_cost": 0,
-    "retrieval.place_cost": 0,
     "retrieval.generic_cost": 0,
     "retrieval.own_words_weight": 0,
     "retrieval.switches.learn_names": False,
@@ -83,9 +81,7 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
         retrieval={
             "neighbour_turns": reach,
             "neighbour_weight": 0.75,
-            "neighbour_best": 0.4,
             "answer_weight": 0.25,
-            "question_cost": 0.1,
         },
     ).of(store.view().live_nodes())
     similarity = {node.id: own(store, node) for node in everything}
@@ -95,7 +91,7 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
             around = one[max(0, place - reach) : place] + one[place + 1 : place + 1 + reach]
             if around:
                 values = [similarity[other.id] for other in around]
-                means[node.id] = 0.6 * sum(values) / len(values) + 0.4 * max(values)
+                means[node.id] = 0.4 * sum(values) / len(values) + 0.6 * max(values)
     centre = sum(means.values()) / len(means) if means else 0.0
     average = sum(similarity.values()) / len(similarity)
     row = 0
@@ -130,8 +126,8 @@ def test_neighbours_never_leave_the_session(reach: int) -> None:
 def test_a_message_loses_with_its_length_and_the_place_in_it() -> None:
     parts = [MemoryNode(f"p{place}", "a heron", position=place, found=Found(part=(place, 400))) for place in range(4)]
     store = chained([*parts, MemoryNode("brief", "a heron", position=9)])
-    got = asked(store, retrieval={"length_cost": 0.05, "place_cost": 0.1}).of(store.view().live_nodes())
-    assert got.message.tolist() == pytest.approx([-0.15, -0.25, -0.25, -0.35, 0.0])
+    got = asked(store, retrieval={"length_cost": 0.1}).of(store.view().live_nodes())
+    assert got.message.tolist() == pytest.approx([-0.3, -0.4, -0.4, -0.5, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -176,7 +172,6 @@ def test_activation_counts_half_as_much_with_every_doubling_of_a_message() -> No
     store = chained([*said, MemoryNode("document", "a heron " * 300)])
     rows = store.view().live_nodes()
     assert asked(store).activation_shares(rows).tolist() == [1.0, 1.0, 0.5, 0.25, 0.125, 1.0]
-    assert asked(store, retrieval={"length_decay": 0}).activation_shares(rows).tolist() == [1.0] * 6
 
 
 CALLS = [

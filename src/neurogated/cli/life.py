@@ -9,6 +9,7 @@ import click
 from neurogated.cli.flags import all_namespaces, command, now, owner
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
+from neurogated.consolidation.clusters import LEAST
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.scope import ANY_USER
 from neurogated.viewer import render_tiers, write_page
@@ -94,7 +95,7 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
     lines = [f"made: {len(facts)}", *(f"\n{fact['id']}\n{fact['content']}" for fact in facts)]
     if not facts:
         lines.append(
-            f"a profile needs {settings.consolidation_least} facts of one subject, and a cluster linked memories that "
+            f"a profile needs {LEAST} facts of one subject, and a cluster linked memories that "
             f"were each used {settings.consolidation_uses} times or more; what is made already stays"
         )
     flags.emit({"facts": facts}, "\n".join(lines))

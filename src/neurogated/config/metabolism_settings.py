@@ -45,9 +45,6 @@ class MetabolismSettings:
     # Tiers
     dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0)
     dormant_importance: float = setting(0.55, "a dormant memory has less importance than this", low=0.0, high=1.0)
-    dormant_cost: float = setting(
-        0.1, "share of its score that a dormant memory without energy loses in a recall", low=0.0, high=1.0
-    )
     canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0)
 
     # Facts
@@ -67,9 +64,6 @@ class MetabolismSettings:
 
     # Servers of projections
     server_seconds: float = setting(5.0, "seconds that a call waits for the database of the facts", low=0.1, high=600.0)
-    server_retry_seconds: float = setting(
-        30.0, "seconds for which writes skip a server of a projection after it failed", low=0.0, high=86_400.0
-    )
 
     # Consolidation: facts of one subject become profiles, and memories that are used together become one text.
     consolidate_seconds: float = setting(
@@ -79,7 +73,6 @@ class MetabolismSettings:
         high=31_536_000.0,
     )
     consolidation_uses: int = setting(3, "a memory enters a cluster after this many uses", low=0)
-    consolidation_least: int = setting(3, "least memories of a cluster, and least facts of a profile", low=2)
     consolidation_calls: int = setting(
         32,
         "most calls of the language model for the texts of one consolidation, as many for claims, and as many for "
@@ -89,12 +82,6 @@ class MetabolismSettings:
 
     # Conflicts
     check_conflicts: bool = setting(True, "compare the facts of new memories, and record contradictions")
-    conflict_facts: int = setting(
-        16,
-        "facts of the same attribute with which a new fact is compared: those that hold, and as many others",
-        low=0,
-    )
-    conflict_most: int = setting(16, "most conflicts of a new memory", low=1)
 
     # A language model reads what the table of attributes does not know.
     read_claims: str = setting(
@@ -103,7 +90,6 @@ class MetabolismSettings:
         "off: nothing, so only stated facts are known",
         choices=("model", "offline", "off"),
     )
-    claims_read_together: int = setting(8, "memories that the language model reads in one call", low=1, high=32)
     claim_calls: int = setting(
         1, "most calls of the language model for claims after a write; other memories wait for the next one", low=0
     )
@@ -126,9 +112,6 @@ class MetabolismSettings:
         low=0,
         high=12,
     )
-    conflict_judged_together: int = setting(
-        8, "most pairs of memories that the model judges in one call, or all those of one new memory", low=1, high=12
-    )
     conflict_calls: int = setting(
         2, "most calls of the model for conflicts after a write; other memories wait for the next one", low=0
     )
@@ -137,25 +120,10 @@ class MetabolismSettings:
         "seconds that a write waits for the model about claims and conflicts; `consolidate` waits for `llm.timeout`",
         low=0.0,
     )
-    conflict_rest_seconds: float = setting(
-        30.0,
-        "seconds for which writes ask no model about claims and conflicts after it failed",
-        low=0.0,
-        high=86_400.0,
-    )
 
     # Context
     context_floor: float = setting(
         0.4, "share of the best score that a memory in a context has at least", low=0.0, high=1.0
-    )
-    context_repetition: float = setting(
-        0.2, "cost of the cosine of a memory with those that are already in the context", low=0.0, high=1.0
-    )
-    context_novelty: float = setting(
-        0.5,
-        "gain of the score of a memory in a context, as a share, if each of its tokens is a new word",
-        low=0.0,
-        high=100.0,
     )
 
     # Echoes

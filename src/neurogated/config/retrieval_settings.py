@@ -26,7 +26,7 @@ class RetrievalSwitches:
         True, "divide the activation by the number of subjects (titles of texts) that the question names"
     )
     long_for_overviews: bool = setting(
-        True, "apply neither length_cost nor own_words_weight if a question asks for a summary"
+        True, "apply no cost of a length and no own_words_weight if a question asks for a summary"
     )
     long_for_answers: bool = setting(True, "apply neither of them if a question asks for an answer of the assistant")
     learn_names: bool = setting(
@@ -55,26 +55,21 @@ class RetrievalSettings:
     # Turns of a conversation: these add to the similarity before the division by the sum of the weights.
     neighbour_turns: int = setting(2, "turns before and after a turn whose similarity counts for it; 0: none", low=0)
     neighbour_weight: float = setting(0.6, "weight of the similarity of the turns around a turn", low=0.0, high=_MOST)
-    neighbour_best: float = setting(
-        0.6, "share of the best of these turns in their similarity; the rest is their mean", low=0.0, high=1.0
-    )
     answer_weight: float = setting(
-        0.25, "weight of a question's similarity for the turn that follows it", low=0.0, high=_MOST
-    )
-    question_cost: float = setting(0.1, "cost of a turn that ends with a question", low=0.0, high=_MOST)
-    length_cost: float = setting(
-        0.1, "cost of each doubling of a message's length beyond 48 words", low=0.0, high=_MOST
-    )
-    length_decay: float = setting(
-        1.0,
-        "with each such doubling, the gain of a turn from its neighbours and the graph halves this many times",
+        0.25,
+        "weight of a question's similarity for the turn that follows it; the question itself loses 40 % of it",
         low=0.0,
-        high=100.0,
+        high=_MOST,
+    )
+    length_cost: float = setting(
+        0.1,
+        "cost of each doubling of a message's length beyond 48 words, and of a piece's position in it",
+        low=0.0,
+        high=_MOST,
     )
     generic_cost: float = setting(
         0.3, "cost of a turn per unit of its mean cosine to the turns that the question may find", low=0.0, high=_MOST
     )
-    place_cost: float = setting(0.1, "cost of each doubling of a piece's position in its message", low=0.0, high=_MOST)
     own_words_weight: float = setting(
         0.1, "weight of the user's messages if the question is in the first person", low=0.0, high=_MOST
     )
@@ -121,17 +116,8 @@ class RetrievalSettings:
     )
 
     # Trust: how much of the activation counts.
-    best_margin: float = setting(
-        0.04, "memories this close to the best match, as a share of its score, keep their rank", low=0.0, high=1.0
-    )
     trust_floor: float = setting(
         0.5, "share of the activation that counts if the best match has no lead; 1: all of it", low=0.0, high=1.0
-    )
-    trust_lead: float = setting(
-        0.2,
-        "lead of the best match over the second, as a share of its score, from which all activation counts",
-        low=0.0,
-        high=1.0,
     )
 
     # Flow of activation

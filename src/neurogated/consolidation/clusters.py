@@ -25,8 +25,10 @@ _LINKS = {
     EdgeType.MENTION: 0.5,
 }
 """Weights of the edge types that link the memories of a cluster."""
+LEAST = 3
+"""Least memories of a cluster, and least facts of a profile. Two say little more together than each alone."""
 _MOST = 8
-"""Most memories of a cluster, or `consolidation_least` if that is more; larger ones are divided."""
+"""Most memories of a cluster; larger ones are divided."""
 
 # Least mean weight of the links of a cluster; more gives smaller clusters.
 _RESOLUTION = 0.1
@@ -79,12 +81,10 @@ class ClusterFinder:
 
     def _of_right_size(self, found: Communities) -> Iterator[Rows]:
         """Yield clusters of the right size from communities; a higher resolution divides the large ones."""
-        least = self._settings.consolidation_least
-        most = max(least, _MOST)
         parts, resolution = found.members(), _RESOLUTION
         while parts:
-            yield from (rows for rows in parts if least <= rows.size <= most)
-            large = [rows for rows in parts if rows.size > most]
+            yield from (rows for rows in parts if LEAST <= rows.size <= _MOST)
+            large = [rows for rows in parts if rows.size > _MOST]
             # A resolution above the heaviest link leaves no community of two nodes, so this ends.
             resolution *= 2
             parts = self._finder.find(found.links.among(np.concatenate(large)), resolution).members() if large else []

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.consolidation.cluster_nodes import agreeing, cluster_id, cluster_node, faded, quoted, title_of
-from neurogated.consolidation.clusters import KNOWN_SHARE, ClusterFinder, is_known
+from neurogated.consolidation.clusters import KNOWN_SHARE, LEAST, ClusterFinder, is_known
 from neurogated.consolidation.profiles import known_subjects, profile_of
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.clock import to_micros
@@ -107,7 +107,7 @@ class Consolidator:
         return [one.node.id for one in kept]
 
     def _profiles(self, view: GraphView, at: datetime) -> Iterator[Prepared]:
-        for known in known_subjects(self._store, view, at, self._config.consolidation_least):
+        for known in known_subjects(self._store, view, at, LEAST):
             stored = {node.id: node.content for node in self._store.get_nodes([known.id], missing_ok=True)}
             text = known.text
             if self._is_made(view, known.id, [one.id for one in known.facts], text, stored.get(known.id)):
@@ -124,7 +124,7 @@ class Consolidator:
         for rows in self._clusters.find(view):
             nodes = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
             sources = sorted(agreeing(self._undisputed(view, nodes)), key=_in_time)
-            if len(sources) < self._config.consolidation_least or self._store.has_node(cluster_id(sources)):
+            if len(sources) < LEAST or self._store.has_node(cluster_id(sources)):
                 continue
             told = self._told(quoted(sources))
             base, charge = self._energies(view, sources, at)

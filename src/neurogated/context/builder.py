@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.context.layout import EMPTY, FACTS, OTHERS, Line, fact_line, line_of, text_of
 from neurogated.context.model import Choice, Context
-from neurogated.context.packing import Candidates, Picked, pack
+from neurogated.context.packing import NOVELTY_GAIN, REPETITION_COST, Candidates, Picked, pack
 from neurogated.core.conflicts import Conflict
 from neurogated.core.fact_words import says_more
 from neurogated.core.facts import Fact
@@ -151,9 +151,8 @@ class ContextBuilder:
             _opposed(recall, items),
             _replaced(items),
         )
-        settings = self._settings
         best = self._best(items, budget)
-        picked = pack(candidates, budget - frame, settings.context_repetition, settings.context_novelty, best)
+        picked = pack(candidates, budget - frame, REPETITION_COST, NOVELTY_GAIN, best)
         while picked and self._tokens([items[one.place].line for one in picked]) > budget:
             # A text can have more tokens than its lines together.
             picked.pop()

@@ -43,6 +43,12 @@ class Picked(NamedTuple):
     tokens: int
 
 
+REPETITION_COST = 0.2
+"""Cost of the cosine of a memory with those that are already in the context; more costs evidence."""
+NOVELTY_GAIN = 0.5
+"""Gain of a memory's score, as a share, if each of its tokens is a new word."""
+
+
 def pack(
     candidates: Candidates, budget: int, repetition_cost: float, novelty_gain: float, first: int | None = None
 ) -> list[Picked]:

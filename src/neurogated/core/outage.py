@@ -9,18 +9,20 @@ import time
 _log = logging.getLogger(__name__)
 
 
+RETRY_SECONDS = 30.0
+"""How long calls skip a server after a failure, so that not each of them waits for a server that is away."""
+
+
 class Outage:
     """Notes failures of a server. After a failure, calls skip the server for a while. One outage logs one warning."""
 
-    def __init__(self, consequence: str, retry_seconds: float) -> None:
+    def __init__(self, consequence: str) -> None:
         """Start without an outage.
 
         Args:
             consequence: the behaviour during an outage; it ends the warning.
-            retry_seconds: how long calls skip the server after a failure.
         """
         self._consequence = consequence
-        self._retry_seconds = retry_seconds
         self._lock = threading.Lock()
         self._until: float | None = None
         self.note: str | None = None
@@ -35,7 +37,7 @@ class Outage:
         """Note a failure."""
         with self._lock:
             first = self._until is None
-            self._until = time.monotonic() + self._retry_seconds
+            self._until = time.monotonic() + RETRY_SECONDS
             self.note = f"{error}; {self._consequence}"
         if first:
             _log.warning("%s", self.note)

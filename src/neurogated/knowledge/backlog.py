@@ -28,6 +28,8 @@ _log = logging.getLogger(__name__)
 
 _NEVER = float("-inf")
 _FAILURES = 2
+REST_SECONDS = 30.0
+"""Writes ask no model for this long after it failed, so that not each of them waits for the deadline."""
 """Calls in a row that may fail before `resume` and `consolidate` end, since one text may confuse the model."""
 _READ = 64
 """Waiting memories that are read together, so that a long queue needs no more memory than a short one."""
@@ -231,7 +233,7 @@ class Backlog(Generic[Q, A]):
             _log.warning("%d questions about memories wait for the model: %s", len(missing), reason)
             self._failures.update(set(missing))
         answers = [(one, answer) for one, answer in zip(batch, given, strict=True) if answer is not None]
-        self._resting_until = _NEVER if answers else time.monotonic() + self._settings.conflict_rest_seconds
+        self._resting_until = _NEVER if answers else time.monotonic() + REST_SECONDS
         return answers
 
     def _commit(self, step: _Step[Q, A], at: datetime) -> list[str]:

@@ -30,6 +30,11 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 CLAIMS, WAITING = "claims", "conflict"
 """The kinds of pending tasks of a memory whose claims a language model will read, or whose conflicts it will judge."""
 _NOTHING: Mapping[str, Sequence[Claim]] = {}
+# Facts of one attribute with which a new fact is compared: those that hold, and as many others. With this bound, a slot
+# with many values costs each write the same.
+_MATES = 16
+# Most conflicts of a new memory. More would bury the few that somebody resolves.
+_MOST_CONFLICTS = 16
 
 
 class ConflictChecker:
@@ -70,7 +75,7 @@ class ConflictChecker:
         if taken := next((node for node in fresh if node.kind in NO_MEMORIES), None):
             raise InputError(f"only the memory itself makes the {taken.kind} {taken.id!r}; choose another id")
         settlement = Settlement(self._store, delta.at, delta.nodes)
-        ledger = ClaimLedger(self._store, self._reader, settlement, delta, self._settings.conflict_facts, read=read)
+        ledger = ClaimLedger(self._store, self._reader, settlement, delta, _MATES, read=read)
         kept = ledger.update(fresh)
         removed = tuple(
             dict.fromkeys((*delta.removed_nodes, *ledger.gone, *conflicts_about(self._store.view(), ledger.gone)))
@@ -84,7 +89,7 @@ class ConflictChecker:
             if relation.is_conflict and self._settings.check_conflicts:
                 self._record(settlement, ledger, earlier, later, relation)
         for mate in kept:
-            self._meet(settlement, ledger, mate, ledger.mates(mate), self._settings.conflict_most)
+            self._meet(settlement, ledger, mate, ledger.mates(mate), _MOST_CONFLICTS)
         for node in filter(is_compared, fresh):
             self._read(settlement, ledger, node)
         if ledger.edges or ledger.parted or ledger.gone:
@@ -129,7 +134,7 @@ class ConflictChecker:
 
     def _read(self, settlement: Settlement, ledger: ClaimLedger, node: MemoryNode) -> None:
         """Write the claims of a memory, and compare them. A stated fact is its own claim."""
-        left = self._settings.conflict_most
+        left = _MOST_CONFLICTS
         if node.found.statement is not None:
             mate = ledger.enter(node)
             self._meet(settlement, ledger, mate, ledger.mates(mate), left)

@@ -55,6 +55,8 @@ _log = logging.getLogger(__name__)
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 _MAX_WAIT = 0.05  # seconds that a recall waits for its turn; then it runs without one
+# Share of its score that a dormant memory without energy loses.
+_DORMANT_COST = 0.1
 _NO_ROWS = np.empty(0, dtype=np.int64)
 _COSINE_ALONE = dict.fromkeys(
     ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
@@ -77,7 +79,7 @@ class RecallOptions(FilterOptions, total=False):
     min_score: float | None
     """Leave out memories with a lower score."""
     include_dormant: bool
-    """Whether dormant memories rank as if they were awake; see `metabolism.dormant_cost`."""
+    """Whether dormant memories rank as if they were awake."""
     include_duplicates: bool
     """Whether to find all memories that say the same, and not only the clearest; see `metabolism.find_duplicates`."""
     except_ids: Collection[str]
@@ -313,12 +315,12 @@ class NeuroRetriever:
         self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission
     ) -> Ranking:
         """Rank active nodes by activation; the other candidates follow by similarity."""
-        view, cost = activation.view, self._config.metabolism.dormant_cost
+        view = activation.view
         rows, totals = admission.admitted(*activation.total)
-        sleep = 0.0 - cost * admission.lost(rows) * totals
+        sleep = 0.0 - _DORMANT_COST * admission.lost(rows) * totals
         active = best_places(view, rows, totals + sleep, wanted)
         idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
-        closeness = idle.similarity * (1.0 - cost * admission.lost(idle.rows))
+        closeness = idle.similarity * (1.0 - _DORMANT_COST * admission.lost(idle.rows))
         fill = best_places(view, idle.rows, closeness, wanted - len(active))
         ranked, none = np.concatenate((rows[active], idle.rows[fill])), np.zeros(len(fill))
         scores = np.concatenate(((totals + sleep)[active], none))
@@ -355,7 +357,7 @@ class NeuroRetriever:
         if not (matches := best_places(view, known.rows, fit, 2)):
             return Ranking(known, fit, {}, {})
         trust = trust_in_graph(fit[matches], config)
-        sleep = 0.0 - config.metabolism.dormant_cost * admission.lost(known.rows) * np.maximum(0.0, fit)
+        sleep = 0.0 - _DORMANT_COST * admission.lost(known.rows) * np.maximum(0.0, fit)
         base = fit + config.RECENCY_WEIGHT * recency + energy_weight * energy + sleep
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
         subjects = max(1, len(likeness.named)) if config.retrieval.switches.named_first else 1

@@ -21,6 +21,10 @@ from neurogated.text.words import split_words
 
 # Size of the sample of turns to which a turn is compared to find how generic it is.
 _GENERIC_SAMPLE = 32
+# Share of the best of the turns around a turn in their similarity; the rest is their mean.
+_BEST_SHARE = 0.6
+# Cost of a turn that ends with a question, as a share of `retrieval.answer_weight`.
+_QUESTION_COST = 0.4
 
 Values = NDArray[np.float64]
 Measure = Callable[[Rows], Values]
@@ -28,9 +32,7 @@ Measure = Callable[[Rows], Values]
 TURN_WEIGHTS = (
     "neighbour_weight",
     "answer_weight",
-    "question_cost",
     "length_cost",
-    "place_cost",
     "generic_cost",
     "own_words_weight",
 )
@@ -140,19 +142,13 @@ class Turns:
             here = rows[turns]
             tags = self._store.has_tags(_MESSAGE_TAGS, self._view, here)
             levels = _level(tags[: len(LENGTH_TAGS)])
-            parts.neighbours[turns] = self._around(here, own[turns], measure) * self._decayed(levels)
+            parts.neighbours[turns] = self._around(here, own[turns], measure) * _decayed(levels)
             parts.message[turns] = self._of_message(here, levels, _level(tags[len(LENGTH_TAGS) : -1]), tags[-1])
         return parts
 
     def shares(self, rows: Rows) -> Values:
         """Return the share of its activation that counts for each node (n,): less for long messages, 1 for others."""
-        if not self._config.retrieval.length_decay:
-            return np.ones(rows.size)
-        return self._decayed(_level(self._store.has_tags(LENGTH_TAGS, self._view, rows)))
-
-    def _decayed(self, levels: Values) -> Values:
-        shares: Values = np.exp2(-self._config.retrieval.length_decay * levels)
-        return shares
+        return _decayed(_level(self._store.has_tags(LENGTH_TAGS, self._view, rows)))
 
     def _around(self, rows: Rows, own: Values, measure: Measure) -> Values:
         config, size = self._config, rows.size
@@ -165,7 +161,7 @@ class Turns:
         mean = np.bincount(near.owner, similarity[place], size) / np.maximum(count, 1)
         best = np.full(size, -np.inf)
         np.maximum.at(best, near.owner, similarity[place])
-        mean += config.retrieval.neighbour_best * np.where(count > 0, best - mean, 0.0)
+        mean += _BEST_SHARE * np.where(count > 0, best - mean, 0.0)
         asked = near.before & asks[place]
         answered = np.bincount(near.owner[asked], similarity[place[asked]], size)
         answers = np.bincount(near.owner[asked], minlength=size) > 0
@@ -173,11 +169,12 @@ class Turns:
             self._centre = float(mean[count > 0].mean()) if count.any() else 0.0, float(own.mean())
         around = config.retrieval.neighbour_weight * np.where(count > 0, mean - self._centre[0], 0.0)
         around += config.retrieval.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
-        return around - config.retrieval.question_cost * asking[every.searchsorted(rows)].astype(np.float64)
+        cost = _QUESTION_COST * config.retrieval.answer_weight
+        return around - cost * asking[every.searchsorted(rows)].astype(np.float64)
 
     def _of_message(self, rows: Rows, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
         config = self._config.retrieval
-        worth = self._own_words * by_user.astype(np.float64) - self._length_cost * length - config.place_cost * place
+        worth = self._own_words * by_user.astype(np.float64) - self._length_cost * length - config.length_cost * place
         return worth - config.generic_cost * self._likeness_to_all(rows) if config.generic_cost else worth
 
     def _likeness_to_all(self, rows: Rows) -> Values:
@@ -202,6 +199,12 @@ class Turns:
         turns = turns[_spread(turns.size, _SPARE * wanted)]
         turns = turns[~np.isin(turns, view.hidden)]
         return turns[_spread(turns.size, wanted)]
+
+
+def _decayed(levels: Values) -> Values:
+    """Return the share that remains after this many doublings of a message's length (n,): half of it each."""
+    shares: Values = np.exp2(-levels)
+    return shares
 
 
 def _level(digits: NDArray[np.bool_]) -> Values:

@@ -78,7 +78,7 @@ class WorkingCanvas:
         self._shared = shared
         # By namespace: the number of a change, and nodes as they are after it.
         self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
-        self._outage = Outage("this process uses a canvas of its own meanwhile", settings.server_retry_seconds)
+        self._outage = Outage("this process uses a canvas of its own meanwhile")
 
     def enter(self, view: GraphView, namespace: str, owner: Owner, relevance: Mapping[str, float], now: int) -> None:
         """Put memories on the canvas of an owner and on that of the user without a session.

@@ -55,17 +55,16 @@ class FactFollower:
     A write never fails because the database is away. The rows are caught up when it is back.
     """
 
-    def __init__(self, opened: Callable[[], FactProjection], file: Path | None, retry_seconds: float) -> None:
+    def __init__(self, opened: Callable[[], FactProjection], file: Path | None) -> None:
         """Open nothing yet.
 
         Args:
             opened: returns the projection.
             file: the file of the rows if it is created with the first fact; None for a database of the user.
-            retry_seconds: how long writes skip the database after a failure.
         """
         self._opened = opened
         self._file = file
-        self._outage = Outage("its rows are written when it is back; the memory is complete without it", retry_seconds)
+        self._outage = Outage("its rows are written when it is back; the memory is complete without it")
         self._waiting: dict[str, GraphStorePort] = {}
         self._lock = ForkSafeLock()
         self._timer: threading.Timer | None = None

@@ -28,6 +28,8 @@ _CHARACTERS, _BEFORE = 600, 150
 
 # Least confidence of the model from which a conflict is recorded.
 _CONFIDENCE = 0.5
+# Most pairs in one call, or all those of one new memory: the answer stays below the usual limit of tokens.
+_TOGETHER = 8
 
 _LONGEST_REASON, _READ = 120, 2000
 """Characters of a reason that are kept, and that are read."""
@@ -101,7 +103,7 @@ class PairEnquiry:
     def __init__(
         self, store: GraphStorePort, checker: ConflictChecker, judge: TextJudge, settings: MetabolismSettings
     ) -> None:
-        self.together, self.calls = settings.conflict_judged_together, settings.conflict_calls
+        self.together, self.calls = _TOGETHER, settings.conflict_calls
         self._checker = checker
         self._judge = judge
         self._finder = CandidateFinder(store, settings.conflict_uncertain)

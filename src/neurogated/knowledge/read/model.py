@@ -35,6 +35,8 @@ _CLAIMS = 16
 
 _CONFIDENCE = 0.9
 """How sure the reading of a model is."""
+_TOGETHER = 8
+"""Messages in one call, so that the answer about all of them stays below the usual limit of tokens."""
 _DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 _CHANGES = {"begins": Change.BEGINS, "ends": Change.ENDS}
 _SPEAKER = frozenset({USER, "i", "me", "we", "speaker", "我"})
@@ -64,7 +66,7 @@ class ClaimEnquiry:
         prompts: PromptTemplateManager,
         settings: MetabolismSettings,
     ) -> None:
-        self.together, self.calls = settings.claims_read_together, settings.claim_calls
+        self.together, self.calls = _TOGETHER, settings.claim_calls
         self._store = store
         self._checker = checker
         self._model = model
