@@ -72,7 +72,9 @@ def test_help_fits_a_screen(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert main([*words, "--help"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) <= LINES_OF_A_SCREEN
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= LINES_OF_A_SCREEN
+    assert [line for line in lines if len(line) > 80] == []
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench"}))

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from pydantic_ai import Agent, ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
@@ -138,3 +139,13 @@ def test_the_question_that_is_stored_before_it_is_asked_does_not_answer_itself(m
     assert QUESTION not in str(memories.parts)
     assert asyncio.run(history.add_memories([memories, *asked])) == [memories, *asked]
     assert asyncio.run(history.add_memories([])) == []
+
+
+@pytest.mark.parametrize(("question", "length"), [("   ", 1), (f"{QUESTION} \ud800", 2)])
+def test_a_question_that_is_blank_or_no_valid_text_does_not_end_the_run(
+    memory: NeuroGraphMemory, question: str, length: int
+) -> None:
+    memory.add(FACT, user_id="ana")
+    history = MemoryHistory(memory, "monday", user_id="ana")
+    messages = asyncio.run(history.add_memories([ModelRequest([UserPromptPart(question)])]))
+    assert len(messages) == length

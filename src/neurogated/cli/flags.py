@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import re
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -22,6 +24,8 @@ _SHOWN = {
     "read_only": ("true|false", "refuse every write"),
 }
 """The settings whose flags every command's help shows, with the placeholder of their value and a short help."""
+_COLUMNS = 72
+"""Of an example, besides its indent and the sign that its line goes on."""
 _SWITCHES = {f"--{name}" for name, found in SETTINGS.items() if bool in found.kinds}
 
 
@@ -135,9 +139,16 @@ def command(name: str, *, without: str = "") -> Callable[[_Decorated], click.Com
         cls=_Command,
         without=without,
         help=f"{found.summary[0].upper()}{found.summary[1:]}.",
-        epilog="\n  ".join(("\b", "Examples:", *found.examples)),
+        epilog="\n  ".join(("\b", "Examples:", *map(_on_lines, found.examples))),
         options_metavar="[flags]",
     )
+
+
+def _on_lines(example: str) -> str:
+    """Return a command line on as many lines as 80 columns need, for a shell; a quoted text stays on one."""
+    unbroken = re.sub(r'"[^"]*"', lambda quoted: quoted[0].replace(" ", "\0"), example)
+    lines = textwrap.wrap(unbroken, _COLUMNS, break_long_words=False, break_on_hyphens=False)
+    return " \\\n      ".join(lines).replace("\0", " ")
 
 
 def _completed(words: Sequence[str]) -> Iterator[str]:

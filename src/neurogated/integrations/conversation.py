@@ -167,7 +167,10 @@ def context_for(
     *,
     left_out: Iterable[str] = (),
 ) -> str:
-    """Return the memories for a question of a session as text for a prompt; see `recall_options`."""
+    """Return the memories for a question of a session as text, "" for a blank one; see `recall_options`."""
+    question = storable(question).strip()
+    if not question:
+        return ""
     chosen = recall_options(memory, question, owner, options, left_out)
     return memory.get_context(question, token_budget, **chosen).text
 

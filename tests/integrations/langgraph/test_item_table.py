@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,7 @@ from langgraph.store.base import PutOp
 from neurogated import MemoryConfig
 from neurogated.core.ports import GraphStorePort
 from neurogated.integrations.langgraph import NeuroStore
+from neurogated.integrations.langgraph.items import Entry
 from neurogated.integrations.langgraph.table import ItemTable
 
 NOTES = ("notes",)
@@ -75,3 +77,13 @@ def test_deletions_and_reads_do_not_wait_for_each_other(tmp_path: Path) -> None:
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(work, range(4), timeout=60))
         assert len(store.search(("kept",), limit=200)) == 120
+
+
+def test_an_erased_item_is_in_no_table_before_the_next_read(store: NeuroStore) -> None:
+    store.batch([PutOp(NOTES, name, {"secret": f"zanzibar {name}"}) for name in "ab"])
+    assert len(store.search(NOTES)) == 2
+    store.delete(NOTES, "a")
+    store.memory.admin.compact(history=True)
+    entries = [one for one in gc.get_objects() if isinstance(one, Entry)]
+    assert [one for one in entries if one.value.get("secret") == "zanzibar a"] == []
+    assert [item.key for item in store.search(NOTES)] == ["b"]

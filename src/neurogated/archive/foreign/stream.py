@@ -20,7 +20,7 @@ from typing import IO, Any, TextIO
 from neurogated.errors import DatasetError
 
 _PIECE = 1 << 20
-_LONGEST = 1 << 28
+_LONGEST = 1 << 26
 """Longest value, in characters."""
 _LISTS = frozenset({"results", "memories", "items", "edges", "sessions", "episodes"})
 """The lists of an object at the top of a file whose items are read one by one."""

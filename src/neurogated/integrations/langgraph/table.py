@@ -14,6 +14,7 @@ from neurogated.core.filters import Filter
 from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ANY_USER, ScopeFilter
+from neurogated.core.text_caches import forgets
 from neurogated.core.view import GraphView
 from neurogated.ingestion.items import item_id
 from neurogated.integrations.langgraph.filters import Check
@@ -33,6 +34,15 @@ class ItemTable:
         self._namespaces: dict[Namespace, dict[str, Entry]] = {}
         self._mortal: dict[str, Entry] = {}
         self._known: tuple[object, int] | None = None
+        forgets(self)
+
+    def cache_clear(self) -> None:
+        """Forget all items, unless a thread reads them now; the next read reads them again."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._clear()
+            finally:
+                self._lock.release()
 
     def matching(
         self,
@@ -126,13 +136,17 @@ class ItemTable:
             if self._known == (identity, view.sequence):
                 return view
             if self._known is None or self._known[0] != identity or self._known[1] > view.sequence:
-                for names in (self._entries, self._namespaces, self._mortal):
-                    names.clear()
+                self._clear()
                 self._put(node.id for node in store.find(Filter((ITEM,), scope=ScopeFilter(ANY_USER))))
             else:
                 self._put(_changed(store, self._known[1], view.sequence))
             # A change since the view may be read in part, so the next round reads the rest of it.
             self._known = identity, view.sequence
+
+    def _clear(self) -> None:
+        self._known = None
+        for names in (self._entries, self._namespaces, self._mortal):
+            names.clear()
 
     def _put(self, ids: Iterable[str]) -> None:
         """Read items again, some of which may be gone."""
