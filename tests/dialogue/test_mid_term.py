@@ -106,7 +106,9 @@ def test_a_page_joins_the_segment_with_the_highest_cosine_plus_jaccard(
 def test_a_segment_is_read_as_it_was_written() -> None:
     segment = _segment("a", "a", "b", vector=(0.6, 0.8), words=("tea", "Lyon"), at=7.0)
     read = Segment.of("a", segment.record())
-    assert (read.summary, read.front, read.last) == (segment.summary, segment.front, 7.0)
+    for key in "aba":
+        read.place(key, ("tea", "Lyon"), is_learned=False)
+    assert (read.summary, read.keywords, read.last) == (segment.summary, segment.keywords, 7.0)
     assert np.allclose(read.total, segment.total, atol=1e-3)
 
 

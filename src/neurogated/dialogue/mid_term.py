@@ -63,28 +63,31 @@ class Segment:
     def add(self, key: str, vector: NDArray[np.float32], keywords: Iterable[str], summary: str, at: float) -> None:
         """Add a page. The summary is that of the page nearest to the middle of the segment."""
         self.total = self.total + vector
-        self.keywords.update(keywords)
-        self.pages[key] = False
+        self.place(key, keywords, is_learned=False)
         self.last = max(self.last, at)
         fit = float(vector @ self.total) / (float(np.linalg.norm(self.total)) or 1.0)
         if fit > self.fit:
             self.summary, self.fit = summary, fit
 
+    def place(self, key: str, keywords: Iterable[str], *, is_learned: bool) -> None:
+        """Take in a page of the segment, and whether the long-term memory has learned from it; twice is once."""
+        if key not in self.pages:
+            self.keywords.update(keywords)
+        self.pages[key] = is_learned
+
     def record(self) -> Record:
-        """Return what is stored of it, beside its pages and visits."""
+        """Return what is stored of it, beside its pages, their keywords and its visits."""
         vector = base64.b64encode(self.total.astype("<f2").tobytes()).decode()
-        words = dict(self.keywords.most_common(4 * _KEYWORDS))
         return {
-            "summary": self.summary, "fit": self.fit, "keywords": words, "vector": vector,
-            "settled": self.settled, "last": self.last,
+            "summary": self.summary, "fit": self.fit, "vector": vector, "settled": self.settled, "last": self.last,
         }  # fmt: skip
 
     @classmethod
     def of(cls, key: str, record: Record) -> Segment:
-        """Return the segment that a record describes, without its pages and visits."""
+        """Return the segment that a record describes, without its pages, their keywords and its visits."""
         total = np.frombuffer(base64.b64decode(record["vector"]), "<f2").astype(np.float32)
-        words = Counter({str(word): int(count) for word, count in record["keywords"].items()})
-        return cls(key, total, words, record["summary"], record["fit"], settled=record["settled"], last=record["last"])
+        told = {name: record[name] for name in ("summary", "fit", "settled", "last")}
+        return cls(key, total, **told)
 
 
 class Topics:

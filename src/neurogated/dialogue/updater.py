@@ -52,7 +52,6 @@ class Conversation:
         placed, visits = records.all(user_id, PAGE), records.all(user_id, VISITS)
         # Read last, so that it has every segment that the others name.
         self.segments = {key: Segment.of(key, one) for key, one in records.all(user_id, SEGMENT).items()}
-        self.topics = Topics(self.segments.values())
         self.segment_of: dict[str, str] = {}
         self.waiting: dict[str, Place] = {}
         """The pages that are in no segment."""
@@ -62,6 +61,7 @@ class Conversation:
         """The segments whose visits are not stored."""
         for key, record in placed.items():
             self.place(key, record)
+        self.topics = Topics(self.segments.values())
         for record in visits.values():
             self.segments[record["segment"]].visits[record["instance"]] = record["count"]
         self.asleep: frozenset[str] = frozenset()
@@ -70,7 +70,7 @@ class Conversation:
     def place(self, key: str, record: Record) -> None:
         """Take in that a page is in a segment, as its record says."""
         segment = self.segments[record["segment"]]
-        segment.pages[key] = record["learned"]
+        segment.place(key, record["keywords"], is_learned=record["learned"])
         self.segment_of[key] = segment.id
         self.waiting.pop(key, None)
 

@@ -12,7 +12,7 @@ from langgraph.store.memory import InMemoryStore
 
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph.memoryos import MemoryOS
-from tests.integrations.langgraph.conversations import talk
+from tests.integrations.langgraph.conversations import exported, talk
 from tests.integrations.langgraph.words import WordEmbeddings
 
 
@@ -59,3 +59,28 @@ def test_an_unknown_dimension_is_refused_with_the_nearest_names() -> None:
     ):
         memory.set_profile("ana", "living enviroment", "Ghent")
     assert len(str(refused.value)) < 200
+
+
+def test_a_segment_has_the_keywords_of_all_its_pages_whoever_placed_them(tmp_path: Path) -> None:
+    store = InMemoryStore()
+    words = ("zucchini", "cucumber", "pumpkin")
+
+    def say(memory: MemoryOS, word: str) -> None:
+        memory.save_memory("ana", "s", f"My garden has tomato plants and {word}.", "")
+        memory.save_memory("ana", "s", "Bye.", "")
+        memory.flush()
+
+    def opened() -> MemoryOS:
+        return MemoryOS(
+            embedding=WordEmbeddings(), store=store, short_term_max_capacity=1, topic_similarity_threshold=0.3
+        )
+
+    with opened() as one, opened() as two:
+        for memory, word in zip((one, two, one), words, strict=True):
+            say(memory, word)
+    with opened() as memory:
+        segments = exported(memory, tmp_path, "mid_term")["segments"].values()
+    for segment in segments:
+        told = {word for page in segment["pages"] for word in words if word in page["user"]}
+        assert told <= set(segment["keywords"])
+    assert max(len(segment["pages"]) for segment in segments) >= len(words)
