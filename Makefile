@@ -16,8 +16,9 @@ NODES ?= 10000
 BENCH_CACHE ?= $(HOME)/.cache/neurogated-bench
 BENCH ?=
 
-# A file runs in one process, so that its tests share what they open.
-IN_PARALLEL := -n auto --dist loadfile
+# A file runs in one process, so that its tests share what they open. Reordered, files with one long test would run last,
+# beside idle processes.
+IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 
 # For `make test-fast`: files and folders of tests; all by default.
 PART ?=

@@ -34,6 +34,17 @@ ROOT = Path(__file__).parents[1]
 os.environ["XDG_CACHE_HOME"] = str(ROOT / ".pytest_cache" / "home")
 
 
+# Their rounds repeat lines that other tests cover, and coverage would cost as much again as half of their time.
+_REPEATING = ("/durability/", "test_interrupts_anywhere.py", "Machine::")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Measure no coverage during long rounds."""
+    for item in items:
+        if item.get_closest_marker("slow") or any(part in item.nodeid for part in _REPEATING):
+            item.add_marker("no_cover")
+
+
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the user's own settings from the tests."""

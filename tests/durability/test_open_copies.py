@@ -17,7 +17,6 @@ from neurogated.storage.registry import open_store
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.contents import killed_copy
 
-COPIES = 13
 # SQLite's page cache holds 2 MB by default.
 BIGGER_THAN_THE_CACHE = 3_000_000
 TEXT = 10_000
@@ -105,18 +104,18 @@ def test_a_damaged_copy_is_never_called_a_snapshot(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("texts", [650, pytest.param(10_000, marks=pytest.mark.nightly)])
-def test_snapshots_and_exports_of_a_growing_memory_restore(tmp_path: Path, texts: int) -> None:
-    step = texts // COPIES
+@pytest.mark.parametrize(("texts", "copies"), [(600, 4), pytest.param(10_000, 13, marks=pytest.mark.nightly)])
+def test_snapshots_and_exports_of_a_growing_memory_restore(tmp_path: Path, texts: int, copies: int) -> None:
+    step = texts // copies
     vectors = np.random.default_rng(0).normal(size=(texts, 64)).astype(np.float32)
     with NeuroGraphMemory(_config(tmp_path / "source")) as memory:
         for number in range(texts):
             text = f"Sett {number} lies {number % 97} paces north of the old oak number {number * 7 % 1009}."
             memory.store.apply(GraphDelta(nodes=(MemoryNode(f"{number}", text, vectors[number]),), at=utc_now()))
-            if number % step == step - 1 and number // step < COPIES:
+            if number % step == step - 1 and number // step < copies:
                 memory.admin.snapshot(tmp_path / f"{number // step}.taken")
                 memory.admin.export(tmp_path / f"{number // step}.export", progress=False)
-    for number in range(COPIES):
+    for number in range(copies):
         restored, imported = tmp_path / f"{number}.restored", tmp_path / f"{number}.imported"
         restore_snapshot(_config(restored), tmp_path / f"{number}.taken")
         import_memory(_config(imported), tmp_path / f"{number}.export", progress=False)

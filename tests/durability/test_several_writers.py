@@ -123,7 +123,7 @@ def _write_at_once(folder: Path, count: int) -> None:
         assert memory.admin.check() == []
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(150, marks=LONG)])
+@pytest.mark.parametrize("count", [10, pytest.param(150, marks=LONG)])
 def test_processes_write_and_learn_at_once_and_nothing_acknowledged_is_lost(tmp_path: Path, count: int) -> None:
     _write_at_once(tmp_path, count)
 

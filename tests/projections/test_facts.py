@@ -156,7 +156,7 @@ def test_facts_survive_reopening_and_moving(tmp_path: Path) -> None:
 
 @pytest.fixture
 def on_disk(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
-    with NeuroGraphMemory(config.replace(storage="sqlite")) as memory:
+    with NeuroGraphMemory(config.replace(storage="sqlite", metabolism={"server_seconds": 1.0})) as memory:
         yield memory
 
 
