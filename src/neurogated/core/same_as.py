@@ -80,10 +80,16 @@ def others_of(view: GraphView, rows: Rows, admits: Admits | None = None) -> list
         rows: nodes.
         admits: returns for rows whether the reader may see the nodes. Default: whether searches may find them.
     """
+    if not has_groups(view):
+        return [()] * rows.size
     front = fronts(view, rows)
     arcs = _joined(view, front, inwards=True)
-    found = []
-    for place, row in enumerate(rows.tolist()):
+    alone = (front == rows) & (np.bincount(arcs.origin, minlength=rows.size) == 0)
+    found: list[tuple[str, ...]] = []
+    for place, (row, is_alone) in enumerate(zip(rows.tolist(), alone.tolist(), strict=True)):
+        if is_alone:
+            found.append(())
+            continue
         members = np.union1d(arcs.target[arcs.origin == place], front[place : place + 1])
         members = members[_is_seen(view, members, admits or view.admitted)]
         found.append(tuple(view.ids[one] for one in members.tolist() if one != row))

@@ -197,7 +197,8 @@ class GraphView:
     def known_rows(self, node_ids: Iterable[str]) -> Rows:
         """Return the rows of those of the nodes that the graph has, ascending and distinct."""
         found = {row for node_id in node_ids if (row := self.rows_by_id.get(node_id)) is not None}
-        rows = np.array(sorted(row for row in found if row < self.node_count), dtype=np.int64)
+        rows = np.sort(np.fromiter(found, np.int64, len(found)))
+        rows = rows[rows < self.node_count]
         alive: Rows = rows[self.alive.take(rows).astype(np.bool_)]
         return alive
 

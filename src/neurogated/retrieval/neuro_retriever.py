@@ -22,6 +22,7 @@ from neurogated.core.clock import Clock, Moment, checked_moment, checked_version
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import Filter, FilterOptions, filter_of
+from neurogated.core.forking import bind_to_process
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
@@ -138,6 +139,12 @@ class NeuroRetriever:
         self._gates = config.retrieval.gate_exponent > 0 and not self._classic
         # In the classic mode only the cosine selects the anchors, as the specification says.
         self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
+        self.disown(at_rest=True)
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - it waits for no thread
+        """Start the threads of the first phase; a forked child has none of its parent's."""
+        self._beside = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="first-phase")
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[MemoryNode]:
         """Return the nodes of `recall(query)`, best first."""
@@ -239,14 +246,13 @@ class NeuroRetriever:
         self, queries: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
     ) -> tuple[NDArray[np.float32], list[Kernel], list[FirstPhase]]:
         """Embed the questions and choose their kernels, while a thread runs the first phase."""
-        with ThreadPoolExecutor(1, thread_name_prefix="first-phase") as beside:
-            first = beside.submit(search)
-            stage("embedding the question")
-            vectors = self._embedder.embed_queries(list(queries))
-            watch.lap("embed")
-            stage("choosing a kernel")
-            kernels = self._generate(queries, vectors)
-            watch.lap("kernel")
+        first = self._beside.submit(search)
+        stage("embedding the question")
+        vectors = self._embedder.embed_queries(list(queries))
+        watch.lap("embed")
+        stage("choosing a kernel")
+        kernels = self._generate(queries, vectors)
+        watch.lap("kernel")
         return vectors, kernels, first.result()
 
     def _generate(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]:

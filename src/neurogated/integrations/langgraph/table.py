@@ -88,8 +88,9 @@ class ItemTable:
         """Return the ids of all nodes of the items that `matching` returns, in no order."""
         with self._lock:
             hidden = self._dead_ids(alive, self._catch_up())
-            entries = chain.from_iterable(self._found(prefix, check, hidden))
-            return [name for entry in entries for name in entry.node_ids]
+            found = list(chain.from_iterable(self._found(prefix, check, hidden)))
+            others = [name for entry in found if entry.texts > 1 for name in entry.node_ids[1:]]
+            return [entry.id for entry in found] + others
 
     def expired(self, alive: Alive) -> list[Entry]:
         """Return the items that have expired."""

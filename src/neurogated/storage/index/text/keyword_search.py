@@ -17,6 +17,8 @@ from neurogated.storage.index.text.weights import Weights
 
 # A text with a lower score shares no keyword.
 _LEAST_SCORE = float(np.nextafter(0, 1))
+# Up to this fraction of a segment, its texts are read one by one.
+_FEW_SHARE = 8
 
 
 class Found(NamedTuple):
@@ -30,12 +32,24 @@ def statistics_of(view: TableView, words: Rows, keys: Rows) -> Statistics:
     """Return the statistics of the texts of some keys."""
     texts, total, frequencies = 0, 0, np.zeros(words.size, dtype=np.int64)
     for part, here, places in view.located(keys):
-        entries, _ = part.texts.entries(places)
-        held = part.texts.words[entries]
         texts += here.size
-        total += int(part.texts.counts[entries].sum(dtype=np.int64))
-        frequencies += np.bincount(np.searchsorted(words, held[np.isin(held, words)]), minlength=words.size)
+        if _are_few(part, places):
+            entries, _ = part.texts.entries(places)
+            held = part.texts.words[entries]
+            total += int(part.texts.counts[entries].sum(dtype=np.int64))
+            frequencies += np.bincount(np.searchsorted(words, held[np.isin(held, words)]), minlength=words.size)
+        else:
+            wanted = np.zeros(len(part), dtype=np.bool_)
+            wanted[places] = True
+            terms, holders = part.pairs(words)
+            total += int(part.true_lengths[places].sum())
+            frequencies += np.bincount(terms[wanted[holders]], minlength=words.size)
     return Statistics(texts, total, frequencies)
+
+
+def _are_few(part: Segment, places: Places) -> bool:
+    """Return whether some texts of a segment are read quicker one by one than through its posting lists."""
+    return places.size * _FEW_SHARE < len(part)
 
 
 def search(view: TableView, weights: Weights, k: int, without: Rows) -> Found:
@@ -72,10 +86,10 @@ def _eligible(view: TableView, part: Segment, without: Rows, places: Places) -> 
 
 
 def scores(view: TableView, weights: Weights, keys: Rows, *, each: bool = False) -> NDArray[np.float64]:
-    """Return the score of each key. With `each` only these texts are scored; otherwise whole segments may be."""
+    """Return the score of each key. With `each`, segments that have few of these texts are not scored as a whole."""
     scores = np.zeros(keys.size)
     for part, here, places in view.located(keys) if weights.words.size else ():
-        of_all = None if each else weights.scores_of_all(part)
+        of_all = None if each and _are_few(part, places) else weights.scores_of_all(part)
         scores[here] = weights.scores(part, places) if of_all is None else of_all[places]
     return scores
 

@@ -18,6 +18,7 @@ from neurogated.storage.index.text.bm25 import length_norm, rounded_lengths
 # A word that more than one in this many texts hold also gets a row of counts in memory, where a lookup is quickest.
 _COMMON_SHARE = 8
 _HALF_BITS = 16
+_LENGTHS = -1  # the key of the lengths among the rows in memory
 
 Places = NDArray[np.int32] | NDArray[np.int64]
 """Positions of texts."""
@@ -42,6 +43,14 @@ class ForwardIndex:
         starts[places == 0] = 0
         sizes = ends - starts
         return spread(starts, sizes), sizes
+
+    def holders(self) -> NDArray[np.int32]:
+        """Return the place of the text that has each word."""
+        return np.repeat(np.arange(self.keys.size, dtype=np.int32), np.diff(self.ends, prepend=0))
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Return the sum of the counts of each text."""
+        return np.bincount(self.holders(), self.counts, minlength=self.keys.size).astype(np.int64)
 
     def take(self, places: Places) -> ForwardIndex:
         """Return the texts at `places`, in that order."""
@@ -86,11 +95,18 @@ class Segment:
     def __len__(self) -> int:
         return self.lengths.size
 
+    @property
+    def true_lengths(self) -> NDArray[np.int64]:
+        """(n,) lengths of the texts."""
+        if _LENGTHS not in self._rows:
+            self._rows[_LENGTHS] = self.texts.lengths()
+        lengths: NDArray[np.int64] = self._rows[_LENGTHS]
+        return lengths
+
     @classmethod
     def of(cls, texts: ForwardIndex, serial: int) -> Segment:
         """Build a segment of these texts."""
-        holders = np.repeat(np.arange(texts.keys.size, dtype=np.int32), np.diff(texts.ends, prepend=0))
-        true_lengths = np.bincount(holders, texts.counts, minlength=texts.keys.size).astype(np.int64)
+        holders, true_lengths = texts.holders(), texts.lengths()
         lengths, mean = rounded_lengths(true_lengths), max(true_lengths.sum() / max(true_lengths.size, 1), 1.0)
         entries = _by_word(texts.words)
         words, places, counts = texts.words[entries], holders[entries], texts.counts[entries]
