@@ -81,6 +81,20 @@ def test_pruning_loses_nothing_among_many_texts(query: str, k: int) -> None:
     assert scores == pytest.approx([expected[key] for key in keys.tolist()], rel=1e-9)
 
 
+@pytest.mark.parametrize("share", [2, 40])
+def test_a_search_among_some_texts_is_as_in_an_index_of_these_alone(share: int) -> None:
+    texts = random_texts(600, seed=4)
+    store = LexicalStore(100)
+    put(store, texts)
+    store.remove(np.arange(0, 600, 3 * share))
+    chosen = {key: text for key, text in texts.items() if key % share == 0 and key % (3 * share)}
+    among = np.arange(0, 600, share)
+    keys, scores = store.search("word0 word3 word40", EVERYTHING, among=among)
+    expected = bm25(chosen, "word0 word3 word40")
+    assert dict(zip(keys.tolist(), scores.tolist(), strict=True)) == pytest.approx(expected, rel=1e-9)
+    assert store.scores("word0 word3 word40", keys, among).tolist() == scores.tolist()
+
+
 class StoreAgreesWithFormula(RuleBasedStateMachine):
     """Puts, replacements and removals. A tiny memtable makes segments form and merge often."""
 

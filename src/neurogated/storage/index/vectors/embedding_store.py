@@ -166,7 +166,7 @@ class EmbeddingStore:
 
     def mean(self, keys: Rows) -> NDArray[np.float32]:
         """Return the mean of the vectors of `keys`, each scaled to length 1; empty if none of them has one."""
-        found = [vector for vector in map(self.get, keys.tolist()) if vector is not None]
+        found = [vector for vector in self.get_all(keys) if vector is not None]
         units = [vector / (np.linalg.norm(vector) or 1.0) for vector in found]
         return np.mean(units, axis=0, dtype=np.float32) if units else np.empty(0, dtype=np.float32)
 
