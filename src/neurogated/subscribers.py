@@ -41,7 +41,7 @@ def update_canvas(session: Session, notice: Notice) -> None:
         (recall,) = notice.about
         best = max(memory.score for memory in recall)
         # The neighbours that the recall activated are relevant too.
-        scores = {**recall.lit, **{memory.id: memory.score for memory in recall}}
+        scores = {**recall.activated, **{memory.id: memory.score for memory in recall}}
         relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
         _enter(session, notice.owner, relevance, session.store.view())
 

@@ -99,7 +99,7 @@ def test_neighbours_that_light_up_enter_the_canvas(clock: ManualClock) -> None:
         clock.advance(timedelta(hours=20))
         recall = memory.recall("The pump failed.", top_n=1)
         assert recall.ids == (pump,)
-        assert recall.lit[rain] > 0.0
+        assert recall.activated[rain] > 0.0
         assert [one.id for one in memory.energy.canvas()] == [pump, rain]
 
 

@@ -24,7 +24,7 @@ from neurogated.progress import show_progress
 from neurogated.session import Notice, Session
 
 
-class _Heard(NamedTuple):
+class _OwnText(NamedTuple):
     """A document that may quote memories in blocks, as `get_context` writes them."""
 
     document: Document | None
@@ -71,12 +71,12 @@ class Texts:
         With `skip_echoes`, blocks of memories are left out. A document of blocks only has the ids of these memories.
         """
         session = self._session
-        heard = [self._heard(document) for document in documents]
-        links = self._echo_links(heard)
+        own_texts = [self._own_text(document) for document in documents]
+        links = self._echo_links(own_texts)
         join = links.added_to if session.config.metabolism.find_echoes else None
-        in_order = iter(self.store([one.document for one in heard if one.document is not None], join=join))
-        added = [name for one in heard for name in (one.left_out if one.document is None else next(in_order))]
-        echoed = [(given.passages[0].text, one.left_out) for given, one in zip(documents, heard, strict=True)]
+        in_order = iter(self.store([one.document for one in own_texts if one.document is not None], join=join))
+        added = [name for one in own_texts for name in (one.left_out if one.document is None else next(in_order))]
+        echoed = [(given.passages[0].text, one.left_out) for given, one in zip(documents, own_texts, strict=True)]
         user_id = next(iter(sorted({one.scope.user_id for one in documents if one.scope.user_id})), None)
         for text, repeated in (*(one for one in echoed if one[1]), *links.found):
             session.notify(Notice("echoed", (text, repeated), access=Access.of(repeated), user_id=user_id))
@@ -114,11 +114,11 @@ class Texts:
         self._session.notify(Notice("deleted", (names,)))
         return len(names)
 
-    def _echo_links(self, heard: Sequence[_Heard]) -> EchoLinks:
+    def _echo_links(self, own_texts: Sequence[_OwnText]) -> EchoLinks:
         return EchoLinks(
             self._session.store,
             self._handed_out(),
-            [(one.scope, one.passages[0], ids) for one, _, ids in heard if one is not None and ids],
+            [(one.scope, one.passages[0], ids) for one, _, ids in own_texts if one is not None and ids],
         )
 
     def _handed_out(self) -> Callable[[str | None], list[str]]:
@@ -126,26 +126,26 @@ class Texts:
         session, now = self._session, self._session.clock()
         return lambda user_id: session.runtime.handed_out.ids(session.config.namespace, user_id, now)
 
-    def _heard(self, document: Document) -> _Heard:
+    def _own_text(self, document: Document) -> _OwnText:
         """Return the part of a document that is stored, and the ids of the memories that its blocks quote."""
         passage, scope, config = document.passages[0], document.scope, self._session.config
         if OPENING not in passage.text:
-            return _Heard(document)
+            return _OwnText(document)
         store, view = self._session.store, self._session.store.view()
         nodes = store.get_nodes(self._handed_out()(scope.user_id), missing_ok=True)
         facts = facts_of(store, view, claims_of(view, [one.id for one in nodes]))
         if not config.metabolism.skip_echoes:
             own = [one for one in nodes if one.scope.user_id == scope.user_id]
             text, quoted = without_blocks(passage.text, own, facts)
-            return _Heard(document, quoted=() if text else quoted)
+            return _OwnText(document, quoted=() if text else quoted)
         if config.read_only or document.id is not None:
-            return _Heard(document)
+            return _OwnText(document)
         # A lost block could not be found in another session or after the memories have expired.
         owners = {scope, replace(scope, session_id=None)}
         lasting = [one for one in nodes if one.scope in owners and one.expires_at is None]
         text, quoted = without_blocks(passage.text, lasting, facts)
         if text and quoted:
-            return _Heard(replace(document, passages=(replace(passage, text=text),)), quoted)
+            return _OwnText(replace(document, passages=(replace(passage, text=text),)), quoted)
         # A message with details of its own is stored, for they would be lost.
         bare = Document((Passage(passage.text, role=passage.role),), scope=scope)
-        return _Heard(None, quoted) if quoted and document == bare else _Heard(document)
+        return _OwnText(None, quoted) if quoted and document == bare else _OwnText(document)

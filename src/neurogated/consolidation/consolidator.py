@@ -112,8 +112,8 @@ class Consolidator:
             text = known.text
             if self._is_made(view, known.id, [one.id for one in known.facts], text, stored.get(known.id)):
                 continue
-            told = self._told(f"{known.subject}:\n" + "\n".join(known.clauses))
-            yield Prepared(profile_of(known, told or text, at), known.facts)
+            wording = self._wording(f"{known.subject}:\n" + "\n".join(known.clauses))
+            yield Prepared(profile_of(known, wording or text, at), known.facts)
 
     def _is_made(self, view: GraphView, name: str, facts: Sequence[str], text: str, stored: str | None) -> bool:
         """Return whether a profile is stored as it would be made; a language model's text depends on the facts only."""
@@ -126,10 +126,10 @@ class Consolidator:
             sources = sorted(agreeing(self._undisputed(view, nodes)), key=_in_time)
             if len(sources) < LEAST or self._store.has_node(cluster_id(sources)):
                 continue
-            told = self._told(quoted(sources))
+            wording = self._wording(quoted(sources))
             base, charge = self._energies(view, sources, at)
             energy = min(1.0, float((base + charge).max()))
-            yield Prepared(cluster_node(sources, told or title_of(sources), at, energy, told=bool(told)), sources)
+            yield Prepared(cluster_node(sources, wording or title_of(sources), at, energy, told=bool(wording)), sources)
 
     def _undisputed(self, view: GraphView, nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
         """Return the nodes about which no conflict is, nor about a claim that was read from them."""
@@ -139,7 +139,7 @@ class Consolidator:
         disputed = set(chain.from_iterable(sources.values()))
         return [node for node in undisputed(self._store, view, nodes) if node.id not in disputed]
 
-    def _told(self, memories: str) -> str:
+    def _wording(self, memories: str) -> str:
         """Return a language model's text of memories; empty without one."""
         if self._summariser is None or self._calls <= 0:
             return ""

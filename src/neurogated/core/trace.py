@@ -114,7 +114,7 @@ class Recall:
     relays: Mapping[str, tuple[PathStep, ...]] = field(default_factory=dict)
     """Nodes that passed activation to a memory and are neither memories of this recall nor anchors. Each id has the
     flows into the node, strongest first, in the unit of the part `activation`."""
-    lit: Mapping[str, float] = field(default_factory=dict)
+    activated: Mapping[str, float] = field(default_factory=dict)
     """The neighbours with most activation that are not among the memories, by id, in the same unit."""
     conflicts: tuple[Conflict, ...] = ()
     """The conflicts of the memories that are open, or that say which memory is superseded or wrong. Each has the

@@ -59,11 +59,11 @@ class Dimensions:
         kernel: Kernel,
         present: int,
         scale: SentimentScale | None,
-        lit: Scored,
+        activated: Scored,
     ) -> None:
         """Propose candidates to `likeness`.
 
-        `present` is in microseconds since 1970 UTC. `lit` has the memories that the first phase lights up.
+        `present` is in microseconds since 1970 UTC. `activated` has the memories that the first phase activates.
         """
         self._store = store
         self._view = view
@@ -73,7 +73,7 @@ class Dimensions:
         self._vector = vector
         self._present = present
         self._scale = scale
-        self._lit = lit
+        self._activated = activated
         weights = {
             CANVAS: (config.retrieval.canvas_weight, self._local),
             SPAN: (config.retrieval.time_span_weight, self._time),
@@ -105,8 +105,8 @@ class Dimensions:
             yield int(known.rows[place]), float(scores[place])
 
     def _local(self) -> Callable[[Rows], Values] | None:
-        """Match memories that the first phase lights up, and propose them."""
-        rows, values = self._lit
+        """Match memories that the first phase activates, and propose them."""
+        rows, values = self._activated
         self._likeness.of(rows)
         return _looked_up(rows, values) if rows.size else None
 

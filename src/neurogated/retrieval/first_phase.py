@@ -27,7 +27,7 @@ class FirstPhase(NamedTuple):
 
     keywords: Scored
     """Rows with their BM25, best first."""
-    lit: Scored
+    activated: Scored
     """Rows that light up, ascending, with their activation as a share of the highest, 0–1; empty without a canvas."""
 
 
@@ -59,7 +59,7 @@ def _spread(view: GraphView, config: MemoryConfig, found: Scored, canvas: Mappin
     for row in view.known_rows(canvas).tolist():
         name = view.ids[row]
         starts[name] = max(starts.get(name, 0.0), canvas[name] / most)
-    lit, values = SpreadingActivation(config).spread(view, starts, Kernel()).total
-    shown = view.admitted(lit) & ~np.isin(lit, view.hidden)
-    lit, values = lit[shown], values[shown]
-    return lit, values / (float(values.max(initial=0.0)) or 1.0)
+    activated, values = SpreadingActivation(config).spread(view, starts, Kernel()).total
+    shown = view.admitted(activated) & ~np.isin(activated, view.hidden)
+    activated, values = activated[shown], values[shown]
+    return activated, values / (float(values.max(initial=0.0)) or 1.0)

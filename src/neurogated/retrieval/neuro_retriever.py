@@ -38,7 +38,7 @@ from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.queries import Asked, checked_queries, checked_score
-from neurogated.retrieval.ranking import Found, Ranking, best_places, lit_of, memories_of, recency_of, relays_of
+from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.stopwatch import Stopwatch
@@ -278,7 +278,7 @@ class NeuroRetriever:
             kernel=kernel,
             present=present,
             scale=SentimentScale.of_embedder(self._embedder.name),
-            lit=first.lit,
+            activated=first.activated,
         )
         anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
@@ -309,7 +309,7 @@ class NeuroRetriever:
             trust=found.ranking.trust,
             notes=((asked.kernel.note,) if asked.kernel.note else ()) + note,
             relays=relays_of(found, memories),
-            lit=found.ranking.lit,
+            activated=found.ranking.activated,
         )
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
@@ -386,6 +386,6 @@ class NeuroRetriever:
             "held_back": score - (base + lift),
         }
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
-        lit = lit_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
+        activated = activated_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
         ranked, share = known.at(known.rows[best]), trust / subjects
-        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], lit)
+        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], activated)

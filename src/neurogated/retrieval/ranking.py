@@ -38,7 +38,7 @@ class Ranking(NamedTuple):
     """Factor of spread activation: `trust` divided by the number of subjects that the question names."""
     scales: Values | None = None
     """(n,): factors from the spread activation of each memory to its part `activation`; None: 1."""
-    lit: Mapping[str, float] = MappingProxyType({})
+    activated: Mapping[str, float] = MappingProxyType({})
     """The activation of the strongest nodes that are not ranked, by id."""
 
 
@@ -86,7 +86,7 @@ def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tup
     return dict(zip(passed, into, strict=True))
 
 
-def lit_of(view: GraphView, rows: Rows, arrived: Values, ranked: Rows, count: int) -> dict[str, float]:
+def activated_of(view: GraphView, rows: Rows, arrived: Values, ranked: Rows, count: int) -> dict[str, float]:
     """Return the activation of up to `count` active nodes that are not ranked, strongest first."""
     others = ~np.isin(rows, ranked) & (arrived > 0.0)
     rows, arrived = rows[others], arrived[others]

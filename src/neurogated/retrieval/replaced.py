@@ -72,7 +72,7 @@ def in_present_order(
     at = held or present
     found = []
     for recall in recalls:
-        question = _asked(recall.query)
+        question = _last_question(recall.query)
         span, slots = span_of(question, present, years=True), _slots_of(question, reader)
         told, memories = told_by(store, views.every_time, recall, at), list(recall.memories)
         if held is None and not (slots and slots.is_past) and not _PAST.search(fold(recall.query)):
@@ -107,7 +107,7 @@ def _slots_of(question: str, reader: QuestionReader | None) -> AskedSlots | None
     return asked if asked is not None and len(asked.slots) <= _MOST_SLOTS else None
 
 
-def _asked(query: str) -> str:
+def _last_question(query: str) -> str:
     """Return the last question of a text: the sentences before it may name other days."""
     sentences = split_sentences(query)
     return next((one for one in reversed(sentences) if one.rstrip()[-1:] in {"?", "？"}), query)

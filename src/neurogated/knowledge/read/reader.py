@@ -39,7 +39,7 @@ class OfflineClaimReader:
 
     def asked(self, question: str, speaker: str | None = None) -> AskedSlots | None:
         """Return the slots that a question asks for; see `core.claims.QuestionReader`."""
-        return _asked(question, speaker)
+        return _asked_slots(question, speaker)
 
 
 @remembered(_REMEMBERED)
@@ -210,7 +210,7 @@ def _moment(day: date | None) -> datetime | None:
 
 
 @remembered(_REMEMBERED)
-def _asked(question: str, speaker: str | None) -> AskedSlots | None:
+def _asked_slots(question: str, speaker: str | None) -> AskedSlots | None:
     subjects = Subjects(speaker or USER)
     slots: dict[Slot, None] = {}
     is_past = False
