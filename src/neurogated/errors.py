@@ -3,7 +3,8 @@
 NeurogatedError
 ├── ConfigError (ValueError)             a setting is unknown or out of its range
 ├── InputError (ValueError)              a text, vector, node, edge or delta cannot be stored
-│   └── DatasetError                     a data file does not match its format
+│   ├── DatasetError                     a data file does not match its format
+│   └── ExpressionError                  an expression cannot be read; has its line and column
 ├── UnknownIdError (KeyError)            an id is not in the memory
 ├── AmbiguousEdgeError (LookupError)     several edges connect the pair; name the type
 ├── StorageError (OSError)               the memory on disk cannot be opened, read or written
@@ -30,6 +31,19 @@ class ConfigError(NeurogatedError, ValueError):
 
 class InputError(NeurogatedError, ValueError):
     """A text, vector, node, edge or delta cannot be stored."""
+
+
+class ExpressionError(InputError):
+    """An expression cannot be read, or does not fit an operation.
+
+    Attributes:
+        line, column: the place of the fault, both from 1.
+    """
+
+    def __init__(self, fault: str, text: str, at: int) -> None:
+        """Take what is wrong with `text` at a position from 0."""
+        self.line, self.column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        super().__init__(f"{fault} (line {self.line}, column {self.column})")
 
 
 class DatasetError(InputError):

@@ -19,6 +19,7 @@ from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import TokenCounter
 from neurogated.core.references import MemoryRef
+from neurogated.core.scope import Scope
 from neurogated.core.trace import Feedback, Recall
 from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError
@@ -45,7 +46,7 @@ class NeuroGraphMemory:
         store: the graph.
         retriever: recalls without counting accesses.
         plasticity: learns from accesses and feedback.
-        facts, conflicts, duplicates, energy, context, learning, history, admin: the calls of one feature each.
+        facts, conflicts, duplicates, energy, context, learning, history, admin, graph: the calls of one feature each.
         aio: the same calls as coroutines.
     """
 
@@ -78,6 +79,8 @@ class NeuroGraphMemory:
         self.conflicts, self.duplicates = components.Conflicts(session), components.Duplicates(session)
         self.energy, self.learning = components.Energy(session), components.Learning(session)
         self.history, self.admin = components.History(session), components.Admin(session, self._texts)
+        self.graph = components.Graph(session)
+        self._expressions = components.Expressions(session, self._texts, self._recalls, self.context)
         if self._owner.owns:
             self.learning.consolidate_in_background()
 
@@ -297,6 +300,33 @@ class NeuroGraphMemory:
         """Return the language model's short answer to the question of a recall; None without a language model."""
         return self.context.answer(recall)
 
+    def execute(
+        self,
+        expression: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        path: Sequence[str] = (),
+        read_only: bool = False,
+    ) -> Any:  # noqa: ANN401 - a JSON value
+        """Run one expression such as `(recall "Where does Ana live?" 5)`, and return JSON values.
+
+        Args:
+            expression: an operation with its arguments; `sexpr.OPERATIONS` has them all.
+            user_id: the user whose memories it sees and changes, with those of nobody; without one, only the latter.
+            agent_id: the agent.
+            session_id: the session.
+            path: the position in your tree of scopes.
+            read_only: refuse operations that write.
+
+        Raises:
+            ExpressionError: it does not fit; names line and column. Nothing is changed.
+            UnknownIdError: an id is not in this scope.
+            InputError: it writes although only reading is allowed, or a value cannot be stored.
+        """
+        return self._expressions.run(expression, Scope(user_id, agent_id, session_id, path), read_only=read_only)
+
     def maintenance(self, now: datetime | None = None) -> int:
         """Remove expired memories, and decay idle edges (LTD); SIM edges never decay.
 
@@ -384,6 +414,7 @@ class AsyncNeuroGraphMemory:
     get_context = awaitable(NeuroGraphMemory.get_context)
     record_event = awaitable(NeuroGraphMemory.record_event)
     answer = awaitable(NeuroGraphMemory.answer)
+    execute = awaitable(NeuroGraphMemory.execute)
     maintenance = awaitable(NeuroGraphMemory.maintenance)
     undo = awaitable(NeuroGraphMemory.undo)
 

@@ -5,7 +5,9 @@ from neurogated.components.conflicts import Conflicts
 from neurogated.components.context import AgentContext
 from neurogated.components.duplicates import Duplicates
 from neurogated.components.energy import Energy
+from neurogated.components.expressions import Expressions
 from neurogated.components.facts import Facts
+from neurogated.components.graph import Graph
 from neurogated.components.history import History
 from neurogated.components.learning import Learning
 from neurogated.components.pages import Page, listed_by, page_of
@@ -18,7 +20,9 @@ __all__ = [
     "Conflicts",
     "Duplicates",
     "Energy",
+    "Expressions",
     "Facts",
+    "Graph",
     "History",
     "Learning",
     "Page",

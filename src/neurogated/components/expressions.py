@@ -1,0 +1,194 @@
+"""`Expressions`: runs the operations of expressions within one scope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from neurogated.components.conflicts import Conflicts
+from neurogated.components.context import AgentContext
+from neurogated.components.facts import Facts
+from neurogated.components.graph import Graph, Step
+from neurogated.components.learning import Learning
+from neurogated.components.pages import listed_by
+from neurogated.components.recalls import Recalls
+from neurogated.components.texts import Texts
+from neurogated.core.clock import MICROS_A_DAY, to_micros
+from neurogated.core.conflicts import Conflict, Status
+from neurogated.core.delta import GraphDelta, NodeChange
+from neurogated.core.energy import EnergyLaw
+from neurogated.core.filters import Condition, FilterOptions, owned
+from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import NODE_KINDS
+from neurogated.core.scope import Scope
+from neurogated.errors import InputError, UnknownIdError
+from neurogated.ingestion.document import Document
+from neurogated.plasticity.plasticity_engine import Outcome
+from neurogated.session import Notice, Session
+from neurogated.sexpr import Call, check
+from neurogated.sexpr.cypher import explain
+from neurogated.sexpr.values import Link
+
+
+class Expressions:
+    """Runs expressions."""
+
+    def __init__(self, session: Session, texts: Texts, recalls: Recalls, context: AgentContext) -> None:
+        self._session, self._texts, self._recalls, self._context = session, texts, recalls, context
+
+    def run(self, expression: str, scope: Scope, *, read_only: bool) -> Any:  # noqa: ANN401 - a JSON value
+        """Run an expression; see `NeuroGraphMemory.execute`."""
+        self._session.of_user(scope.user_id)
+        call = check(expression)
+        if call.operation.writes and read_only:
+            raise InputError(f"{call.operation.name} changes the memory, but only reading is allowed here")
+        runner = _Runner(self._session, self._texts, self._recalls, self._context, scope)
+        return getattr(runner, call.operation.method)(*call.arguments.values())
+
+
+class _Runner:
+    """One method an operation, named by it; the parameters are those of the operation, in order."""
+
+    def __init__(
+        self, session: Session, texts: Texts, recalls: Recalls, context: AgentContext, scope: Scope
+    ) -> None:
+        self._session, self._texts, self._recalls, self._context = session, texts, recalls, context
+        self._graph, self._scope = Graph(session), scope
+        self._filters: FilterOptions = {
+            "user_id": scope.user_id,
+            "agent_id": scope.agent_id,
+            "session_id": scope.session_id,
+            "path": scope.path,
+        }
+
+    def remember(
+        self, text: str, kind: str | None, importance: float | None, ttl: timedelta | None, tags: Sequence[str]
+    ) -> str:
+        is_kind = kind is None or kind in NODE_KINDS
+        document = Document.from_text(
+            text,
+            user_id=self._scope.user_id,
+            agent_id=self._scope.agent_id,
+            session_id=self._scope.session_id,
+            path=self._scope.path,
+            kind=kind if is_kind else None,
+            metadata=None if is_kind else {"type": kind},
+            importance=importance,
+            ttl=ttl,
+            tags=tags,
+        )
+        ((first, *_),) = self._texts.store([document])
+        return first
+
+    def recall(self, query: str, limit: int) -> list[dict[str, Any]]:
+        (recall,) = self._recalls.answer([query], {"top_n": limit, **self._filters})
+        return [{"id": one.id, "content": one.content, "score": round(one.score, 6)} for one in recall]
+
+    def associate(self, source: str, target: str, link: Link | None, weight: float) -> dict[str, Any]:
+        word = link and (link.relation or link.type.value)
+        edge = self._graph.associate(source, target, word, weight, **self._filters)
+        ends = {"from": edge.source_id, "to": edge.target_id}
+        return {**ends, "type": edge.type.name, "relation": edge.relation, "weight": edge.weight}
+
+    def feedback(self, ids: Sequence[str], outcome: Outcome) -> dict[str, Any]:
+        self._graph.visible(self._filters).rows(ids)
+        return {"edges": Learning(self._session).feedback(ids, outcome).edges}
+
+    def trace(self, start: str, depth: int) -> list[dict[str, Any]]:
+        return list(map(_step, self._graph.trace(start, depth, **self._filters)))
+
+    def path(self, source: str, target: str, depth: int) -> list[dict[str, Any]] | None:
+        steps = self._graph.path(source, target, depth, **self._filters)
+        return None if steps is None else list(map(_step, steps))
+
+    def activate(self, seeds: Sequence[str], steps: int, decay: float, threshold: float) -> list[dict[str, Any]]:
+        found = self._graph.activate(seeds, steps, decay, threshold, **self._filters)
+        nodes = self._session.store.get_nodes(list(found))
+        return [{"id": one.id, "content": one.content, "activation": round(found[one.id], 6)} for one in nodes]
+
+    def decay(self, half_life: float) -> int:
+        """Lower the energies of the owner's own memories to what this half-life leaves since they were set."""
+        session = self._session
+
+        def plan() -> GraphDelta:
+            view, now = session.store.view(filters=owned(self._filters)), session.clock()
+            rows = view.admitted_nodes()
+            idle = to_micros(now) - view.energy_at.take(rows)
+            left = view.base_energy.take(rows) * np.exp2(-np.maximum(idle, 0) / (half_life * MICROS_A_DAY))
+            base, _ = EnergyLaw(session.config.metabolism).parts(view, rows, to_micros(now))
+            lowered = np.flatnonzero(left < base)
+            changes = [
+                NodeChange(view.ids[row], energy=energy, energy_at=now)
+                for row, energy in zip(rows[lowered].tolist(), left[lowered].tolist(), strict=True)
+            ]
+            return GraphDelta(node_changes=tuple(changes), reason="decay!", at=now)
+
+        return len(session.commit(plan, lambda _: Notice("changed"), learns=True).node_changes)
+
+    def consolidate(self) -> list[str]:
+        return Learning(self._session).consolidate(user_id=self._scope.user_id, progress=False)
+
+    def stats(self) -> dict[str, Any]:
+        view = self._graph.visible(self._filters)
+        rows, edges = view.live_nodes(), view.live_edges()
+        energy = EnergyLaw(self._session.config.metabolism).energy(view, rows, self._session.now())
+        kinds, types = view.kind.take(rows), view.edge_type[edges]
+        return {
+            "memories": int(rows.size),
+            "kinds": {name: int(n) for code, name in enumerate(view.kinds) if (n := (kinds == code).sum())},
+            "edges": {one.name: int(n) for code, one in enumerate(view.edge_types) if (n := (types == code).sum())},
+            "energy": round(float(energy.sum()), 6),
+        }
+
+    def query(self, where: Condition | None, tags: Sequence[str], limit: int) -> list[dict[str, Any]]:
+        wanted: FilterOptions = {**self._filters, "where": where, "tags": tags}
+        found = self._session.store.find(listed_by(self._session, wanted), limit=limit)
+        return list(map(_memory, found))
+
+    def facts(self, subject: str | None, attribute: str | None) -> list[dict[str, Any]]:
+        found = Facts(self._session, self._texts).list(subject, attribute, **self._filters)
+        shown = ("id", "statement", "subject", "attribute", "value", "is_denied")
+        return [{**{name: getattr(one, name) for name in shown}, **_times(one)} for one in found]
+
+    def conflicts(self, status: Status | None) -> list[dict[str, Any]]:
+        return list(map(_conflict, self._own_conflicts(status)))
+
+    def resolve(self, name: str, keep: str, because: str | None) -> dict[str, Any]:
+        if all(one.id != name for one in self._own_conflicts(None)):
+            raise UnknownIdError(f"there is no conflict {name!r}; (conflicts) lists them")
+        return _conflict(Conflicts(self._session).resolve(name, keep, because=because))
+
+    def context(self, task: str, tokens: int) -> dict[str, Any]:
+        found = self._context.build(task, tokens, explain=False, count_tokens=None, **self._filters)
+        return {"text": found.text, "tokens": found.tokens, "ids": [one.id for one in found.memories]}
+
+    def explain(self, call: Call) -> dict[str, Any]:
+        return explain(call, self._filters)
+
+    def _own_conflicts(self, status: Status | None) -> list[Conflict]:
+        """Return the conflicts of which the filters admit both sides."""
+        found = Conflicts(self._session).list(status, user_id=self._scope.user_id)
+        scope = listed_by(self._session, self._filters).scope
+        return [one for one in found if scope is None or scope.admits(one.scope)]
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {**step._asdict(), "type": step.type.name}
+
+
+def _conflict(one: Conflict) -> dict[str, Any]:
+    shown = ("id", "first", "second", "status", "outcome", "question")
+    return {name: getattr(one, name) for name in shown}
+
+
+def _times(one: Any) -> Mapping[str, str | None]:  # noqa: ANN401 - a memory or a fact
+    moments = {name: getattr(one, name) for name in ("timestamp", "valid_from", "valid_to", "expires_at")}
+    return {name: moment and moment.isoformat() for name, moment in moments.items()}
+
+
+def _memory(node: MemoryNode) -> dict[str, Any]:
+    values = {"id": node.id, "content": node.content, "kind": node.kind, "importance": node.importance}
+    return {**values, "tags": list(node.tags), "metadata": dict(node.metadata), **_times(node)}

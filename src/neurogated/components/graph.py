@@ -1,0 +1,194 @@
+"""`Graph`: connecting memories, and following their edges."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from neurogated.components.pages import listed_by
+from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import FilterOptions
+from neurogated.core.kernel import Kernel
+from neurogated.core.model import MemoryEdge, checked_count, checked_unit
+from neurogated.core.view import GraphView
+from neurogated.errors import InputError
+from neurogated.retrieval.activation import SpreadingActivation
+from neurogated.session import Notice, Session
+
+_NAMED = {"temporal": EdgeType.SEQ, "causal": EdgeType.CAUSE, "semantic": EdgeType.SIM}
+
+
+class Step(NamedTuple):
+    """An edge that was walked."""
+
+    source: str
+    """The memory at which the step begins."""
+    target: str
+    type: EdgeType
+    relation: str | None
+    forward: bool
+    """Whether it was walked along its stored direction."""
+    weight: float
+    depth: int
+    """The number of the step from the start, from 1."""
+
+
+class Graph:
+    """The calls about edges, as `memory.graph`. Memories outside the filters do not exist for them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def associate(
+        self,
+        source: str,
+        target: str,
+        relation: str | None = None,
+        weight: float = 0.5,
+        **filters: Unpack[FilterOptions],
+    ) -> MemoryEdge:
+        """Connect two memories by an edge, or strengthen the edge that is there; return it.
+
+        An edge that is there gets at least this weight, and `HEBBIAN_LEARNING_RATE` more, up to 1.
+
+        Args:
+            source: the memory from which the edge leads.
+            target: the memory to which it leads.
+            relation: words on an ASSOC edge, which replace others; or `temporal`, `causal` or `semantic` for a SEQ,
+                CAUSE or SIM edge. The weight of a SIM edge is always the similarity of the texts.
+            weight: 0–1.
+            **filters: which memories may be connected; see `FilterOptions`.
+
+        Raises:
+            UnknownIdError: the filters admit no such memory.
+            InputError: a value is invalid, or a user would connect two memories without an owner.
+        """
+        checked_unit("weight of", "an association", weight)
+        kind = _NAMED.get(relation or "", EdgeType.ASSOC)
+        made: builtins.list[MemoryEdge] = []
+
+        def plan() -> GraphDelta:
+            made.clear()
+            edge = self._edge(source, target, kind, weight, filters)
+            made.append(replace(edge, relation=relation or edge.relation) if kind is EdgeType.ASSOC else edge)
+            return GraphDelta(edges=tuple(made), reason="associate", at=self._session.clock())
+
+        self._session.commit(plan, lambda _: Notice("changed"))
+        return made[0]
+
+    def _edge(
+        self, source: str, target: str, kind: EdgeType, weight: float, filters: FilterOptions
+    ) -> MemoryEdge:
+        store, now = self._session.store, self._session.clock()
+        view = self.visible(filters)
+        rows = view.rows((source, target))
+        users = {view.scope_of(row).user_id for row in rows.tolist()}
+        if users == {None} and filters.get("user_id") is not None:
+            raise InputError("both memories belong to nobody, so a user cannot connect them for all users")
+        if not kind.plastic:
+            first, second = (node.embedding for node in store.get_nodes([source, target]))
+            similarity = float(np.dot(np.asarray(first), np.asarray(second)))
+            return MemoryEdge(source, target, kind, min(1.0, max(0.0, similarity)), now)
+        if view.edge_rows(rows[:1], rows[1:], kind)[0] < 0:
+            return MemoryEdge(source, target, kind, weight, now)
+        known = store.get_edge(source, target, kind)
+        stronger = min(1.0, max(known.weight, weight) + self._session.config.HEBBIAN_LEARNING_RATE)
+        return replace(known, weight=stronger, last_activated=now)
+
+    def trace(self, start: str, depth: int = 3, **filters: Unpack[FilterOptions]) -> builtins.list[Step]:
+        """Return a step to each memory within `depth` edges of `start`, nearest first, by the strongest edge.
+
+        Edges are walked both ways.
+
+        Raises:
+            UnknownIdError: the filters admit no such memory.
+        """
+        return list(self._steps(start, depth, filters))
+
+    def path(
+        self, source: str, target: str, depth: int = 6, **filters: Unpack[FilterOptions]
+    ) -> builtins.list[Step] | None:
+        """Return the steps of a shortest path of at most `depth` edges; None if there is none."""
+        self.visible(filters).row(target)
+        before: dict[str, Step] = {}
+        for step in self._steps(source, depth, filters):
+            before[step.target] = step
+            if step.target == target:
+                break
+        if source != target and target not in before:
+            return None
+        found, place = builtins.list[Step](), target
+        while place != source:
+            found.append(before[place])
+            place = before[place].source
+        return found[::-1]
+
+    def activate(
+        self,
+        seeds: Sequence[str],
+        steps: int = 3,
+        decay: float = 0.85,
+        threshold: float = 0.1,
+        **filters: Unpack[FilterOptions],
+    ) -> dict[str, float]:
+        """Return the activation of the memories that it reaches from `seeds`, strongest first.
+
+        Each seed starts with 1. A memory passes its activation, times the weight of the edge, times `decay`, to each
+        neighbour.
+
+        Args:
+            seeds: ids.
+            steps: how many edges the activation moves.
+            decay: 0–1.
+            threshold: leave out memories with less activation.
+            **filters: where activation may go; see `FilterOptions`.
+
+        Raises:
+            UnknownIdError: the filters admit no such memory.
+        """
+        config = self._session.config.replace(
+            MAX_HOPS=steps,
+            ENERGY_DECAY_RATE=decay,
+            ACTIVATION="gated",
+            retrieval={"switches": {"damp_hubs": False}},
+        )
+        view = self.visible(filters)
+        found = SpreadingActivation(config).spread(view, dict.fromkeys(seeds, 1.0), Kernel()).total
+        order = np.lexsort((found.rows, -found.values))
+        pairs = ((view.ids[int(found.rows[place])], float(found.values[place])) for place in order.tolist())
+        return {name: value for name, value in pairs if value >= threshold}
+
+    def visible(self, filters: FilterOptions) -> GraphView:
+        """Return the graph with nothing but the memories that the filters admit, and the edges between them."""
+        view = self._session.store.view(filters=listed_by(self._session, filters))
+        nothing = np.empty(0, dtype=np.int64)
+        return view.without(np.setdiff1d(view.live_nodes(), view.admitted_nodes()), nothing)
+
+    def _steps(self, start: str, depth: int, filters: FilterOptions) -> Iterator[Step]:
+        if not checked_count("depth", depth):
+            raise InputError("depth is 0, but must be at least 1")
+        view = self.visible(filters)
+        seen = {view.row(start)}
+        frontier = np.array(list(seen), dtype=np.int64)
+        for number in range(1, depth + 1):
+            arcs = view.arcs(frontier, both_ways=True)
+            reached = builtins.list[int]()
+            for place in np.lexsort((arcs.target, -arcs.weight)).tolist():
+                target = int(arcs.target[place])
+                if target not in seen:
+                    seen.add(target)
+                    reached.append(target)
+                    yield self._step(view, int(frontier[arcs.origin[place]]), target, int(arcs.edge[place]), number)
+            frontier = np.array(reached, dtype=np.int64)
+
+    def _step(self, view: GraphView, source: int, target: int, edge: int, number: int) -> Step:
+        key = view.edge_key(edge)
+        stored: Any = self._session.store.get_edge(key.source_id, key.target_id, key.type)
+        ends = view.ids[source], view.ids[target]
+        forward = key.source_id == ends[0]
+        return Step(*ends, key.type, stored.relation, forward, float(stored.weight), number)

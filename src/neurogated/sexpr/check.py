@@ -1,0 +1,79 @@
+"""Checks an expression against the operations, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from neurogated.errors import ExpressionError, InputError
+from neurogated.sexpr.operations import OPERATIONS, REQUIRED, Operation, Parameter
+from neurogated.sexpr.reader import Atom, Expression, Form, Symbol, read
+from neurogated.sexpr.values import TYPES
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A checked call of an operation."""
+
+    operation: Operation
+    arguments: Mapping[str, object]
+    """All parameters by name, with the defaults of those that were left out."""
+
+
+def check(text: str) -> Call:
+    """Return the call that a text is.
+
+    Raises:
+        ExpressionError: it is no call of an operation with fitting arguments.
+    """
+    return _call(read(text), text)
+
+
+def _call(given: Expression, text: str, *, is_inner: bool = False) -> Call:
+    head = given.items[0] if isinstance(given, Form) and given.items and not given.is_quoted else None
+    if not isinstance(given, Form) or not isinstance(head, Atom) or not isinstance(head.value, Symbol):
+        raise ExpressionError("this must be an operation, as in (stats)", text, given.at)
+    operation = OPERATIONS.get(head.value)
+    if operation is None or (is_inner and operation.name == "explain"):
+        close = get_close_matches(head.value[:40], OPERATIONS, 1)
+        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(OPERATIONS)}"
+        raise ExpressionError(f"there is no operation {head.value[:40]!r} here; {hint}", text, head.at)
+    found = _assigned(operation, given, text)
+    for one in operation.parameters:
+        if one.name not in found and one.default is REQUIRED:
+            raise ExpressionError(f"{one.name} is missing in {operation.signature}", text, given.at)
+    return Call(operation, {one.name: found.get(one.name, one.default) for one in operation.parameters})
+
+
+def _assigned(operation: Operation, form: Form, text: str) -> dict[str, object]:
+    """Return the given arguments by name: first those by position, then those after `:name`."""
+    found: dict[str, object] = {}
+    parameters = {f":{one.name}": one for one in operation.parameters}
+    waiting: Parameter | None = None
+    free = iter(operation.parameters)
+    for item in form.items[1:]:
+        is_word = isinstance(item, Atom) and isinstance(item.value, Symbol)
+        if waiting is None and is_word and isinstance(item, Atom) and str(item.value) in parameters:
+            waiting = parameters[str(item.value)]
+            free = iter(())
+            continue
+        parameter = waiting or next(free, None)
+        if parameter is None or parameter.name in found:
+            raise ExpressionError(f"this argument is too much for {operation.signature}", text, item.at)
+        found[parameter.name] = _value(parameter, item, text)
+        waiting = None
+    if waiting is not None:
+        raise ExpressionError(f"{waiting.name} has no value", text, form.at)
+    return found
+
+
+def _value(parameter: Parameter, item: Expression, text: str) -> object:
+    if parameter.type == "expression":
+        return _call(item, text, is_inner=True)
+    if isinstance(item, Atom) and item.value is None and parameter.default is not REQUIRED:
+        return parameter.default
+    try:
+        return TYPES[parameter.type].read(item)
+    except InputError as error:
+        raise ExpressionError(f"{parameter.name}: {error}", text, item.at) from None

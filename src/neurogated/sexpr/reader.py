@@ -1,0 +1,134 @@
+"""Expressions in parentheses: text → values with their places, and back."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from json.decoder import scanstring
+
+from neurogated.errors import ExpressionError
+
+DEEPEST = 1_000
+"""Most forms that may be nested."""
+
+# Possessive repetitions: a blank or a comment of any length is read once.
+_TOKEN = re.compile(r"""(?:\s++|;[^\n]*+)*+(?:(?P<open>'?\()|(?P<close>\))|(?P<text>")|(?P<word>[^\s()"';]++))?""")
+_NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_CONSTANTS: dict[str, bool | None] = {"nil": None, "true": True, "false": False}
+
+
+class Symbol(str):
+    """A word without quotes, such as the name of an operation."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A text, a number, a truth value, `nil` (None) or a symbol."""
+
+    value: Symbol | str | float | bool | None
+    at: int = field(default=0, compare=False)
+    """The position of its first character, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Expressions in parentheses."""
+
+    items: tuple[Atom | Form, ...]
+    at: int = field(default=0, compare=False)
+    is_quoted: bool = False
+    """Whether it is a list of values, written with a quote: `'("a" "b")`."""
+
+
+Expression = Atom | Form
+
+
+def read(text: str) -> Expression:
+    """Return the one expression of a text, in time proportional to its length.
+
+    Raises:
+        ExpressionError: the text is not one expression, or forms are nested more than `DEEPEST` deep.
+    """
+    found: list[Expression] = []
+    opened: list[tuple[list[Expression], int, bool]] = []
+    position = 0
+    while (token := _token(text, position)).lastgroup is not None:
+        at, kind = token.start(token.lastgroup), token.lastgroup
+        position = token.end()
+        if found and not opened:
+            raise ExpressionError("there is a second expression; give one", text, at)
+        if kind == "open":
+            if len(opened) == DEEPEST:
+                raise ExpressionError(f"forms are nested more than {DEEPEST} deep", text, at)
+            opened.append((found, at, text[at] == "'"))
+            found = []
+            continue
+        if kind == "close":
+            if not opened:
+                raise ExpressionError("this ) closes nothing", text, at)
+            outer, begin, is_quoted = opened.pop()
+            outer.append(Form(tuple(found), begin, is_quoted))
+            found = outer
+        elif kind == "text":
+            value, position = _text(text, at)
+            found.append(Atom(value, at))
+        else:
+            found.append(Atom(_word(text, token["word"], at), at))
+    if opened:
+        raise ExpressionError("this ( is not closed", text, opened[-1][1])
+    if not found:
+        raise ExpressionError("there is no expression", text, position)
+    return found[0]
+
+
+def _token(text: str, position: int) -> re.Match[str]:
+    token = _TOKEN.match(text, position)
+    if token is None or (token.lastgroup is None and token.end() < len(text)):
+        raise ExpressionError("a quote begins a list, as in '(\"a\" \"b\")", text, token.end() if token else position)
+    return token
+
+
+def _text(text: str, at: int) -> tuple[str, int]:
+    try:
+        return scanstring(text, at + 1, False)  # noqa: FBT003 - line breaks may stand in a text; positional only
+    except json.JSONDecodeError as error:
+        raise ExpressionError(f"a text that JSON cannot read: {error.msg}", text, min(error.pos, len(text))) from None
+
+
+def _word(text: str, word: str, at: int) -> Symbol | float | bool | None:
+    if word in _CONSTANTS:
+        return _CONSTANTS[word]
+    if not _NUMBER.fullmatch(word):
+        return Symbol(word)
+    number = float(word) if re.search(r"[.eE]", word) else int(word)
+    if not math.isfinite(number):
+        raise ExpressionError("this number is too large", text, at)
+    return number
+
+
+def write(expression: Expression) -> str:
+    """Return an expression as text on one line, without comments; `read` returns an equal expression."""
+    parts: list[str] = []
+    waiting: list[Expression | str] = [expression]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Form):
+            waiting.append(")")
+            between: list[Expression | str] = [part for item in one.items for part in (" ", item)][1:]
+            waiting += reversed(between)
+            parts.append("'(" if one.is_quoted else "(")
+        else:
+            parts.append(one if isinstance(one, str) else _written(one.value))
+    return "".join(parts)
+
+
+def _written(value: str | float | bool | None) -> str:
+    if isinstance(value, Symbol):
+        return str(value)
+    if value is None:
+        return "nil"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,159 @@
+"""The types of arguments: an expression → the value that an operation receives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import NamedTuple
+
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import Combined, Condition, Field
+from neurogated.errors import InputError
+from neurogated.sexpr.reader import Atom, Expression, Form, Symbol
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[smhdw])", re.ASCII)
+_LARGEST = 100_000
+_EDGE_TYPES = {"temporal": EdgeType.SEQ, "causal": EdgeType.CAUSE, "semantic": EdgeType.SIM}
+# Conditions are read recursively.
+_DEEPEST_CONDITION = 50
+_COMPARISONS: dict[str, Callable[[Field, object], Condition]] = {
+    "=": lambda name, value: name == value,
+    "!=": lambda name, value: name != value,
+    "<": lambda name, value: name < value,  # type: ignore[operator] # Compare checks the value
+    "<=": lambda name, value: name <= value,  # type: ignore[operator]
+    ">": lambda name, value: name > value,  # type: ignore[operator]
+    ">=": lambda name, value: name >= value,  # type: ignore[operator]
+}
+
+
+class Type(NamedTuple):
+    """A type of arguments."""
+
+    words: str
+    """What the value is, for help."""
+    read: Callable[[Expression], object]
+    """Returns the value of an expression; raises InputError."""
+
+
+class Link(NamedTuple):
+    """How an edge relates its memories."""
+
+    type: EdgeType
+    relation: str | None
+    """The word on an ASSOC edge; None for the other types."""
+
+
+def _text(given: Expression) -> str:
+    if isinstance(given, Atom) and isinstance(given.value, str) and not isinstance(given.value, Symbol):
+        return given.value
+    raise InputError("this must be a text in double quotes")
+
+
+def _number(given: Expression, least: float, most: float) -> float:
+    value = given.value if isinstance(given, Atom) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise InputError(f"this must be a number from {least:g} to {most:g}")
+    return float(value)
+
+
+def _count(given: Expression, most: int) -> int:
+    value = _number(given, 1, most)
+    if value != int(value):
+        raise InputError(f"this must be a whole number from 1 to {most}")
+    return int(value)
+
+
+def _texts(given: Expression) -> list[str]:
+    if not isinstance(given, Form):
+        return [_text(given)]
+    items = given.items
+    if not given.is_quoted:
+        if not items or items[0] != Atom(Symbol("list")):
+            raise InputError("this must be texts, as in (list \"a\" \"b\") or '(\"a\" \"b\")")
+        items = items[1:]
+    return list(map(_text, items))
+
+
+def _duration(given: Expression) -> timedelta:
+    words = _text(given).split()
+    found = [_DURATION.fullmatch(word) for word in words]
+    if not found or not all(found):
+        raise InputError('this must be a duration, as in "30d", "12h 45m", "10s" or "500ms"')
+    try:
+        return timedelta(seconds=sum(float(one[1]) * _UNITS[one[2]] for one in found if one))
+    except OverflowError:
+        raise InputError("this duration is too long") from None
+
+
+def _outcome(given: Expression) -> str | float:
+    if isinstance(given, Atom) and given.value in ("success", "fail"):
+        return str(given.value)
+    try:
+        return _number(given, -1, 1)
+    except InputError:
+        raise InputError('this must be "success", "fail" or a number from -1 to 1') from None
+
+
+def _link(given: Expression) -> Link:
+    word = _text(given).strip()
+    if not word:
+        raise InputError('this must be a relation, as in "caused-by"')
+    known = _EDGE_TYPES.get(word)
+    return Link(EdgeType.ASSOC, word) if known is None else Link(known, None)
+
+
+def _status(given: Expression) -> str | None:
+    word = _text(given)
+    if word not in ("open", "resolved", "all"):
+        raise InputError('this must be "open", "resolved" or "all"')
+    return None if word == "all" else word
+
+
+def _condition(given: Expression, depth: int = 0) -> Condition:
+    if depth == _DEEPEST_CONDITION:
+        raise InputError(f"conditions are nested more than {_DEEPEST_CONDITION} deep")
+    if isinstance(given, Form) and not given.is_quoted and given.items:
+        head, *rest = given.items
+        word = head.value if isinstance(head, Atom) and isinstance(head.value, Symbol) else ""
+        if word in ("and", "or", "not") and rest and (word != "not" or len(rest) == 1):
+            parts = tuple(_condition(one, depth + 1) for one in rest)
+            return Combined({"and": "all", "or": "one", "not": "none"}[word], parts)  # type: ignore[arg-type]
+        if word in _COMPARISONS and len(rest) == 2:  # noqa: PLR2004 - a field and a value
+            return _COMPARISONS[word](_field(rest[0]), _constant(rest[1]))
+        if word == "in" and len(rest) == 2:  # noqa: PLR2004
+            return _field(rest[0]).is_in(_texts(rest[1]))
+        if word == "exists" and len(rest) == 1:
+            return _field(rest[0]).exists()
+    raise InputError("this must be a condition: (= name value) or !=, <, <=, >, >=, in, exists, and, or, not")
+
+
+def _field(given: Expression) -> Field:
+    if isinstance(given, Atom) and isinstance(given.value, str):
+        return Field(str(given.value))
+    raise InputError("a condition begins with the name of a value in the metadata")
+
+
+def _constant(given: Expression) -> object:
+    if isinstance(given, Atom) and not isinstance(given.value, Symbol):
+        return given.value
+    raise InputError("a condition compares with a text, a number, true, false or nil")
+
+
+TYPES = {
+    "text": Type("a text", _text),
+    "id": Type("the id of a memory", _text),
+    "ids": Type("ids, as in (list \"a\" \"b\") or '(\"a\" \"b\")", _texts),
+    "texts": Type("texts, as in (list \"a\" \"b\") or '(\"a\" \"b\")", _texts),
+    "unit": Type("a number, 0 to 1", lambda given: _number(given, 0, 1)),
+    "days": Type("days, more than 0", lambda given: _number(given, 0.001, _LARGEST)),
+    "count": Type(f"a whole number, 1 to {_LARGEST}", lambda given: _count(given, _LARGEST)),
+    "steps": Type("a whole number, 1 to 10", lambda given: _count(given, 10)),
+    "duration": Type('a duration, as in "30d" or "12h 45m"', _duration),
+    "outcome": Type('"success", "fail", or a number from -1 to 1', _outcome),
+    "relation": Type("words; temporal, causal and semantic name SEQ, CAUSE and SIM edges", _link),
+    "status": Type('"open", "resolved" or "all"', _status),
+    "condition": Type('a condition on metadata, as in (and (= "city" "Lyon") (> "year" 2020))', _condition),
+}
+"""By name, as `Parameter.type` has them."""
