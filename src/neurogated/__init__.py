@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
     from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
     from neurogated.core.view import GraphView
+    from neurogated.coroutines import AsyncNeuroGraphMemory
     from neurogated.errors import NeurogatedError
     from neurogated.ingestion.contents import Message
     from neurogated.ingestion.document import Details, Document, Passage
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from neurogated.llm.factory import get_llm
     from neurogated.llm.local_llm import LocalLLM
     from neurogated.llm.openai_llm import OpenAILLM
-    from neurogated.memory import AsyncNeuroGraphMemory, NeuroGraphMemory
+    from neurogated.memory import NeuroGraphMemory
     from neurogated.plasticity.energy import EnergyPoint
     from neurogated.plasticity.plasticity_engine import PlasticityEngine
     from neurogated.prompts.prompt_manager import PromptTemplateManager
@@ -174,6 +175,7 @@ _NAMES = {
     "core.trace": "Feedback PathStep Recall RecalledMemory",
     "core.view": "GraphView",
     "errors": "NeurogatedError",
+    "coroutines": "AsyncNeuroGraphMemory",
     "ingestion.contents": "Message",
     "ingestion.document": "Details Document Passage",
     "ingestion.ingestion_engine": "IngestionEngine",
@@ -184,7 +186,7 @@ _NAMES = {
     "llm.factory": "get_llm",
     "llm.local_llm": "LocalLLM",
     "llm.openai_llm": "OpenAILLM",
-    "memory": "AsyncNeuroGraphMemory NeuroGraphMemory",
+    "memory": "NeuroGraphMemory",
     "plasticity.energy": "EnergyPoint",
     "plasticity.plasticity_engine": "PlasticityEngine",
     "prompts.prompt_manager": "PromptTemplateManager",

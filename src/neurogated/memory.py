@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from datetime import datetime
-from typing import Any, ParamSpec, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from uuid import UUID
 
 from neurogated import components, compose
-from neurogated.aio import awaitable, in_thread
 from neurogated.components import Page, listed_by, page_of
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.model import CONTEXT_TOKENS, Context
@@ -32,8 +30,8 @@ from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.runtime import Event
 from neurogated.session import Ownership, Session
 
-P = ParamSpec("P")
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from neurogated.coroutines import AsyncNeuroGraphMemory
 
 
 class NeuroGraphMemory:
@@ -87,6 +85,8 @@ class NeuroGraphMemory:
     @property
     def aio(self) -> AsyncNeuroGraphMemory:
         """This memory with coroutines."""
+        from neurogated.coroutines import AsyncNeuroGraphMemory  # noqa: PLC0415 - it needs this class
+
         return AsyncNeuroGraphMemory(memory=self)
 
     def add(self, content: Content, **details: Unpack[Details]) -> builtins.list[str]:
@@ -382,48 +382,3 @@ class NeuroGraphMemory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class AsyncNeuroGraphMemory:
-    """A memory with coroutines: each call of `NeuroGraphMemory` under the same name, in a thread of the memory.
-
-    Attributes:
-        memory: the memory; `run` awaits the calls of its components.
-    """
-
-    def __init__(self, config: MemoryConfig | None = None, *, memory: NeuroGraphMemory | None = None) -> None:
-        """Open the memory that `config` describes, or take one."""
-        self.memory = NeuroGraphMemory(config) if memory is None else memory
-
-    async def run(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Await any call of the memory, as in `await memory.aio.run(memory.conflicts.list, user_id="ana")`."""
-        return await in_thread(self.memory.session, call, *args, **kwargs)
-
-    add = awaitable(NeuroGraphMemory.add)
-    add_document = awaitable(NeuroGraphMemory.add_document)
-    add_documents = awaitable(NeuroGraphMemory.add_documents)
-    recall = awaitable(NeuroGraphMemory.recall)
-    retrieve = awaitable(NeuroGraphMemory.retrieve)
-    retrieve_batch = awaitable(NeuroGraphMemory.retrieve_batch)
-    get = awaitable(NeuroGraphMemory.get)
-    list = awaitable(NeuroGraphMemory.list)
-    count = awaitable(NeuroGraphMemory.count)
-    update = awaitable(NeuroGraphMemory.update)
-    delete = awaitable(NeuroGraphMemory.delete)
-    feedback = awaitable(NeuroGraphMemory.feedback)
-    get_context = awaitable(NeuroGraphMemory.get_context)
-    record_event = awaitable(NeuroGraphMemory.record_event)
-    answer = awaitable(NeuroGraphMemory.answer)
-    execute = awaitable(NeuroGraphMemory.execute)
-    maintenance = awaitable(NeuroGraphMemory.maintenance)
-    undo = awaitable(NeuroGraphMemory.undo)
-
-    async def close(self) -> None:
-        """Close the memory, in a thread of the event loop: the threads of the memory end."""
-        await asyncio.to_thread(self.memory.close)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()

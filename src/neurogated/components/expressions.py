@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from neurogated.core.clock import MICROS_A_DAY, to_micros
 from neurogated.core.conflicts import Conflict, Status
 from neurogated.core.delta import GraphDelta, NodeChange
 from neurogated.core.energy import EnergyLaw
+from neurogated.core.facts import Fact
 from neurogated.core.filters import Condition, FilterOptions, owned
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import NODE_KINDS
@@ -27,10 +28,10 @@ from neurogated.core.scope import Scope
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.document import Document
 from neurogated.plasticity.plasticity_engine import Outcome
+from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
 from neurogated.sexpr import Call, check
 from neurogated.sexpr.cypher import explain
-from neurogated.sexpr.values import Link
 
 
 class Expressions:
@@ -52,9 +53,7 @@ class Expressions:
 class _Runner:
     """One method an operation, named by it; the parameters are those of the operation, in order."""
 
-    def __init__(
-        self, session: Session, texts: Texts, recalls: Recalls, context: AgentContext, scope: Scope
-    ) -> None:
+    def __init__(self, session: Session, texts: Texts, recalls: Recalls, context: AgentContext, scope: Scope) -> None:
         self._session, self._texts, self._recalls, self._context = session, texts, recalls, context
         self._graph, self._scope = Graph(session), scope
         self._filters: FilterOptions = {
@@ -84,18 +83,18 @@ class _Runner:
         return first
 
     def recall(self, query: str, limit: int) -> list[dict[str, Any]]:
-        (recall,) = self._recalls.answer([query], {"top_n": limit, **self._filters})
+        options = cast("RecallOptions", {"top_n": limit, **self._filters})
+        (recall,) = self._recalls.answer([query], options)
         return [{"id": one.id, "content": one.content, "score": round(one.score, 6)} for one in recall]
 
-    def associate(self, source: str, target: str, link: Link | None, weight: float) -> dict[str, Any]:
-        word = link and (link.relation or link.type.value)
-        edge = self._graph.associate(source, target, word, weight, **self._filters)
+    def associate(self, source: str, target: str, relation: str | None, weight: float) -> dict[str, Any]:
+        edge = self._graph.associate(source, target, relation, weight, **self._filters)
         ends = {"from": edge.source_id, "to": edge.target_id}
         return {**ends, "type": edge.type.name, "relation": edge.relation, "weight": edge.weight}
 
     def feedback(self, ids: Sequence[str], outcome: Outcome) -> dict[str, Any]:
         self._graph.visible(self._filters).rows(ids)
-        return {"edges": Learning(self._session).feedback(ids, outcome).edges}
+        return {"edges": int(Learning(self._session).feedback(ids, outcome))}
 
     def trace(self, start: str, depth: int) -> list[dict[str, Any]]:
         return list(map(_step, self._graph.trace(start, depth, **self._filters)))
@@ -129,6 +128,9 @@ class _Runner:
         return len(session.commit(plan, lambda _: Notice("changed"), learns=True).node_changes)
 
     def consolidate(self) -> list[str]:
+        view = self._session.store.view()
+        if self._scope.user_id is None and any(one.user_id is not None for one in view.scopes):
+            raise InputError("consolidate needs a user_id, because this memory has memories of users")
         return Learning(self._session).consolidate(user_id=self._scope.user_id, progress=False)
 
     def stats(self) -> dict[str, Any]:
@@ -184,7 +186,7 @@ def _conflict(one: Conflict) -> dict[str, Any]:
     return {name: getattr(one, name) for name in shown}
 
 
-def _times(one: Any) -> Mapping[str, str | None]:  # noqa: ANN401 - a memory or a fact
+def _times(one: MemoryNode | Fact) -> Mapping[str, str | None]:
     moments = {name: getattr(one, name) for name in ("timestamp", "valid_from", "valid_to", "expires_at")}
     return {name: moment and moment.isoformat() for name, moment in moments.items()}
 

@@ -19,8 +19,7 @@ from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.retrieval.activation import SpreadingActivation
 from neurogated.session import Notice, Session
-
-_NAMED = {"temporal": EdgeType.SEQ, "causal": EdgeType.CAUSE, "semantic": EdgeType.SIM}
+from neurogated.sexpr.values import EDGE_TYPES
 
 
 class Step(NamedTuple):
@@ -69,7 +68,7 @@ class Graph:
             InputError: a value is invalid, or a user would connect two memories without an owner.
         """
         checked_unit("weight of", "an association", weight)
-        kind = _NAMED.get(relation or "", EdgeType.ASSOC)
+        kind = EDGE_TYPES.get(relation or "", EdgeType.ASSOC)
         made: builtins.list[MemoryEdge] = []
 
         def plan() -> GraphDelta:
@@ -81,9 +80,7 @@ class Graph:
         self._session.commit(plan, lambda _: Notice("changed"))
         return made[0]
 
-    def _edge(
-        self, source: str, target: str, kind: EdgeType, weight: float, filters: FilterOptions
-    ) -> MemoryEdge:
+    def _edge(self, source: str, target: str, kind: EdgeType, weight: float, filters: FilterOptions) -> MemoryEdge:
         store, now = self._session.store, self._session.clock()
         view = self.visible(filters)
         rows = view.rows((source, target))

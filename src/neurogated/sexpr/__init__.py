@@ -4,4 +4,16 @@ from neurogated.sexpr.check import Call, check
 from neurogated.sexpr.operations import OPERATIONS, Operation, Parameter, reference
 from neurogated.sexpr.reader import Atom, Form, Symbol, read, write
 
-__all__ = ["OPERATIONS", "Atom", "Call", "Form", "Operation", "Parameter", "Symbol", "check", "read", "reference", "write"]
+__all__ = [
+    "OPERATIONS",
+    "Atom",
+    "Call",
+    "Form",
+    "Operation",
+    "Parameter",
+    "Symbol",
+    "check",
+    "read",
+    "reference",
+    "write",
+]

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Condition
 from neurogated.sexpr.check import Call
-from neurogated.sexpr.values import Link
+from neurogated.sexpr.values import EDGE_TYPES
 
 
 def _visible(*names: str) -> str:
-    """Return the condition that the scope admits nodes; `seen` of an absent parameter is null."""
+    """Return the condition that the scope admits the nodes with these names."""
     return " AND ".join(
         f"({one}.user_id IS NULL OR {one}.user_id = $user_id)"
         f" AND ($agent_id IS NULL OR {one}.agent_id IS NULL OR {one}.agent_id = $agent_id)"
@@ -51,58 +52,75 @@ class Plan(NamedTuple):
 PLANS: Mapping[str, Plan] = {
     "remember": Plan(
         (
-            "CREATE (n:Memory {id: $id, content: $text, type: $type, importance: $importance, energy: $importance,"
-            " expires_at: datetime() + $ttl, user_id: $user_id, agent_id: $agent_id, session_id: $session_id,"
-            " path: $path, created_at: datetime()}) WITH n UNWIND $tags AS tag MERGE (t:Tag {name: tag})"
-            " MERGE (n)-[:TAGGED]->(t)",
+            (
+                "CREATE (n:Memory {id: $id, content: $text, type: $type, importance: $importance, energy: $importance,"
+                " expires_at: datetime() + $ttl, user_id: $user_id, agent_id: $agent_id, session_id: $session_id,"
+                " path: $path, created_at: datetime()}) WITH n UNWIND $tags AS tag MERGE (t:Tag {name: tag})"
+                " MERGE (n)-[:TAGGED]->(t)"
+            ),
         ),
         "the program computes $id, embeds the text and finds its facts and conflicts",
     ),
     "recall": Plan(
         (
-            "CALL db.index.vector.queryNodes('memory_embedding', $candidates, $embedding) YIELD node AS n, score"
-            f" WHERE {_visible('n')} RETURN n.id AS id, n.content AS content, score ORDER BY score DESC LIMIT $limit",
-            f"UNWIND $active AS one MATCH (m:Memory {{id: one.id}})-[e]-(n:Memory) WHERE {_visible('m', 'n')}"
-            " RETURN n.id AS id, sum(one.activation * e.weight * $decay) AS activation",
+            (
+                "CALL db.index.vector.queryNodes('memory_embedding', $candidates, $embedding) YIELD node AS n, score"
+                f" WHERE {_visible('n')} RETURN n.id AS id, n.content AS content, score"
+                " ORDER BY score DESC LIMIT $limit"
+            ),
+            (
+                f"UNWIND $active AS one MATCH (m:Memory {{id: one.id}})-[e]-(n:Memory) WHERE {_visible('m', 'n')}"
+                " RETURN n.id AS id, sum(one.activation * e.weight * $decay) AS activation"
+            ),
         ),
         "the program embeds the query, runs the second statement once a step and ranks the memories",
     ),
     "feedback": Plan(
         (
-            f"MATCH (n:Memory) WHERE n.id IN $id AND {_visible('n')}"
-            " SET n.importance = CASE WHEN $outcome > 0 THEN n.importance + (1 - n.importance) * 0.2 * $outcome"
-            " ELSE n.importance * (1 + 0.1 * $outcome) END,"
-            " n.energy = CASE WHEN $outcome > 0 THEN n.energy + (1 - n.energy) * 0.2 * $outcome"
-            " ELSE n.energy * (1 + 0.1 * $outcome) END RETURN n.id AS id",
+            (
+                f"MATCH (n:Memory) WHERE n.id IN $id AND {_visible('n')}"
+                " SET n.importance = CASE WHEN $outcome > 0 THEN n.importance + (1 - n.importance) * 0.2 * $outcome"
+                " ELSE n.importance * (1 + 0.1 * $outcome) END,"
+                " n.energy = CASE WHEN $outcome > 0 THEN n.energy + (1 - n.energy) * 0.2 * $outcome"
+                " ELSE n.energy * (1 + 0.1 * $outcome) END RETURN n.id AS id"
+            ),
         ),
         "the program changes the edges between the memories",
     ),
     "trace": Plan(
         (
-            f"MATCH p = (:Memory {{id: $start}})-[*1..10]-(m:Memory) WHERE {_WALK}"
-            " RETURN m.id AS id, min(length(p)) AS depth ORDER BY depth",
+            (
+                f"MATCH p = (:Memory {{id: $start}})-[*1..10]-(m:Memory) WHERE {_WALK}"
+                " RETURN m.id AS id, min(length(p)) AS depth ORDER BY depth"
+            ),
         )
     ),
     "path": Plan(
         (
-            "MATCH (a:Memory {id: $from}), (b:Memory {id: $to})"
-            f" MATCH p = shortestPath((a)-[*1..10]-(b)) WHERE {_WALK}"
-            f" UNWIND relationships(p) AS e RETURN {_EDGE}",
+            (
+                "MATCH (a:Memory {id: $from}), (b:Memory {id: $to})"
+                f" MATCH p = shortestPath((a)-[*1..10]-(b)) WHERE {_WALK}"
+                f" UNWIND relationships(p) AS e RETURN {_EDGE}"
+            ),
         )
     ),
     "activate": Plan(
         (
-            f"UNWIND $active AS one MATCH (m:Memory {{id: one.id}})-[e]-(n:Memory) WHERE {_visible('m', 'n')}"
-            " RETURN n.id AS id, sum(one.activation * e.weight * $decay) AS activation",
+            (
+                f"UNWIND $active AS one MATCH (m:Memory {{id: one.id}})-[e]-(n:Memory) WHERE {_visible('m', 'n')}"
+                " RETURN n.id AS id, sum(one.activation * e.weight * $decay) AS activation"
+            ),
         ),
         "the program runs the statement once a step, with the arrivals of the step before as $active, adds them up, and"
         " leaves out what is below the threshold",
     ),
     "decay!": Plan(
         (
-            f"MATCH (n:Memory) WHERE {_OWN} SET n.energy = n.energy *"
-            " 0.5 ^ (duration.inSeconds(n.energy_at, datetime()).seconds / 86400.0 / $half_life),"
-            " n.energy_at = datetime() RETURN count(n) AS changed",
+            (
+                f"MATCH (n:Memory) WHERE {_OWN} SET n.energy = n.energy *"
+                " 0.5 ^ (duration.inSeconds(n.energy_at, datetime()).seconds / 86400.0 / $half_life),"
+                " n.energy_at = datetime() RETURN count(n) AS changed"
+            ),
         )
     ),
     "consolidate": Plan((), "the program merges memories; no statement does"),
@@ -114,45 +132,54 @@ PLANS: Mapping[str, Plan] = {
     ),
     "query": Plan(
         (
-            f"MATCH (n:Memory) WHERE {_visible('n')} AND"
-            " all(tag IN $tags WHERE EXISTS { (n)-[:TAGGED]->(:Tag {name: tag}) })"
-            " RETURN n.id AS id, n.content AS content, n.metadata AS metadata ORDER BY n.created_at",
+            (
+                f"MATCH (n:Memory) WHERE {_visible('n')} AND"
+                " all(tag IN $tags WHERE EXISTS { (n)-[:TAGGED]->(:Tag {name: tag}) })"
+                " RETURN n.id AS id, n.content AS content, n.metadata AS metadata ORDER BY n.created_at"
+            ),
         ),
         "the program applies the condition to the metadata of each row, and then the limit",
     ),
     "facts": Plan(
         (
-            f"MATCH (n:Memory) WHERE n.kind IN ['fact', 'claim'] AND {_visible('n')}"
-            " AND ($subject IS NULL OR toLower(n.subject) = toLower($subject))"
-            " AND ($attribute IS NULL OR toLower(n.attribute) = toLower($attribute)) RETURN n ORDER BY n.created_at",
+            (
+                f"MATCH (n:Memory) WHERE n.kind IN ['fact', 'claim'] AND {_visible('n')}"
+                " AND ($subject IS NULL OR toLower(n.subject) = toLower($subject))"
+                " AND ($attribute IS NULL OR toLower(n.attribute) = toLower($attribute)) RETURN n ORDER BY n.created_at"
+            ),
         )
     ),
     "conflicts": Plan(
         (
-            f"MATCH (n:Memory {{kind: 'conflict'}}) WHERE ($status IS NULL OR n.status = $status) AND {_visible('n')}"
-            " RETURN n ORDER BY n.created_at DESC",
+            (
+                "MATCH (n:Memory {kind: 'conflict'}) WHERE ($status IS NULL OR n.status = $status)"
+                f" AND {_visible('n')} RETURN n ORDER BY n.created_at DESC"
+            ),
         )
     ),
     "resolve": Plan(
         (
-            f"MATCH (n:Memory {{id: $id, kind: 'conflict'}}) WHERE {_visible('n')}"
-            " SET n.status = 'resolved', n.keep = $keep, n.because = $because RETURN n",
+            (
+                f"MATCH (n:Memory {{id: $id, kind: 'conflict'}}) WHERE {_visible('n')}"
+                " SET n.status = 'resolved', n.keep = $keep, n.because = $because RETURN n"
+            ),
         ),
         "the program ends the facts of the side that loses",
     ),
     "context": Plan((), "the program recalls, and packs the memories into the budget"),
 }
 """By operation."""
-_ASSOCIATIONS = {kind: Plan((_association(kind),)) for kind in ("ASSOC", "SEQ", "CAUSE", "SIM")}
+_ASSOCIATIONS = {kind: Plan((_association(kind.name),)) for kind in (EdgeType.ASSOC, *EDGE_TYPES.values())}
 TEXTS: Sequence[str] = sorted({text for one in (*PLANS.values(), *_ASSOCIATIONS.values()) for text in one.statements})
 """All texts that an expression can become."""
 
 
 def explain(call: Call, scope: Mapping[str, Any]) -> dict[str, Any]:
     """Return the statements of a call, their parameters as JSON values, and what they leave to the program."""
-    link = call.arguments.get("relation")
-    kind = link.type.name if isinstance(link, Link) else "ASSOC"
-    plan = _ASSOCIATIONS[kind] if call.operation.name == "associate" else PLANS[call.operation.name]
+    if call.operation.name == "associate":
+        plan = _ASSOCIATIONS[EDGE_TYPES.get(str(call.arguments["relation"]), EdgeType.ASSOC)]
+    else:
+        plan = PLANS[call.operation.name]
     given = {**call.arguments, **{name: scope[name] for name in ("user_id", "agent_id", "session_id", "path")}}
     return {
         "operation": call.operation.name,
@@ -164,8 +191,6 @@ def explain(call: Call, scope: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parameter(value: object) -> object:
-    if isinstance(value, Link):
-        return value.relation
     if isinstance(value, timedelta):
         return f"PT{value.total_seconds():g}S"
     if isinstance(value, Condition):

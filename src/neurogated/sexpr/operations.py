@@ -63,8 +63,13 @@ _ALL = (
         ttl=None,
         tags=(),
     ),
-    _operation("recall", "query:text limit:count", "return the memories that a question recalls, best first",
-               '(recall "memory" 10)', limit=10),
+    _operation(
+        "recall",
+        "query:text limit:count",
+        "return the memories that a question recalls, best first",
+        '(recall "memory" 10)',
+        limit=10,
+    ),
     _operation(
         "associate",
         "from:id to:id relation weight:unit",
@@ -74,8 +79,13 @@ _ALL = (
         weight=0.5,
     ),
     _operation("feedback", "id:ids outcome", "!learn whether memories were useful", '(feedback "m_abc123" "success")'),
-    _operation("trace", "start:id depth:steps", "return the edges around a memory, nearest first",
-               '(trace "m_abc123" 3)', depth=3),
+    _operation(
+        "trace",
+        "start:id depth:steps",
+        "return the edges around a memory, nearest first",
+        '(trace "m_abc123" 3)',
+        depth=3,
+    ),
     _operation(
         "activate",
         "seeds:ids steps decay:unit threshold:unit",
@@ -85,10 +95,16 @@ _ALL = (
         decay=0.85,
         threshold=0.1,
     ),
-    _operation("decay!", "half_life:days", "!lower the energies of memories by a half-life in days", "(decay! 30)",
-               half_life=30.0),
-    _operation("consolidate", "", "!merge memories that belong together; return the ids of the new ones",
-               "(consolidate)"),
+    _operation(
+        "decay!",
+        "half_life:days",
+        "!lower the energies of memories by a half-life in days",
+        "(decay! 30)",
+        half_life=30.0,
+    ),
+    _operation(
+        "consolidate", "", "!merge memories that belong together; return the ids of the new ones", "(consolidate)"
+    ),
     _operation("stats", "", "return the number of memories and edges, and their energy", "(stats)"),
     _operation(
         "query",
@@ -99,19 +115,43 @@ _ALL = (
         tags=(),
         limit=10,
     ),
-    _operation("path", "from:id to:id depth:steps", "return the edges of a shortest path between two memories",
-               '(path "m_abc123" "m_xyz789")', depth=6),
-    _operation("facts", "subject:text attribute:text", "return facts", '(facts "Ana" "city")',
-               subject=None, attribute=None),
-    _operation("conflicts", "status", "return contradictions with their questions, the latest first",
-               '(conflicts "open")', status="open"),
-    _operation("resolve", "id keep:text because:text",
-               '!settle a contradiction: keep the id of a side, "both" or "supersede"',
-               '(resolve "conflict-1" "both" "said so")', because=None),
-    _operation("context", "task:text tokens:count", "return memories as text for a prompt",
-               '(context "Plan the trip" 500)', tokens=2000),
-    _operation("explain", "call:expression", "return the Cypher of an operation, which is not run",
-               '(explain (recall "memory" 10))'),
+    _operation(
+        "path",
+        "from:id to:id depth:steps",
+        "return the edges of a shortest path between two memories",
+        '(path "m_abc123" "m_xyz789")',
+        depth=6,
+    ),
+    _operation(
+        "facts", "subject:text attribute:text", "return facts", '(facts "Ana" "city")', subject=None, attribute=None
+    ),
+    _operation(
+        "conflicts",
+        "status",
+        "return contradictions with their questions, the latest first",
+        '(conflicts "open")',
+        status="open",
+    ),
+    _operation(
+        "resolve",
+        "id keep:text because:text",
+        '!settle a contradiction: keep the id of a side, "both" or "supersede"',
+        '(resolve "conflict-1" "both" "said so")',
+        because=None,
+    ),
+    _operation(
+        "context",
+        "task:text tokens:count",
+        "return memories as text for a prompt",
+        '(context "Plan the trip" 500)',
+        tokens=2000,
+    ),
+    _operation(
+        "explain",
+        "call:expression",
+        "return the Cypher of an operation, which is not run",
+        '(explain (recall "memory" 10))',
+    ),
 )
 OPERATIONS: Mapping[str, Operation] = {one.name: one for one in _ALL}
 """By name."""

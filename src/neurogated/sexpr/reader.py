@@ -6,7 +6,6 @@ import json
 import math
 import re
 from dataclasses import dataclass, field
-from json.decoder import scanstring
 
 from neurogated.errors import ExpressionError
 
@@ -16,6 +15,7 @@ DEEPEST = 1_000
 # Possessive repetitions: a blank or a comment of any length is read once.
 _TOKEN = re.compile(r"""(?:\s++|;[^\n]*+)*+(?:(?P<open>'?\()|(?P<close>\))|(?P<text>")|(?P<word>[^\s()"';]++))?""")
 _NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_JSON = json.JSONDecoder(strict=False)  # line breaks may stand in a text
 _CONSTANTS: dict[str, bool | None] = {"nil": None, "true": True, "false": False}
 
 
@@ -88,15 +88,16 @@ def read(text: str) -> Expression:
 def _token(text: str, position: int) -> re.Match[str]:
     token = _TOKEN.match(text, position)
     if token is None or (token.lastgroup is None and token.end() < len(text)):
-        raise ExpressionError("a quote begins a list, as in '(\"a\" \"b\")", text, token.end() if token else position)
+        raise ExpressionError('a quote begins a list, as in \'("a" "b")', text, token.end() if token else position)
     return token
 
 
 def _text(text: str, at: int) -> tuple[str, int]:
     try:
-        return scanstring(text, at + 1, False)  # noqa: FBT003 - line breaks may stand in a text; positional only
+        value, end = _JSON.raw_decode(text, at)
     except json.JSONDecodeError as error:
         raise ExpressionError(f"a text that JSON cannot read: {error.msg}", text, min(error.pos, len(text))) from None
+    return str(value), end
 
 
 def _word(text: str, word: str, at: int) -> Symbol | float | bool | None:
@@ -126,7 +127,7 @@ def write(expression: Expression) -> str:
     return "".join(parts)
 
 
-def _written(value: str | float | bool | None) -> str:
+def _written(value: object) -> str:
     if isinstance(value, Symbol):
         return str(value)
     if value is None:

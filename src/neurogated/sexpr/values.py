@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Combined, Condition, Field
@@ -15,9 +15,11 @@ from neurogated.sexpr.reader import Atom, Expression, Form, Symbol
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[smhdw])", re.ASCII)
 _LARGEST = 100_000
-_EDGE_TYPES = {"temporal": EdgeType.SEQ, "causal": EdgeType.CAUSE, "semantic": EdgeType.SIM}
+EDGE_TYPES: Mapping[str, EdgeType] = {"temporal": EdgeType.SEQ, "causal": EdgeType.CAUSE, "semantic": EdgeType.SIM}
+"""Relations that name a type of edges. Others are words on an ASSOC edge."""
 # Conditions are read recursively.
 _DEEPEST_CONDITION = 50
+_HOLDING: Mapping[str, Literal["all", "one", "none"]] = {"and": "all", "or": "one", "not": "none"}
 _COMPARISONS: dict[str, Callable[[Field, object], Condition]] = {
     "=": lambda name, value: name == value,
     "!=": lambda name, value: name != value,
@@ -35,14 +37,6 @@ class Type(NamedTuple):
     """What the value is, for help."""
     read: Callable[[Expression], object]
     """Returns the value of an expression; raises InputError."""
-
-
-class Link(NamedTuple):
-    """How an edge relates its memories."""
-
-    type: EdgeType
-    relation: str | None
-    """The word on an ASSOC edge; None for the other types."""
 
 
 def _text(given: Expression) -> str:
@@ -71,7 +65,7 @@ def _texts(given: Expression) -> list[str]:
     items = given.items
     if not given.is_quoted:
         if not items or items[0] != Atom(Symbol("list")):
-            raise InputError("this must be texts, as in (list \"a\" \"b\") or '(\"a\" \"b\")")
+            raise InputError('this must be texts, as in (list "a" "b") or \'("a" "b")')
         items = items[1:]
     return list(map(_text, items))
 
@@ -96,14 +90,6 @@ def _outcome(given: Expression) -> str | float:
         raise InputError('this must be "success", "fail" or a number from -1 to 1') from None
 
 
-def _link(given: Expression) -> Link:
-    word = _text(given).strip()
-    if not word:
-        raise InputError('this must be a relation, as in "caused-by"')
-    known = _EDGE_TYPES.get(word)
-    return Link(EdgeType.ASSOC, word) if known is None else Link(known, None)
-
-
 def _status(given: Expression) -> str | None:
     word = _text(given)
     if word not in ("open", "resolved", "all"):
@@ -111,21 +97,28 @@ def _status(given: Expression) -> str | None:
     return None if word == "all" else word
 
 
+def _words(given: Expression) -> tuple[str, *tuple[Expression, ...]] | tuple[()]:
+    """Return the items of a form, the symbol at its head as a word; nothing of other expressions."""
+    if isinstance(given, Form) and not given.is_quoted and given.items:
+        head, *rest = given.items
+        if isinstance(head, Atom) and isinstance(head.value, Symbol):
+            return str(head.value), *rest
+    return ()
+
+
 def _condition(given: Expression, depth: int = 0) -> Condition:
     if depth == _DEEPEST_CONDITION:
         raise InputError(f"conditions are nested more than {_DEEPEST_CONDITION} deep")
-    if isinstance(given, Form) and not given.is_quoted and given.items:
-        head, *rest = given.items
-        word = head.value if isinstance(head, Atom) and isinstance(head.value, Symbol) else ""
-        if word in ("and", "or", "not") and rest and (word != "not" or len(rest) == 1):
+    match _words(given):
+        case ["and" | "or" | "not" as word, *rest] if rest and (word != "not" or len(rest) == 1):
             parts = tuple(_condition(one, depth + 1) for one in rest)
-            return Combined({"and": "all", "or": "one", "not": "none"}[word], parts)  # type: ignore[arg-type]
-        if word in _COMPARISONS and len(rest) == 2:  # noqa: PLR2004 - a field and a value
-            return _COMPARISONS[word](_field(rest[0]), _constant(rest[1]))
-        if word == "in" and len(rest) == 2:  # noqa: PLR2004
-            return _field(rest[0]).is_in(_texts(rest[1]))
-        if word == "exists" and len(rest) == 1:
-            return _field(rest[0]).exists()
+            return Combined(_HOLDING[word], parts)
+        case [str() as word, name, value] if word in _COMPARISONS:
+            return _COMPARISONS[word](_field(name), _constant(value))
+        case ["in", name, values]:
+            return _field(name).is_in(_texts(values))
+        case ["exists", name]:
+            return _field(name).exists()
     raise InputError("this must be a condition: (= name value) or !=, <, <=, >, >=, in, exists, and, or, not")
 
 
@@ -144,15 +137,15 @@ def _constant(given: Expression) -> object:
 TYPES = {
     "text": Type("a text", _text),
     "id": Type("the id of a memory", _text),
-    "ids": Type("ids, as in (list \"a\" \"b\") or '(\"a\" \"b\")", _texts),
-    "texts": Type("texts, as in (list \"a\" \"b\") or '(\"a\" \"b\")", _texts),
+    "ids": Type('ids, as in (list "a" "b") or \'("a" "b")', _texts),
+    "texts": Type('texts, as in (list "a" "b") or \'("a" "b")', _texts),
     "unit": Type("a number, 0 to 1", lambda given: _number(given, 0, 1)),
     "days": Type("days, more than 0", lambda given: _number(given, 0.001, _LARGEST)),
     "count": Type(f"a whole number, 1 to {_LARGEST}", lambda given: _count(given, _LARGEST)),
     "steps": Type("a whole number, 1 to 10", lambda given: _count(given, 10)),
     "duration": Type('a duration, as in "30d" or "12h 45m"', _duration),
     "outcome": Type('"success", "fail", or a number from -1 to 1', _outcome),
-    "relation": Type("words; temporal, causal and semantic name SEQ, CAUSE and SIM edges", _link),
+    "relation": Type("words; temporal, causal and semantic name SEQ, CAUSE and SIM edges", _text),
     "status": Type('"open", "resolved" or "all"', _status),
     "condition": Type('a condition on metadata, as in (and (= "city" "Lyon") (> "year" 2020))', _condition),
 }

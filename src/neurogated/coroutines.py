@@ -1,0 +1,59 @@
+"""`AsyncNeuroGraphMemory`: the calls of a memory as coroutines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import ParamSpec, Self, TypeVar
+
+from neurogated.aio import awaitable, in_thread
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.memory import NeuroGraphMemory
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class AsyncNeuroGraphMemory:
+    """A memory with coroutines: each call of `NeuroGraphMemory` under the same name, in a thread of the memory.
+
+    Attributes:
+        memory: the memory; `run` awaits the calls of its components.
+    """
+
+    def __init__(self, config: MemoryConfig | None = None, *, memory: NeuroGraphMemory | None = None) -> None:
+        """Open the memory that `config` describes, or take one."""
+        self.memory = NeuroGraphMemory(config) if memory is None else memory
+
+    async def run(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Await any call of the memory, as in `await memory.aio.run(memory.conflicts.list, user_id="ana")`."""
+        return await in_thread(self.memory.session, call, *args, **kwargs)
+
+    add = awaitable(NeuroGraphMemory.add)
+    add_document = awaitable(NeuroGraphMemory.add_document)
+    add_documents = awaitable(NeuroGraphMemory.add_documents)
+    recall = awaitable(NeuroGraphMemory.recall)
+    retrieve = awaitable(NeuroGraphMemory.retrieve)
+    retrieve_batch = awaitable(NeuroGraphMemory.retrieve_batch)
+    get = awaitable(NeuroGraphMemory.get)
+    list = awaitable(NeuroGraphMemory.list)
+    count = awaitable(NeuroGraphMemory.count)
+    update = awaitable(NeuroGraphMemory.update)
+    delete = awaitable(NeuroGraphMemory.delete)
+    feedback = awaitable(NeuroGraphMemory.feedback)
+    get_context = awaitable(NeuroGraphMemory.get_context)
+    record_event = awaitable(NeuroGraphMemory.record_event)
+    answer = awaitable(NeuroGraphMemory.answer)
+    execute = awaitable(NeuroGraphMemory.execute)
+    maintenance = awaitable(NeuroGraphMemory.maintenance)
+    undo = awaitable(NeuroGraphMemory.undo)
+
+    async def close(self) -> None:
+        """Close the memory, in a thread of the event loop: the threads of the memory end."""
+        await asyncio.to_thread(self.memory.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

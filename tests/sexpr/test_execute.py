@@ -1,0 +1,192 @@
+"""Running expressions: what they do, and that they do nothing else."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.edge_type import EdgeType
+from neurogated.errors import ExpressionError, InputError, NeurogatedError, UnknownIdError
+from neurogated.sexpr import check, write
+from neurogated.sexpr.cypher import TEXTS
+from neurogated.testing import ManualClock
+from tests.sexpr.random_expressions import calls, expressions
+
+
+def _fill(memory: NeuroGraphMemory) -> None:
+    for name in ("a", "b", "c"):
+        memory.add(f"Ana saw the {name} of the harbour.", id=name, user_id="ana")
+    memory.add("The ferry of Bob sank.", id="theirs", user_id="bob")
+
+
+def _is_read(text: str) -> bool:
+    """Return whether a text is a call, or a fault with a place."""
+    try:
+        check(text)
+    except ExpressionError as fault:
+        return fault.line >= 1 and fault.column >= 1
+    return True
+
+
+@pytest.fixture
+def filled(memory: NeuroGraphMemory) -> NeuroGraphMemory:
+    _fill(memory)
+    return memory
+
+
+def test_the_examples_of_the_specification_run_as_written(memory: NeuroGraphMemory) -> None:
+    name = memory.execute(
+        '(remember "Claude discovered real memory works" "breakthrough" 0.95 "30d" (list "memory" "neo4j" "real"))'
+    )
+    node = memory.get(name)
+    assert (node.importance, set(node.tags), dict(node.metadata)) == (
+        0.95,
+        {"memory", "neo4j", "real"},
+        {"type": "breakthrough"},
+    )
+    assert node.expires_at is not None
+    assert abs(node.expires_at - node.created_at - timedelta(days=30)) < timedelta(minutes=1)
+    assert [one["id"] for one in memory.execute('(recall "memory" 10)')] == [name]
+    assert memory.get(memory.execute('(remember "test" "event" 0.5 "7d" (list "test"))')).kind == "event"
+
+
+def test_associating_again_strengthens_and_an_undo_takes_it_back(filled: NeuroGraphMemory) -> None:
+    first = filled.execute('(associate "a" "b" "caused-by" 0.5)', user_id="ana")
+    again = filled.execute('(associate "a" "b" "caused-by" 0.5)', user_id="ana")
+    assert (first["weight"], first["relation"]) == (0.5, "caused-by")
+    assert again["weight"] == pytest.approx(0.5 + filled.config.HEBBIAN_LEARNING_RATE)
+    filled.undo()
+    assert filled.store.get_edge("a", "b", EdgeType.ASSOC).weight == 0.5
+    assert filled.graph.associate("b", "c", "causal", 0.7, user_id="ana").type is EdgeType.CAUSE
+    similar = filled.graph.associate("a", "c", "semantic", 0.123, user_id="ana")
+    assert similar.type is EdgeType.SIM
+    assert similar.weight != 0.123
+
+
+def test_edges_lead_from_memory_to_memory(memory: NeuroGraphMemory) -> None:
+    for name, text in {"a": "Red apples.", "b": "Seven trains.", "c": "Winter in Oslo.", "d": "A lost key."}.items():
+        memory.add(text, id=name)
+    for edge in list(memory.store.all_edges()):
+        memory.store.remove_edge(edge)
+    memory.execute('(associate "a" "b" "x" 0.8)')
+    memory.execute('(associate "c" "b" "y" 0.5)')
+    assert [(one["target"], one["depth"]) for one in memory.execute('(trace "a" 2)')] == [("b", 1), ("c", 2)]
+    assert [one["relation"] for one in memory.execute('(path "a" "c")')] == ["x", "y"]
+    assert memory.execute('(path "a" "d")') is None
+    reached = {one["id"]: one["activation"] for one in memory.execute('(activate "a" 2 0.85 0.1)')}
+    assert reached == {"a": 1.0, "b": pytest.approx(0.8 * 0.85), "c": pytest.approx(0.8 * 0.5 * 0.85**2)}
+    assert list(memory.graph.activate(["a"], threshold=0.5)) == ["a", "b"]
+
+
+def test_feedback_and_decay_change_energies(config: MemoryConfig, clock: ManualClock) -> None:
+    from dataclasses import replace
+
+    from neurogated.compose import build
+
+    with NeuroGraphMemory(config, parts=replace(build(config), clock=clock)) as memory:
+        memory.add("A heron.", id="a", importance=0.5)
+        before = memory.energy.of("a")
+        memory.execute('(feedback "a" "success")')
+        assert memory.energy.of("a") > before
+        clock.advance(timedelta(days=2))
+        used = memory.energy.of("a")
+        assert memory.execute("(decay! 1)") >= 1
+        assert memory.energy.of("a") < used
+        memory.undo()
+        assert memory.energy.of("a") == pytest.approx(used)
+
+
+def test_another_users_memory_does_not_exist(filled: NeuroGraphMemory) -> None:
+    before = filled.history.list()
+    for one in (
+        '(associate "a" "theirs" "x")',
+        '(feedback "theirs" "fail")',
+        '(trace "theirs")',
+        '(path "a" "theirs")',
+        '(activate (list "a" "theirs"))',
+    ):
+        with pytest.raises(UnknownIdError) as theirs:
+            filled.execute(one, user_id="ana")
+        with pytest.raises(UnknownIdError) as nobodys:
+            filled.execute(one.replace("theirs", "nowhere"), user_id="ana")
+        assert str(theirs.value).replace("theirs", "nowhere") == str(nobodys.value)
+    assert filled.history.list() == before
+    assert filled.execute("(stats)", user_id="ana")["memories"] == 3
+    assert filled.execute("(stats)")["memories"] == 0
+    energy = filled.energy.of("theirs")
+    filled.execute("(decay! 0.001)", user_id="ana")
+    assert filled.energy.of("theirs") == pytest.approx(energy, abs=1e-4)
+    with pytest.raises(InputError, match="user_id"):
+        filled.execute("(consolidate)")
+
+
+def test_a_user_cannot_connect_shared_memories_for_all_users(memory: NeuroGraphMemory) -> None:
+    memory.add("Red.", id="r")
+    memory.add("Blue.", id="b")
+    with pytest.raises(InputError):
+        memory.execute('(associate "r" "b" "secret")', user_id="ana")
+    assert memory.execute('(associate "r" "b" "likes")')["relation"] == "likes"
+
+
+def test_reading_only_refuses_what_writes(filled: NeuroGraphMemory) -> None:
+    with pytest.raises(InputError):
+        filled.execute('(remember "x")', read_only=True)
+    assert filled.execute('(query (exists "n"))', read_only=True, user_id="ana") == []
+    assert filled.execute('(explain (remember "x"))', read_only=True)["writes"]
+
+
+@pytest.fixture(scope="module")
+def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NeuroGraphMemory]:
+    folder = tmp_path_factory.mktemp("fuzzed")
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
+        _fill(memory)
+        yield memory
+
+
+@given(call=calls())
+@settings(max_examples=150)
+def test_random_calls_change_nothing_of_others_and_reading_changes_nothing(fuzzed: NeuroGraphMemory, call: str) -> None:
+    before, theirs = len(fuzzed.history.list()), fuzzed.get("theirs")
+    writes = None
+    try:
+        writes = check(call).operation.writes
+        fuzzed.execute(call, user_id="ana")
+    except NeurogatedError:
+        pass
+    if not writes:
+        assert len(fuzzed.history.list()) == before
+    assert fuzzed.get("theirs") == theirs
+
+
+def test_expressions_become_statements_of_a_committed_list() -> None:
+    committed = Path(__file__).with_name("cypher_texts.txt").read_text(encoding="utf-8").splitlines()
+    assert list(TEXTS) == committed
+    assert len(committed) <= 100
+
+
+@given(call=calls())
+@settings(max_examples=150)
+def test_no_value_is_pasted_into_a_statement(fuzzed: NeuroGraphMemory, call: str) -> None:
+    try:
+        shown = fuzzed.execute(call if call.startswith("(explain") else f"(explain {call})", user_id="ana")
+    except NeurogatedError:
+        return
+    assert set(shown["statements"]) <= set(TEXTS)
+    assert shown["parameters"]["user_id"] == "ana"
+
+
+@given(text=st.one_of(st.text(), expressions.map(write), st.text("()'\"\\; :a1.\n")))
+@settings(max_examples=300)
+def test_any_text_is_a_call_or_a_fault(text: str) -> None:
+    assert _is_read(text)
+
+
+@pytest.mark.nightly
+@given(text=st.one_of(st.text(), expressions.map(write), st.text("()'\"\\; :a1.\n"), calls()))
+@settings(max_examples=100_000)
+def test_a_hundred_thousand_texts_are_calls_or_faults(text: str) -> None:
+    assert _is_read(text)

@@ -1,0 +1,83 @@
+"""Reading and writing expressions."""
+
+import contextlib
+import time
+
+import pytest
+from hypothesis import given
+
+from neurogated.errors import ExpressionError
+from neurogated.sexpr import OPERATIONS, Atom, Form, Symbol, check, read, write
+from tests.sexpr.random_expressions import expressions
+
+
+@given(expressions)
+def test_an_expression_survives_writing(expression: Atom | Form) -> None:
+    assert read(write(expression)) == expression
+    assert write(read(write(expression))) == write(expression)
+
+
+@pytest.mark.parametrize("one", [one.example for one in OPERATIONS.values()])
+def test_every_example_fits_and_is_written_to_the_letter(one: str) -> None:
+    assert write(read(one)) == one
+    assert check(one).operation.name == one.strip("()").split()[0]
+
+
+def test_comments_and_line_breaks_are_blanks() -> None:
+    assert read('; why\n(recall ; the question\n "two\nlines" 5)') == Form(
+        (Atom(Symbol("recall")), Atom("two\nlines"), Atom(5))
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("", 1, 1),
+        ("(stats", 1, 1),
+        ("\n (stats))", 2, 9),
+        ("(stats) (stats)", 1, 9),
+        ('(recall\n "x', 2, 2),
+        ("'a", 1, 1),
+        ("(recall 1e999)", 1, 9),
+        ('(recall "x"\n 0)', 2, 2),
+        ('(recal "x")', 1, 2),
+        ("(recall)", 1, 1),
+        ('(recall "x" 5 6)', 1, 15),
+        ('(recall "x" :limit 5 7)', 1, 22),
+        ('(recall "x" :limit)', 1, 1),
+        ('(recall (remember "x"))', 1, 9),
+        ("(explain (explain (stats)))", 1, 11),
+    ],
+)
+def test_a_fault_has_its_place(text: str, line: int, column: int) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        check(text)
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'"{"x" * 10**7}"',
+        '"' + "\\n" * 5_000_000 + '"',
+        "(" * 10**6,
+        "'(" * 10**6,
+        " " * 10**7,
+        ";" * 10**7,
+        "1" * 10**7,
+    ],
+    ids=["text", "escapes", "deep", "deep quotes", "blanks", "comment", "digits"],
+)
+def test_large_texts_are_read_or_refused_at_once(text: str) -> None:
+    begin = time.process_time()
+    with contextlib.suppress(ExpressionError):
+        read(text)
+    assert time.process_time() - begin < 0.2
+
+
+def test_a_thousand_forms_may_be_nested() -> None:
+    deep = "(" * 1_000 + ")" * 1_000
+    assert write(read(deep)) == deep
+    with pytest.raises(ExpressionError) as caught:
+        read(f"({deep})")
+    assert caught.value.column == 1_001
