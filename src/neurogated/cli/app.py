@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}:
         words = [*_DEFAULT_WORDS, *words]
     try:
-        with PROGRAM.make_context(_NAME, words.copy()) as context:
+        with PROGRAM.make_context(_NAME, words.copy(), obj=_first_answer(words)) as context:
             return int(PROGRAM.invoke(context) or EXIT_OK)
     except click.exceptions.Exit as done:
         return done.exit_code  # of --help and --version
@@ -104,6 +104,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _failed("interrupted; all finished writes are stored", EXIT_INTERRUPTED)
     return EXIT_OK
+
+
+def _first_answer(words: Sequence[str]) -> object:
+    """Return the relay of `mcp` on standard input; it has answered the client, whatever the rest takes to load."""
+    if words[0] != "mcp" or {"install", "--http", "-h", "--help"}.intersection(words):
+        return None
+    return importlib.import_module("neurogated.integrations.mcp.stdio").Relay()
 
 
 def _explained(error: click.UsageError | NeurogatedError) -> tuple[str, int]:

@@ -1,0 +1,73 @@
+"""`mcp`: a server for clients of the Model Context Protocol, and the configuration of these clients."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import click
+
+from neurogated.cli.flags import command, user
+from neurogated.cli.opening import Flags
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.integrations.mcp.clients import CLIENTS, install
+from neurogated.integrations.mcp.http import http_app, serve
+from neurogated.integrations.mcp.server import build
+from neurogated.integrations.mcp.stdio import Relay
+from neurogated.integrations.mcp.tools import Owner
+
+_PORT = 8750
+
+
+@command("mcp")
+@click.argument("action", type=click.Choice(("serve", "install")), default="serve")
+@user("whose memories it shows")
+@click.option("--project", metavar="NAME", multiple=True, help="show only the memories of this project")
+@click.option("--http", is_flag=True, help="listen on a port, not on standard input")
+@click.option("--host", default="127.0.0.1", metavar="NAME", help="address of --http (default: 127.0.0.1)")
+@click.option("--port", type=int, default=_PORT, metavar="N", help=f"port of --http (default: {_PORT})")
+@click.option("--token", envvar="NEUROGATED_MCP_TOKEN", metavar="TEXT", help="what clients of --http must send")
+@click.option("--client", type=click.Choice(tuple(CLIENTS)), help="install: the client")
+@click.option("--write", is_flag=True, help="install: change its file, not only show the change")
+@click.pass_context
+def mcp(
+    context: click.Context,
+    flags: Flags,
+    *,
+    action: str,
+    project: tuple[str, ...],
+    http: bool,
+    host: str,
+    port: int,
+    token: str | None,
+    client: str | None,
+    write: bool,
+) -> None:
+    config, owner = flags.memory_config(), Owner(flags.owner["user_id"], project)
+    if action == "install":
+        if client is None:
+            raise click.UsageError(f"install needs --client, one of {', '.join(CLIENTS)}")
+        print(install(client, list(_words(config, owner)), write=write))
+        return
+    with flags.open(create=True) as memory:
+        if http:
+            app = http_app(memory, owner=owner, read_only=config.read_only, host=host, token=token)
+            serve(app, host, port)
+            return
+        relay: Relay = context.find_root().obj
+        server = build(memory, owner, read_only=config.read_only)
+        relay.start()
+        anyio.run(server.run_stdio_async)
+        relay.finish()
+
+
+def _words(config: MemoryConfig, owner: Owner) -> Iterator[str]:
+    """Yield the words with which a client starts the server from any folder."""
+    yield from ("mcp", "--save_dir", str(Path(config.save_dir).absolute()))
+    if config.namespace != MemoryConfig().namespace:
+        yield from ("--namespace", config.namespace)
+    if owner.user_id is not None:
+        yield from ("--user", owner.user_id)
+    for name in owner.path:
+        yield from ("--project", name)
+    if config.read_only:
+        yield "--read_only"

@@ -1,0 +1,93 @@
+"""The configuration of clients: where each keeps its servers, and how one is added."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from neurogated.errors import ConfigError
+from neurogated.integrations.mcp.prepared import NAME
+
+
+class Client(NamedTuple):
+    """Where a client keeps its servers."""
+
+    file: Callable[[], Path]
+    """The file, of the user or of the folder in which the command runs."""
+    key: str
+    """The field of the file that has the servers."""
+
+
+def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
+    """Return the configuration of a client with this server, or write it and say where.
+
+    The other entries of the file stay; a file that would change is kept beside it as `….backup`.
+
+    Args:
+        client: one of `CLIENTS`.
+        arguments: the words after `neurogated`, with which the client starts the server.
+        write: change the file.
+
+    Raises:
+        ConfigError: the file has no configuration that can be read.
+    """
+    file, key = CLIENTS[client].file(), CLIENTS[client].key
+    entry: dict[str, Any] = {"command": sys.executable, "args": ["-m", NAME, *arguments]}
+    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    after = _toml(before, key, entry) if file.suffix == ".toml" else _json(file, before, key, entry)
+    if not write:
+        return f"{file} would be:\n\n{after}\nAdd --write to change it."
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if before:
+        file.with_name(f"{file.name}.backup").write_text(before, encoding="utf-8")
+    written = file.with_name(f"{file.name}.new")
+    written.write_text(after, encoding="utf-8")
+    written.replace(file)
+    return f"wrote {file}; restart the client. It will run: {shlex.join([entry['command'], *entry['args']])}"
+
+
+def _json(file: Path, before: str, key: str, entry: Mapping[str, Any]) -> str:
+    try:
+        settings = json.loads(before or "{}")
+        settings.setdefault(key, {})[NAME] = entry
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{file} is not a JSON object that can be changed: {error}") from error
+    return f"{json.dumps(settings, indent=2, ensure_ascii=False)}\n"
+
+
+def _toml(before: str, key: str, entry: Mapping[str, Any]) -> str:
+    """Append a table, or replace the lines of the one there is; JSON strings are TOML strings."""
+    table = f"[{key}.{NAME}]"
+    lines, kept, inside = before.splitlines(), list[str](), False
+    for line in lines:
+        if line.strip().startswith("["):
+            inside = line.strip() == table or line.strip().startswith(f"[{key}.{NAME}.")
+        if not inside:
+            kept.append(line)
+    added = [table, *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in entry.items())]
+    return "\n".join([*kept, *([""] if kept and kept[-1] else []), *added, ""])
+
+
+def _desktop() -> Path:
+    if sys.platform == "darwin":
+        folder = Path.home() / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        folder = Path(os.environ["APPDATA"])
+    else:
+        folder = Path(os.environ.get("XDG_CONFIG_HOME", Path.home() / ".config"))
+    return folder / "Claude" / "claude_desktop_config.json"
+
+
+CLIENTS = {
+    "claude-code": Client(lambda: Path.home() / ".claude.json", "mcpServers"),
+    "claude-desktop": Client(_desktop, "mcpServers"),
+    "cursor": Client(lambda: Path.home() / ".cursor" / "mcp.json", "mcpServers"),
+    "vscode": Client(lambda: Path.cwd() / ".vscode" / "mcp.json", "servers"),
+    "codex": Client(lambda: Path(os.environ.get("CODEX_HOME", Path.home() / ".codex")) / "config.toml", "mcp_servers"),
+}
+"""The clients by name."""

@@ -1,0 +1,229 @@
+"""The tools of the server: calls of one memory within one scope."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,  # pydantic reads no other before Python 3.12
+)
+
+import anyio
+import anyio.to_thread
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from neurogated.context.model import CONTEXT_TOKENS
+from neurogated.core.conflicts import Conflict
+from neurogated.core.model import MemoryNode
+from neurogated.errors import InputError, UnknownIdError
+from neurogated.memory import NeuroGraphMemory
+
+_ALL = Field(default=10, ge=1, le=100, description="at most this many")
+_BY_KEYWORDS = "found by keywords only: the model is still being loaded; ask again for memories that match by meaning"
+
+
+class Remembered(TypedDict):
+    """The ids of what was stored."""
+
+    ids: list[str]
+
+
+class Found(TypedDict):
+    """A memory."""
+
+    id: str
+    content: str
+    score: NotRequired[float]
+    time: NotRequired[str]
+
+
+class Recalled(TypedDict):
+    """Memories, best first."""
+
+    memories: list[Found]
+    notes: list[str]
+
+
+class Question(TypedDict):
+    """An open conflict between two memories."""
+
+    id: str
+    question: str
+    first: str
+    second: str
+
+
+class Prepared(TypedDict):
+    """Memories as text for a prompt."""
+
+    text: str
+    ids: list[str]
+    conflicts: list[Question]
+
+
+class Done(TypedDict):
+    """The effect of a change."""
+
+    done: str
+
+
+class Result(TypedDict):
+    """The value of an expression, or the answer to a file command."""
+
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The memories that a server shows."""
+
+    user_id: str | None = None
+    path: tuple[str, ...] = ()
+
+
+class Tools:
+    """The calls of one owner. An id outside the owner's scope is an unknown id."""
+
+    def __init__(self, memory: NeuroGraphMemory, owner: Owner, *, read_only: bool = False) -> None:
+        """Take the memory and the owner."""
+        self.memory, self.owner, self.read_only = memory, owner, read_only
+        self._loaded = threading.Event()
+
+    @contextlib.asynccontextmanager
+    async def loading(self) -> AsyncIterator[None]:
+        """Load the model in a thread while the server runs; until then a recall finds memories by keywords."""
+
+        def load() -> None:
+            try:
+                self.memory.session.parts.embedder.embed_queries(["a first text"])
+            finally:
+                self._loaded.set()
+
+        thread = threading.Thread(target=load, name="neurogated-model", daemon=True)
+        thread.start()
+        yield
+        # A native library that loads while Python ends would abort the process.
+        await anyio.to_thread.run_sync(thread.join)
+
+    def remember(
+        self,
+        text: Annotated[str, Field(description="one statement, as a whole sentence with names and dates")],
+        tags: Annotated[list[str], Field(description="a few words to find it by")] = [],  # noqa: B006 - never changed
+        importance: Annotated[float | None, Field(ge=0, le=1)] = None,
+        timestamp: Annotated[str | None, Field(description="ISO time at which it was said or happened")] = None,
+    ) -> Remembered:
+        """Store one statement that should last beyond this conversation. Returns its id when it is on disk."""
+        ids = self.memory.add(
+            text,
+            user_id=self.owner.user_id,
+            path=self.owner.path,
+            tags=tags,
+            importance=importance,
+            timestamp=timestamp,
+        )
+        return {"ids": ids}
+
+    def recall(
+        self, query: Annotated[str, Field(description="a question or a topic")], limit: Annotated[int, _ALL] = 10
+    ) -> Recalled:
+        """Find memories by meaning, names, times, causes and what is connected with them; best first, with ids."""
+        if not self._loaded.is_set():
+            return self._by_keywords(query, limit)
+        recall = self.memory.recall(query, top_n=limit, user_id=self.owner.user_id, path=self.owner.path)
+        found = [Found(**_shown(memory.node), score=round(memory.score, 3)) for memory in recall]
+        return {"memories": found, "notes": list(recall.notes)}
+
+    def correct(
+        self,
+        id: Annotated[str, Field(description="of a memory, or of a conflict")],  # noqa: A002 - the name in the protocol
+        action: Literal["update", "forget", "resolve"],
+        text: Annotated[
+            str | None,
+            Field(
+                description="update: the new text; resolve: 'both', 'supersede' or the id of the memory that is right"
+            ),
+        ] = None,
+    ) -> Done:
+        """Change a memory: `update` replaces its text, `forget` deletes it, `resolve` settles a conflict."""
+        if action == "resolve":
+            self._checked_conflict(id)
+            return {"done": f"resolved: {self.memory.conflicts.resolve(id, _given(action, text)).status}"}
+        self.get(id, own=True)
+        if action == "forget":
+            self.memory.delete(id)
+            return {"done": "forgotten"}
+        return {"done": f"updated: {self.memory.update(id, _given(action, text)).content}"}
+
+    def feedback(
+        self,
+        ids: Annotated[list[str], Field(min_length=1, description="of recalled memories")],
+        outcome: Annotated[
+            Literal["success", "fail"], Field(description="whether they helped together, or misled")
+        ] = "success",
+    ) -> Done:
+        """Say whether recalled memories helped. The memory learns to recall them sooner or later."""
+        for one in ids:
+            self.get(one)
+        learned = self.memory.feedback(ids, outcome)
+        return {"done": f"learned from {len(ids) - len(learned.gone)} memories"}
+
+    def context(
+        self,
+        task: Annotated[str, Field(description="the work at hand, in words")],
+        token_budget: Annotated[int, Field(ge=1, le=100_000)] = CONTEXT_TOKENS,
+    ) -> Prepared:
+        """Prepare a larger task: memories as text within a budget of tokens, and open conflicts with their ids."""
+        context = self.memory.get_context(task, token_budget, user_id=self.owner.user_id, path=self.owner.path)
+        return {
+            "text": context.text,
+            "ids": [memory.id for memory in context],
+            "conflicts": [_question(conflict) for conflict in context.conflicts],
+        }
+
+    def get(self, node_id: str, *, own: bool = False) -> MemoryNode:
+        """Return a memory of the owner; `own` excludes memories that belong to no user.
+
+        Raises UnknownIdError if the id is not in the scope.
+        """
+        found = self.memory.find(only_ids=[node_id], user_id=self.owner.user_id, path=self.owner.path)
+        if not found or (own and found[0].scope.user_id != self.owner.user_id):
+            raise UnknownIdError(f"there is no memory {node_id!r}")
+        return found[0]
+
+    def _by_keywords(self, query: str, limit: int) -> Recalled:
+        view = self.memory.view(user_id=self.owner.user_id, path=self.owner.path)
+        rows, scores = self.memory.store.keyword_rows(query, limit, view)
+        nodes = self.memory.store.get_nodes([view.ids[row] for row in rows])
+        found = [Found(**_shown(node), score=round(float(score), 3)) for node, score in zip(nodes, scores, strict=True)]
+        return {"memories": found, "notes": [_BY_KEYWORDS]}
+
+    def _checked_conflict(self, conflict_id: str) -> None:
+        known = self.memory.conflicts.list(None, user_id=self.owner.user_id)
+        mine = [one for one in known if one.id == conflict_id and one.scope.user_id == self.owner.user_id]
+        if not mine:
+            raise UnknownIdError(f"there is no conflict {conflict_id!r}")
+        for side in mine[0].sides:
+            self.get(side, own=True)
+
+
+def _shown(node: MemoryNode) -> Found:
+    shown: Found = {"id": node.id, "content": node.content}
+    if node.timestamp is not None:
+        shown["time"] = node.timestamp.isoformat()
+    return shown
+
+
+def _question(conflict: Conflict) -> Question:
+    return {"id": conflict.id, "question": conflict.question, "first": conflict.first, "second": conflict.second}
+
+
+def _given(action: str, text: str | None) -> str:
+    if text is None:
+        raise InputError(f"{action} needs `text`")
+    return text

@@ -1,0 +1,37 @@
+"""Servers in processes of their own, and clients of the SDK."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+
+@contextlib.asynccontextmanager
+async def client_of(folder: Path, *flags: str) -> AsyncIterator[ClientSession]:
+    """Start a server on a memory, and yield a client that has shaken hands with it."""
+    arguments = ["-m", "neurogated", "mcp", "--save_dir", str(folder), *flags]
+    server = StdioServerParameters(command=sys.executable, args=arguments, env={"HF_HUB_OFFLINE": "1"})
+    async with stdio_client(server) as streams, ClientSession(*streams) as client:
+        await client.initialize()
+        yield client
+
+
+async def call(client: ClientSession, name: str, **arguments: object) -> dict[str, Any]:
+    """Call a tool, which must succeed, and return its structured result."""
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def refused(client: ClientSession, name: str, **arguments: object) -> str:
+    """Call a tool, which must fail, and return what the model reads."""
+    result = await client.call_tool(name, arguments)
+    assert result.is_error, result.content
+    return str(result.content[0].text)  # type: ignore[union-attr]

@@ -1,0 +1,52 @@
+"""The configuration of clients."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from neurogated.cli import main
+from neurogated.integrations.mcp import clients
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "USERPROFILE", "APPDATA", "XDG_CONFIG_HOME", "CODEX_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("client", clients.CLIENTS)
+def test_a_dry_run_writes_nothing_and_a_written_entry_keeps_the_others(
+    client: str, home: Path
+) -> None:
+    file, key = clients.CLIENTS[client].file(), clients.CLIENTS[client].key
+    words = ["mcp", "install", "--client", client, "--save_dir", "mine", "--user", 'Ana "A" Núñez']
+    assert main(words) == 0
+    assert not file.exists()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.suffix == ".toml":
+        file.write_text('model = "x"\n\n[mcp_servers.other]\ncommand = "other"\n', encoding="utf-8")
+    else:
+        file.write_text(json.dumps({"theme": "dark", key: {"other": {"command": "other"}}}), encoding="utf-8")
+    for _ in range(2):
+        assert main([*words, "--write"]) == 0
+    text = file.read_text(encoding="utf-8")
+    written = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
+    assert written[key]["other"] == {"command": "other"}
+    assert written.keys() - {key}
+    arguments = written[key]["neurogated"]["args"]
+    assert arguments[:3] == ["-m", "neurogated", "mcp"]
+    assert str(home / "mine") in arguments
+    assert 'Ana "A" Núñez' in arguments
+
+
+def test_a_file_that_cannot_be_read_stays(home: Path) -> None:
+    file = home / ".claude.json"
+    file.write_text("{broken", encoding="utf-8")
+    assert main(["mcp", "install", "--client", "claude-code", "--write"]) != 0
+    assert file.read_text(encoding="utf-8") == "{broken"

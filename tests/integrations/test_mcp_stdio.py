@@ -1,0 +1,168 @@
+"""Servers on standard input and output, each a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.integrations.mcp.prepared import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, answer_to
+from neurogated.integrations.mcp.server import build
+from tests.integrations.mcp_clients import call, client_of, refused
+
+_META = {
+    "io.modelcontextprotocol/protocolVersion": STATELESS_VERSIONS[-1],
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def _request(method: str, params: dict[str, Any], identity: int = 7) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": identity, "method": method, "params": params}).encode() + b"\n"
+
+
+def _initialize(version: str) -> bytes:
+    client = {"name": "test", "version": "1"}
+    return _request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
+
+
+FIRST = [*map(_initialize, (*HANDSHAKE_VERSIONS, "1999-01-01")), _request("server/discover", {"_meta": _META})]
+
+
+def _answers_of_the_sdk(line: bytes, folder: Path) -> dict[str, Any]:
+    code = (
+        "import anyio, sys\nfrom neurogated import MemoryConfig, NeuroGraphMemory\n"
+        "from neurogated.integrations.mcp.server import build\n"
+        "with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1])) as memory:\n"
+        "    anyio.run(build(memory).run_stdio_async)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(folder)], input=line, capture_output=True, check=True)
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("line", [FIRST[-3], FIRST[-1]])
+def test_the_prepared_answer_equals_that_of_the_sdk(line: bytes, tmp_path: Path) -> None:
+    assert _answers_of_the_sdk(line, tmp_path) == answer_to(line)
+
+
+def test_the_versions_are_those_of_the_sdk() -> None:
+    assert HANDSHAKE_VERSIONS == HANDSHAKE_PROTOCOL_VERSIONS
+    assert STATELESS_VERSIONS == MODERN_PROTOCOL_VERSIONS
+
+
+@pytest.mark.parametrize("line", [b"", b"{\n", b"[]\n", _request("tools/list", {}), _request("initialize", {})])
+def test_a_message_that_is_no_sound_first_one_is_left_to_the_sdk(line: bytes) -> None:
+    assert answer_to(line) is None
+
+
+@pytest.mark.parametrize("line", FIRST[-2:])
+def test_the_client_gets_the_first_answer_once_and_the_server_ends_with_its_input(line: bytes, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(line + _request("ping" if line != FIRST[-1] else "tools/list", {"_meta": _META}, 8))
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
+        rest, _ = server.communicate(timeout=60)
+    assert (answers[0], answers[1]["id"], rest, server.returncode) == (answer_to(line), 8, b"", 0)
+
+
+def test_a_user_remembers_recalls_corrects_and_learns(tmp_path: Path) -> None:
+    async def talk() -> None:
+        async with client_of(tmp_path, "--user", "ana") as client:
+            (one,) = (await call(client, "remember", text="Ana lives in Lyon.", tags=["home"]))["ids"]
+            found = await call(client, "recall", query="Where does Ana live?", limit=3)
+            assert [memory["id"] for memory in found["memories"]] == [one]
+            assert one in (await call(client, "context", task="plan a visit to Ana in Lyon"))["ids"]
+            await call(client, "feedback", ids=[one])
+            await call(client, "correct", id=one, action="update", text="Ana lives in Nice.")
+            read = await client.read_resource(f"memory://{one}")
+            assert read.contents[0].text == "Ana lives in Nice."  # type: ignore[union-attr]
+            await call(client, "correct", id=one, action="forget")
+            assert one in await refused(client, "correct", id=one, action="forget")
+
+    anyio.run(talk)
+
+
+def test_what_belongs_to_others_is_unknown(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory:
+        (secret,) = memory.add("Bob keeps the key under the stone.", user_id="bob")
+        (shared,) = memory.add("The office has a red door.")
+        (other,) = memory.add("Ana paints the fence.", user_id="ana", path=["garden"])
+        (own,) = memory.add("Ana orders the stone.", user_id="ana", path=["house"])
+
+    async def pry() -> None:
+        async with client_of(tmp_path, "--user", "ana", "--project", "house") as client:
+            for hidden in (secret, other):
+                for name, arguments in (
+                    ("correct", {"id": hidden, "action": "forget"}),
+                    ("correct", {"id": hidden, "action": "update", "text": "x"}),
+                    ("correct", {"id": hidden, "action": "resolve", "text": "both"}),
+                    ("feedback", {"ids": [own, hidden]}),
+                ):
+                    assert hidden in await refused(client, name, **arguments)
+                with pytest.raises(Exception, match=hidden):
+                    await client.read_resource(f"memory://{hidden}")
+            found = await call(client, "recall", query="stone key fence door", limit=50)
+            assert [memory["id"] for memory in found["memories"]] == [own]
+        async with client_of(tmp_path, "--user", "ana") as client:
+            assert shared in await refused(client, "correct", id=shared, action="forget")
+
+    anyio.run(pry)
+    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory:
+        assert {node.id for node in memory.find(user_id="bob")} == {secret, shared}
+
+
+def test_a_server_that_only_reads_has_no_tool_that_writes(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory:
+        memory.add("Ana lives in Lyon.")
+
+    async def read() -> None:
+        async with client_of(tmp_path, "--read_only") as client:
+            tools = (await client.list_tools()).tools
+            assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+            assert {"recall", "context"} <= {tool.name for tool in tools}
+            assert (await call(client, "recall", query="Where does Ana live?"))["memories"]
+
+    anyio.run(read)
+
+
+def test_the_list_of_tools_is_small_and_says_what_each_returns(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory:
+        tools = anyio.run(build(memory).list_tools)
+    assert len(tools) <= 6
+    assert sum(len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools) <= 8_000
+    assert all(tool.output_schema for tool in tools)
+    assert all(len(tool.description or "") <= 2_048 for tool in tools)
+
+
+def test_the_first_answer_comes_before_anything_large_is_loaded() -> None:
+    code = (
+        "import sys, neurogated.cli.app, neurogated.integrations.mcp.stdio\n"
+        "print({'mcp', 'numpy', 'pydantic', 'neurogated.memory'}.intersection(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_memories_of_a_killed_server_stay(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path)]
+    remember = {"name": "remember", "arguments": {"text": "Ana lives in Lyon."}, "_meta": _META}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(FIRST[-1] + _request("tools/call", remember, 8))
+        server.stdin.flush()
+        server.stdout.readline()
+        assert b"ids" in server.stdout.readline()
+        server.kill()
+    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory:
+        assert memory.count() == 1
