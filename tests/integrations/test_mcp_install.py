@@ -21,9 +21,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("client", clients.CLIENTS)
-def test_a_dry_run_writes_nothing_and_a_written_entry_keeps_the_others(
-    client: str, home: Path
-) -> None:
+def test_a_dry_run_writes_nothing_and_a_written_entry_keeps_the_others(client: str, home: Path) -> None:
     file, key = clients.CLIENTS[client].file(), clients.CLIENTS[client].key
     words = ["mcp", "install", "--client", client, "--save_dir", "mine", "--user", 'Ana "A" Núñez']
     assert main(words) == 0
