@@ -27,7 +27,7 @@ async def call(client: ClientSession, name: str, **arguments: object) -> dict[st
     result = await client.call_tool(name, arguments)
     assert not result.is_error, result.content
     assert result.structured_content is not None
-    return result.structured_content
+    return dict(result.structured_content)
 
 
 async def refused(client: ClientSession, name: str, **arguments: object) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
-import httpx
+import httpx2
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
@@ -54,7 +54,7 @@ def test_a_client_with_the_token_remembers_and_recalls(port: int) -> None:
     async def talk() -> None:
         headers = {"Authorization": "Bearer secret"}
         async with (
-            httpx.AsyncClient(headers=headers, timeout=60) as http,
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
             streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http) as streams,
             ClientSession(streams[0], streams[1]) as client,
         ):
@@ -79,13 +79,13 @@ def test_a_client_with_the_token_remembers_and_recalls(port: int) -> None:
 def test_a_request_without_the_token_or_from_a_foreign_page_is_refused(
     port: int, headers: dict[str, str], status: int
 ) -> None:
-    answer = httpx.post(f"http://127.0.0.1:{port}/mcp", json=INITIALIZE, headers=ACCEPTED | headers, timeout=60)
+    answer = httpx2.post(f"http://127.0.0.1:{port}/mcp", json=INITIALIZE, headers=ACCEPTED | headers, timeout=60)
     assert answer.status_code == status
 
 
 def test_a_host_beyond_this_machine_needs_a_token(tmp_path: Path) -> None:
     with (
-        NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory,
+        NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory,
         pytest.raises(ConfigError, match="token"),
     ):
         http_app(memory, host="0.0.0.0")  # noqa: S104 - the address that must be refused

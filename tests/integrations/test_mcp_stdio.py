@@ -93,7 +93,7 @@ def test_a_user_remembers_recalls_corrects_and_learns(tmp_path: Path) -> None:
 
 
 def test_what_belongs_to_others_is_unknown(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         (secret,) = memory.add("Bob keeps the key under the stone.", user_id="bob")
         (shared,) = memory.add("The office has a red door.")
         (other,) = memory.add("Ana paints the fence.", user_id="ana", path=["garden"])
@@ -117,12 +117,12 @@ def test_what_belongs_to_others_is_unknown(tmp_path: Path) -> None:
             assert shared in await refused(client, "correct", id=shared, action="forget")
 
     anyio.run(pry)
-    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         assert {node.id for node in memory.find(user_id="bob")} == {secret, shared}
 
 
 def test_a_server_that_only_reads_has_no_tool_that_writes(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         memory.add("Ana lives in Lyon.")
 
     async def read() -> None:
@@ -136,7 +136,7 @@ def test_a_server_that_only_reads_has_no_tool_that_writes(tmp_path: Path) -> Non
 
 
 def test_the_list_of_tools_is_small_and_says_what_each_returns(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         tools = anyio.run(build(memory).list_tools)
     assert len(tools) <= 6
     assert sum(len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools) <= 8_000
@@ -164,5 +164,5 @@ def test_memories_of_a_killed_server_stay(tmp_path: Path) -> None:
         server.stdout.readline()
         assert b"ids" in server.stdout.readline()
         server.kill()
-    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path)) as memory:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         assert memory.count() == 1
