@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langgraph.store.base import GetOp, Op, PutOp, SearchOp
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.node_kind import ITEM
+from neurogated.core.trace import Recall
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph import NeuroStore
 from neurogated.integrations.langgraph.search import Order
@@ -50,6 +52,19 @@ def test_a_batch_reads_the_state_before_it_and_the_last_put_of_a_key_wins(store:
     ops: list[Op] = [PutOp(NOTES, "k", {"n": 1}), GetOp(NOTES, "k"), SearchOp(()), PutOp(NOTES, "k", {"n": 2})]
     assert store.batch(ops) == [None, None, [], None]
     assert [item.value for item in store.search(())] == [{"n": 2}]
+
+
+def test_a_search_that_finds_all_items_recalls_once(store: NeuroStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.batch([PutOp(NOTES, str(number), {"text": f"tea {number}"}) for number in range(3)])
+    sizes, recall = list[object](), store.memory.session.retriever.recall
+
+    def counted(query: str, **options: Any) -> Recall:  # noqa: ANN401 - those of a recall
+        sizes.append(options["top_n"])
+        return recall(query, **options)
+
+    monkeypatch.setattr(store.memory.session.retriever, "recall", counted)
+    assert len(store.search(NOTES, query="tea", limit=20)) == 3
+    assert sizes == [20]
 
 
 def test_a_batch_with_a_fault_writes_nothing(store: NeuroStore) -> None:

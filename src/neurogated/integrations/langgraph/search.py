@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import Literal
 
@@ -43,9 +43,8 @@ def ranked(
     given: FilterOptions = {"user_id": ANY_USER, "path": prefix, "kinds": (ITEM,), "only_ids": only_ids}
     steps = [_by_cosine(session, query, given, most)]
     if order == "activation":
-        # A larger recall begins with the memories of a smaller one.
         sizes = sorted({min(most, session.config.retrieval.candidates), session.config.retrieval.candidates})
-        steps = [*(_recalled(session, query, given, size) for size in sizes), *steps]
+        steps = [_recalled(session, query, given, sizes), *steps]
     seen, lowest = set[str](), float("inf")
     for name, score in chain.from_iterable(steps):
         if name not in seen:
@@ -54,9 +53,13 @@ def ranked(
             yield name, lowest
 
 
-def _recalled(session: Session, query: str, given: FilterOptions, size: int) -> Iterator[Scored]:
-    recall = session.retriever.recall(query, top_n=size, include_duplicates=True, **given)
-    yield from ((item_id(memory.id), memory.score) for memory in recall)
+def _recalled(session: Session, query: str, given: FilterOptions, sizes: Sequence[int]) -> Iterator[Scored]:
+    """Yield the items of recalls of these sizes. A larger recall begins with the memories of a smaller one."""
+    for size in sizes:
+        recall = session.retriever.recall(query, top_n=size, include_duplicates=True, **given)
+        yield from ((item_id(memory.id), memory.score) for memory in recall)
+        if len(recall) < size:
+            return
 
 
 def _by_cosine(session: Session, query: str, given: FilterOptions, most: int) -> Iterator[Scored]:

@@ -140,14 +140,15 @@ class LexicalStore:
     def existing(self, terms: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
         """Return those of `terms` that a text holds whose key is in `among` and not in `without`."""
         asked = list(terms)
-        if among is not None:
-            shown = np.setdiff1d(among, without) if without.size else among
-            return frozenset(asked).difference(self.rare_keys_with(dict.fromkeys(asked, 0), shown))
         with self._table.lock:
             numbers = self._table.vocabulary.numbers(asked)
             # Most of the queried terms are usually unknown.
             known = {term: number for term, number in zip(asked, numbers, strict=True) if number != UNKNOWN}
             frequencies = self._table.frequencies_of(np.array(list(known.values()), dtype=np.int64)).tolist()
+        if among is not None:
+            shown = np.setdiff1d(among, without) if without.size else among
+            held = dict.fromkeys((term for term, count in zip(known, frequencies, strict=True) if count), 0)
+            return frozenset(held).difference(self.rare_keys_with(held, shown)) if held else frozenset()
         # A term that more texts hold than `without` has keys needs no lookup.
         return frozenset(
             term
