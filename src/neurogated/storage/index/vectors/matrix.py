@@ -19,6 +19,8 @@ Floats = NDArray[np.float32]
 _SMALLEST = float(np.finfo(np.float32).tiny)
 # How many vectors are gathered in one batch; a few MB.
 _AT_ONCE = 4096
+# Up to this many queries are compared one by one; a product of matrices waits for threads of the BLAS library.
+_FEW_QUERIES = 8
 _LEAST_ROOM = 1024
 
 
@@ -70,8 +72,9 @@ class Vectors(NamedTuple):
 
     def cosines(self, queries: Floats) -> Floats:
         """Return the cosines (q, n) of queries (q, dimension) of unit length, up to rounding errors."""
-        # For one query memory bandwidth is the limit, so one core is as fast as all and needs no synchronisation.
-        scores = np.vecdot(self.rows, queries[0])[None] if len(queries) == 1 else queries @ self.rows.T
+        # For few queries memory bandwidth is the limit, so one core is as fast as all.
+        few = len(queries) <= _FEW_QUERIES
+        scores: Floats = np.vecdot(self.rows, queries[:, None]) if few else queries @ self.rows.T
         scores *= self.inverse_norms
         clipped: Floats = np.clip(scores, -1, 1, out=scores)
         return clipped
