@@ -14,6 +14,7 @@ from typing import Any
 
 from neurogated import subscribers
 from neurogated.communities.leiden import LeidenCommunities
+from neurogated.communities.modularity import IgraphAlgorithms
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.consolidation.consolidator import Consolidator
@@ -110,6 +111,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now, embedder: Embedder | Non
             facts=facts,
             canvas=canvas,
             text_judge=_text_judge(config, models.language_model),
+            graph_algorithms=IgraphAlgorithms(config.manifest.algorithm) if find_spec("igraph") else None,
         )
     except BaseException:
         store.close()
@@ -135,6 +137,7 @@ def open_session(config: MemoryConfig, parts: Parts | None = None) -> Session:
                 subscribers.call_back,
                 subscribers.log_access,
                 subscribers.find_conflicts,
+                subscribers.follow_manifests,
             ),
         )
     except ConfigError:

@@ -44,7 +44,8 @@ class NeuroGraphMemory:
         store: the graph.
         retriever: recalls without counting accesses.
         plasticity: learns from accesses and feedback.
-        facts, conflicts, duplicates, energy, context, learning, history, admin, graph: the calls of one feature each.
+        facts, conflicts, duplicates, energy, context, learning, manifest, history, admin, graph: the calls of one
+            feature each.
         aio: the same calls as coroutines.
     """
 
@@ -76,6 +77,7 @@ class NeuroGraphMemory:
         self.context = components.AgentContext(session, self._texts, self._recalls)
         self.conflicts, self.duplicates = components.Conflicts(session), components.Duplicates(session)
         self.energy, self.learning = components.Energy(session), components.Learning(session)
+        self.manifest = components.Manifest(session)
         self.history, self.admin = components.History(session), components.Admin(session, self._texts)
         self.graph = components.Graph(session)
         self._expressions = components.Expressions(session, self._texts, self._recalls, self.context)

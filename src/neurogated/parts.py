@@ -8,7 +8,7 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.abilities import SupportsClear
 from neurogated.core.claims import ClaimJudge, ClaimReader, QuestionReader
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.communities import CommunityFinder
+from neurogated.core.communities import CommunityFinder, GraphAlgorithms
 from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.encoder import Encoder
@@ -42,6 +42,8 @@ class Parts:
     """Holds the memories that matter to a session now."""
     community_finder: CommunityFinder | None = None
     """Finds clusters of memories; None for the Leiden algorithm."""
+    graph_algorithms: GraphAlgorithms | None = None
+    """Find the communities of the manifest; None for those that need no extra."""
     claim_reader: ClaimReader = field(default_factory=OfflineClaimReader)
     """Reads what new memories say; the write lock is held, so it must be quick."""
     question_reader: QuestionReader | None = field(default_factory=OfflineClaimReader)

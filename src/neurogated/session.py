@@ -22,6 +22,7 @@ from neurogated.core.commit import Committer, Plan
 from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.derivation import sources_of
+from neurogated.core.energy import EnergyLaw
 from neurogated.core.forking import bind_to_process
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -35,6 +36,8 @@ from neurogated.knowledge.checker import ConflictChecker
 from neurogated.knowledge.judge.model import PairEnquiry
 from neurogated.knowledge.questions import asked
 from neurogated.knowledge.read.model import ClaimEnquiry
+from neurogated.manifest.caching import ManifestCache
+from neurogated.manifest.making import ManifestMaker
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
@@ -95,6 +98,7 @@ class Session:
         clock: returns the time.
         committer: writes to the graph.
         writer: adds, changes and deletes texts.
+        manifests: what the memories of each scope are about.
         retriever: recalls without counting accesses.
         plasticity: learns from accesses and feedback.
     """
@@ -125,6 +129,13 @@ class Session:
         )
         self.plasticity = PlasticityEngine(self.store, config, parts.clock, self.committer)
         self.writer = self._writer()
+        self.manifests = self._manifests()
+
+    def _manifests(self) -> ManifestCache:
+        settings, law = self.config.manifest, EnergyLaw(self.config.metabolism)
+        maker = ManifestMaker(self.store, law, self.parts.graph_algorithms)
+        seconds = settings.cache_ttl_ms / 1000
+        return ManifestCache(self.store, maker, self.clock, threshold=settings.update_threshold, seconds=seconds)
 
     def _writer(self) -> Writer:
         parts, has_model = self.parts, self.parts.language_model is not None
@@ -277,6 +288,7 @@ class Session:
         """Empty the caches of values derived from texts."""
         for cache in self.parts.caches:
             cache.clear()
+        self.manifests.clear()
         forget_texts()
 
     def now(self) -> int:

@@ -114,6 +114,18 @@ def work_off(session: Session, calls: int | None = None, *, patient: bool = True
     return settled
 
 
+def follow_manifests(session: Session, notice: Notice) -> None:
+    """Forget manifests that may tell of changed words, and make others anew after enough changes."""
+    if notice.event == "updated":
+        session.manifests.forget([notice.about[0].id])
+    elif notice.event == "deleted":
+        session.manifests.forget(notice.about[0])
+    elif notice.event == "undone":
+        session.manifests.clear()
+    elif notice.event not in _READS:
+        session.manifests.refresh(session.runtime.threads)
+
+
 def announce_conflicts(session: Session) -> None:
     """Notify the subscribers of the conflicts that were found since the last time."""
     waiting = session.writer.found_conflicts

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import random
 import threading
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +40,17 @@ class _Graph(NamedTuple):
     """(nodes,) the number of memories that each node stands for."""
     start: Labels | None = None
     """(nodes,) the communities to begin with; a community of its own for each node when left out."""
+
+
+@contextmanager
+def seeded(igraph: Any) -> Iterator[None]:  # noqa: ANN401 - a package that only an extra installs
+    """Run a block in which equal graphs have equal communities; then igraph uses Python's generator again."""
+    with _GENERATOR:
+        igraph.set_random_number_generator(random.Random(0))  # noqa: S311 - not a secret
+        try:
+            yield
+        finally:
+            igraph.set_random_number_generator(random)
 
 
 class LeidenCommunities:
@@ -128,20 +141,15 @@ def _leiden(graph: _Graph, resolution: float) -> Labels:
     igraph = import_extra("igraph", "communities")
 
     made = igraph.Graph(n=graph.size.size, edges=np.column_stack((graph.source, graph.target)))
-    with _GENERATOR:
-        # Equal graphs have equal communities. Afterwards igraph uses Python's generator again, as by default.
-        igraph.set_random_number_generator(random.Random(0))  # noqa: S311 - not a secret
-        try:
-            found = made.community_leiden(
-                "CPM",
-                weights=graph.weight.tolist(),
-                node_weights=graph.size.tolist(),
-                resolution=resolution,
-                initial_membership=None if graph.start is None else graph.start.tolist(),
-                n_iterations=1,
-            )
-        finally:
-            igraph.set_random_number_generator(random)
+    with seeded(igraph):
+        found = made.community_leiden(
+            "CPM",
+            weights=graph.weight.tolist(),
+            node_weights=graph.size.tolist(),
+            resolution=resolution,
+            initial_membership=None if graph.start is None else graph.start.tolist(),
+            n_iterations=1,
+        )
     return np.array(found.membership, dtype=np.int64)
 
 

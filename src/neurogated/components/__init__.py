@@ -10,6 +10,7 @@ from neurogated.components.facts import Facts
 from neurogated.components.graph import Graph
 from neurogated.components.history import History
 from neurogated.components.learning import Learning
+from neurogated.components.manifest import Manifest
 from neurogated.components.pages import Page, listed_by, page_of
 from neurogated.components.recalls import Recalls
 from neurogated.components.texts import Texts
@@ -25,6 +26,7 @@ __all__ = [
     "Graph",
     "History",
     "Learning",
+    "Manifest",
     "Page",
     "Recalls",
     "Texts",

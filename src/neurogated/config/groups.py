@@ -147,6 +147,20 @@ class VectorSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestSettings:
+    """How the manifest is made."""
+
+    update_threshold: int = setting(100, "new memories after which a manifest and its text are made anew", low=1)
+    cache_ttl_ms: int = setting(
+        30_000, "milliseconds after which a manifest is made anew if anything has changed; its text stays", low=0
+    )
+    algorithm: str = setting("leiden", "how communities are found", choices=("leiden", "louvain"))
+
+    def __post_init__(self) -> None:
+        check(self, "manifest.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeSettings:
     """How the memory shares a machine: threads, locks, checkpoints, warnings."""
 

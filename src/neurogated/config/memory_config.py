@@ -12,6 +12,7 @@ from neurogated.config.groups import (
     IndexingSettings,
     LearningSettings,
     LLMSettings,
+    ManifestSettings,
     RuntimeSettings,
     VectorSettings,
 )
@@ -22,6 +23,11 @@ from neurogated.config.setting import build, check, group, setting, settings_of
 from neurogated.errors import ConfigError
 
 ENVIRONMENT_PREFIX = "NEUROGATED_"
+FOREIGN_VARIABLES = {
+    "MEMORY_UPDATE_THRESHOLD": "manifest.update_threshold",
+    "MEMORY_CACHE_TTL_MS": "manifest.cache_ttl_ms",
+}
+"""Variables of the specification that name settings; those with our prefix win."""
 _PRESET = "preset"
 _INSIDE = "__"
 """In the name of an environment variable, this replaces the dot: `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`."""
@@ -92,6 +98,7 @@ class MemoryConfig:
     indexing: IndexingSettings = group(IndexingSettings, "how texts become nodes and edges")
     learning: LearningSettings = group(LearningSettings, "how use changes the graph")
     metabolism: MetabolismSettings = group(MetabolismSettings, "energy, tiers and consolidation")
+    manifest: ManifestSettings = group(ManifestSettings, "what is told of the memory as a whole")
     llm: LLMSettings = group(LLMSettings, "the language model and its limits", shorthand="use")
     embedding: EmbeddingSettings = group(EmbeddingSettings, "how the embedding model runs")
     vectors: VectorSettings = group(VectorSettings, "how vectors are stored and searched")
@@ -144,8 +151,8 @@ class MemoryConfig:
         The variable of `retrieval.keyword_weight` is `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`.
         """
         by_upper = {found.name.upper(): found.name for found in settings_of(cls, listed_only=False)}
+        found = {name: environ[variable] for variable, name in FOREIGN_VARIABLES.items() if variable in environ}
         by_upper |= {spec.name.upper(): spec.name for spec in dataclasses.fields(cls)} | {_PRESET.upper(): _PRESET}
-        found = {}
         for variable, text in environ.items():
             if variable.startswith(ENVIRONMENT_PREFIX):
                 name = variable.removeprefix(ENVIRONMENT_PREFIX).replace(_INSIDE, ".")

@@ -48,6 +48,45 @@ class Communities:
         return np.split(order, starts[1:]) if order.size else []
 
 
+class Graph(NamedTuple):
+    """A graph of numbered nodes without directions and loops; at most one link joins two nodes."""
+
+    nodes: int
+    """Their number; they are numbered from 0."""
+    source: NDArray[np.int64]
+    """(links,) the smaller end of each link; links are sorted by both ends."""
+    target: NDArray[np.int64]
+    """(links,) the larger end."""
+    weight: NDArray[np.float64]
+    """(links,), > 0."""
+
+    @classmethod
+    def of(cls, count: int, source: Rows, target: Rows, weight: NDArray[np.float64]) -> Graph:
+        """Return the graph of some edges; the weights of edges between the same two nodes are added."""
+        kept = (source != target) & (weight > 0)
+        low, high = np.minimum(source, target)[kept], np.maximum(source, target)[kept]
+        code = low.astype(np.int64) * count + high
+        order = code.argsort()
+        code, weight = code[order], weight[kept][order]
+        (starts,) = np.concatenate(([True], code[1:] != code[:-1])).nonzero() if code.size else (order,)
+        summed = np.add.reduceat(weight, starts) if code.size else weight
+        return cls(count, code[starts] // max(1, count), code[starts] % max(1, count), summed)
+
+    def quotient(self, labels: NDArray[np.int64]) -> Graph:
+        """Return the graph whose nodes are the labels 0 to n - 1 of this graph's nodes, without the links inside."""
+        return Graph.of(int(labels.max(initial=-1)) + 1, labels[self.source], labels[self.target], self.weight)
+
+
+class GraphAlgorithms(Protocol):
+    """Algorithms that an extra installs."""
+
+    def communities(self, graph: Graph, start: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Return (nodes,) numbers of communities of high modularity; `start` has the communities to begin with."""
+
+    def betweenness(self, graph: Graph) -> NDArray[np.float64]:
+        """Return (links,) how many shortest paths between two nodes pass each link; equal paths share one."""
+
+
 class CommunityFinder(Protocol):
     """Finds groups of nodes that are linked more with one another than with the rest of the graph."""
 

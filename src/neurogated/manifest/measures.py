@@ -1,0 +1,128 @@
+"""Measures of a graph in numpy: PageRank, clustering, and communities by local moves.
+
+L. Page, S. Brin, R. Motwani, T. Winograd: The PageRank citation ranking: bringing order to the web (1999)
+M. Latapy: Main-memory triangle computations for very large (sparse (power-law)) graphs (2008)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.communities import Graph
+
+Labels = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+_DAMPING = 0.85
+_EXACT = 1e-10
+_MOST_ROUNDS = 200
+_MOVES = 20
+_WEDGES = 2_000_000
+"""Pairs of neighbours that are looked up together."""
+
+
+def page_rank(graph: Graph, start: Values | None = None, exact: float = _EXACT) -> Values:
+    """Return (nodes,) probabilities, sum 1, by power iteration over weighted links in both directions.
+
+    Args:
+        graph: the links.
+        start: (nodes,) where to begin.
+        exact: end when a round changes the probabilities by less than this in sum.
+    """
+    if not graph.nodes:
+        return np.empty(0)
+    ends, weights = np.concatenate((graph.source, graph.target)), np.concatenate((graph.weight, graph.weight))
+    others = np.concatenate((graph.target, graph.source))
+    degree = np.bincount(ends, weights, graph.nodes)
+    share = weights / degree[ends]
+    alone = degree == 0
+    rank = np.full(graph.nodes, 1 / graph.nodes) if start is None else start / start.sum()
+    for _ in range(_MOST_ROUNDS):
+        spread = np.bincount(others, share * rank[ends], graph.nodes) + rank[alone].sum() / graph.nodes
+        new = _DAMPING * spread + (1 - _DAMPING) / graph.nodes
+        change = np.abs(new - rank).sum()
+        rank = new
+        if change < exact:
+            break
+    return rank
+
+
+def clustering(graph: Graph) -> float:
+    """Return the mean local clustering coefficient; a node with fewer than two neighbours counts as 0."""
+    if not graph.source.size:
+        return 0.0
+    degree = np.bincount(graph.source, minlength=graph.nodes) + np.bincount(graph.target, minlength=graph.nodes)
+    place = np.empty(graph.nodes, dtype=np.int64)
+    place[np.lexsort((np.arange(graph.nodes), degree))] = np.arange(graph.nodes)
+    # Each link leads to the end of higher degree, so that few links leave a hub.
+    first, second = place[graph.source], place[graph.target]
+    codes = np.sort(np.minimum(first, second) * graph.nodes + np.maximum(first, second))
+    low, high = codes // graph.nodes, codes % graph.nodes
+    later = np.searchsorted(low, low, side="right") - np.arange(low.size) - 1
+    triangles, total = np.zeros(graph.nodes), later.cumsum()
+    for begin, end in _parts(total):
+        link = np.arange(begin, end).repeat(later[begin:end])
+        before = total[begin:end] - later[begin:end] - (total[begin - 1] if begin else 0)
+        other = link + 1 + np.arange(link.size) - before.repeat(later[begin:end])
+        wanted = high[link] * graph.nodes + high[other]
+        found = codes[np.minimum(np.searchsorted(codes, wanted), codes.size - 1)] == wanted
+        for corner in (low[link], high[link], high[other]):
+            triangles += np.bincount(corner[found], minlength=graph.nodes)
+    pairs = np.zeros(graph.nodes)
+    pairs[place] = degree * (degree - 1) / 2
+    return float(np.divide(triangles, pairs, out=np.zeros(graph.nodes), where=pairs > 0).mean())
+
+
+def _parts(total: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return ranges of links that have about as many pairs of neighbours as are looked up together."""
+    steps = np.arange(_WEDGES, int(total[-1]) + _WEDGES, _WEDGES)
+    ends = np.unique(np.minimum(np.searchsorted(total, steps, side="right") + 1, total.size)).tolist()
+    return list(zip([0, *ends[:-1]], ends, strict=True))
+
+
+def moved(graph: Graph, labels: Labels, free: NDArray[np.bool_]) -> Labels:
+    """Return the labels after moves of the `free` nodes to the neighbouring label with the most gain in modularity.
+
+    In each round half of them move, by turns, because two neighbours that moved together could swap for ever.
+    """
+    touched = free[graph.source] | free[graph.target]
+    source, target, weight = graph.source[touched], graph.target[touched], graph.weight[touched]
+    ends, others, weights = (np.concatenate(pair) for pair in ((source, target), (target, source), (weight, weight)))
+    kept = free[ends]
+    ends, others, weights = ends[kept], others[kept], weights[kept]
+    both = np.concatenate((graph.source, graph.target))
+    degree = np.bincount(both, np.concatenate((graph.weight, graph.weight)), graph.nodes)
+    random, width, labels = np.random.default_rng(0), int(labels.max(initial=0)) + 1, labels.copy()
+    for _ in range(_MOVES):
+        total = np.bincount(labels, degree, width) / max(degree.sum(), 1e-300)
+        turn = random.random(graph.nodes) < 1 / 2
+        chosen = turn[ends]
+        pairs, place = np.unique(ends[chosen] * width + labels[others[chosen]], return_inverse=True)
+        node, label = pairs // width, pairs % width
+        own = labels[node] == label
+        gain = np.bincount(place, weights[chosen], pairs.size) - degree[node] * (
+            total[label] - np.where(own, degree[node] / max(degree.sum(), 1e-300), 0.0)
+        )
+        order = np.lexsort((label, ~own, -gain, node))
+        best = order[np.unique(node[order], return_index=True)[1]]
+        staying = gain[best] <= 0
+        changed = (labels[node[best]] != label[best]) & ~staying
+        labels[node[best][changed]] = label[best][changed]
+        if not changed.any() and turn[free].any():
+            break
+    return labels
+
+
+def moved_from_scratch(graph: Graph) -> Labels:
+    """Return communities by local moves of nodes, then of their communities, and so on (Louvain)."""
+    labels = np.arange(graph.nodes)
+    level = graph
+    while True:
+        found = np.unique(
+            moved(level, np.arange(level.nodes), np.ones(level.nodes, dtype=np.bool_)), return_inverse=True
+        )
+        if found[0].size == level.nodes:
+            return labels
+        labels = found[1][labels]
+        level = graph.quotient(labels)

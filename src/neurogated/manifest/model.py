@@ -1,0 +1,118 @@
+"""`GraphManifest`: what a memory holds, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+Layer = Literal["emerging", "active", "decaying", "stable"]
+LAYERS: tuple[Layer, ...] = get_args(Layer)
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """Memories that are linked more with one another than with the rest."""
+
+    number: int
+    """Its place among the communities of the manifest, from 0."""
+    name: str
+    """Its first keywords."""
+    keywords: tuple[str, ...]
+    """What distinguishes it from the others, best first."""
+    size: int
+    importance: float
+    """0–1, the share of the PageRank of all memories."""
+    energy: float
+    """The sum of the energies of its memories."""
+    node_ids: tuple[str, ...]
+    """The ids of its memories, in the order they were added."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyNode:
+    """A memory that stands out."""
+
+    id: str
+    content: str
+    """The beginning of its text, on one line."""
+    score: float
+    """Of a key memory, 0–1, the mean of its energy and of its PageRank divided by the highest. Otherwise its uses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """Two communities with links between them."""
+
+    first: int
+    second: int
+    """Their numbers."""
+    weight: float
+    """The sum of the weights of these links."""
+    betweenness: float | None
+    """How many shortest paths between two communities pass here, in the graph of communities; None without the extra
+    `communities`."""
+    node_id: str
+    """The memory with the most weight in links between the two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Measures of the graph of memories, in which one link stands for all edges between two memories."""
+
+    density: float
+    """0–1, the share of pairs of memories that have a link."""
+    clustering: float
+    """0–1, the mean share of the pairs of a memory's neighbours that have a link."""
+    linked: int
+    """Memories that have a link."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalLayers:
+    """The memories by age and use; every memory is in the first layer that fits.
+
+    `emerging`: added in the last 24 hours; `active`: used in the last 7 days; `decaying`: energy below 0.1 and fewer
+    than 3 uses; `stable`: all others.
+    """
+
+    counts: Mapping[Layer, int]
+    examples: Mapping[Layer, tuple[KeyNode, ...]]
+    """The memories of each layer with the highest scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphManifest:
+    """What the memories of a scope are about and how they are linked, at one moment."""
+
+    nodes: int
+    edges: int
+    """Edges of all types between these memories."""
+    total_energy: float
+    """The sum of the energies of the memories."""
+    communities: tuple[Community, ...]
+    """Those of at least two memories, the most important first."""
+    topology: Topology
+    temporal: TemporalLayers
+    bridges: tuple[Bridge, ...]
+    """At most 10, the heaviest first."""
+    key_nodes: tuple[KeyNode, ...]
+    """At most 10, the highest score first."""
+    most_used: tuple[KeyNode, ...]
+    """At most 10, the most used first."""
+    sequence: int
+    """The number of the last change that it includes."""
+    created_at: datetime
+
+    @property
+    def average_degree(self) -> float:
+        """2E/N."""
+        return 2 * self.edges / self.nodes if self.nodes else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the manifest as JSON values."""
+        shown = {**asdict(self), "average_degree": self.average_degree, "created_at": self.created_at.isoformat()}
+        # It counts the changes of all users.
+        del shown["sequence"]
+        return shown
