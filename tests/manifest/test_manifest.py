@@ -1,10 +1,12 @@
 """The manifest of a memory: its numbers, its text, what it keeps from other users, and its routes."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.cli import main
 from neurogated.errors import InputError
 
 SAILS = [f"The sails of the ship Marrow were mended on day {day} by the sailmaker." for day in range(8)]
@@ -77,8 +79,18 @@ def test_a_text_keeps_its_budget_by_whole_lines(memory: NeuroGraphMemory, budget
 def test_a_question_is_routed_to_the_community_that_answers_it(memory: NeuroGraphMemory) -> None:
     memory.add([*SAILS, *BEES])
     for by in ("meaning", "words"):
-        best, *_ = memory.manifest.route("Who has a hive with honey?", by=by)  # type: ignore[arg-type]
+        best, *_ = memory.manifest.route("Who has a hive with honey?", by=by)
         assert "bees" in best.keywords
+
+
+def test_the_command_line_prints_the_manifest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = ("--save_dir", str(tmp_path), "--embedding_name", "hash")
+    assert main(["add", "The pump failed on Monday.", *place]) == 0
+    capsys.readouterr()
+    assert main(["manifest", *place]) == 0
+    assert "The pump failed on Monday." in capsys.readouterr().out
+    assert main(["manifest", "--json", *place]) == 0
+    assert json.loads(capsys.readouterr().out)["nodes"] == 1
 
 
 def test_bad_arguments_are_refused(memory: NeuroGraphMemory) -> None:

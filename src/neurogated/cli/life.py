@@ -9,6 +9,7 @@ import click
 from neurogated.cli.flags import all_namespaces, command, now, owner
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
+from neurogated.components.manifest import BUDGET
 from neurogated.consolidation.clusters import LEAST
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.scope import ANY_USER
@@ -45,6 +46,16 @@ def tiers(flags: Flags, top: int, page: str | None, days: float) -> None:
     if page:
         shown["page"] = page
     flags.emit(shown, "\n".join(lines))
+
+
+@command("manifest")
+@owner
+@click.option("--tokens", type=click.IntRange(1), default=BUDGET, show_default=True, metavar="N", help="most tokens")
+def manifest(flags: Flags, tokens: int) -> None:
+    with flags.open() as memory:
+        text = memory.manifest.text(budget=tokens, **flags.owner)
+        shown = memory.manifest.get(**flags.owner).as_dict()
+    flags.emit(shown, text)
 
 
 @command("energy")

@@ -22,7 +22,7 @@ from neurogated.manifest.measures import Labels, Values, clustering, moved, move
 from neurogated.manifest.model import LAYERS, Bridge, Community, GraphManifest, KeyNode, TemporalLayers, Topology
 from neurogated.manifest.naming import Words, keywords_of, words_in
 
-KEYWORDS = 24
+KEYWORDS = 48
 """Keywords of a community."""
 _IN_NAME = 3
 _SHOWN = 10

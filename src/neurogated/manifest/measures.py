@@ -6,6 +6,8 @@ M. Latapy: Main-memory triangle computations for very large (sparse (power-law))
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,7 +36,7 @@ def page_rank(graph: Graph, start: Values | None = None, exact: float = _EXACT) 
         return np.empty(0)
     ends, weights = np.concatenate((graph.source, graph.target)), np.concatenate((graph.weight, graph.weight))
     others = np.concatenate((graph.target, graph.source))
-    degree = np.bincount(ends, weights, graph.nodes)
+    degree = _degrees(graph)
     share = weights / degree[ends]
     alone = degree == 0
     rank = np.full(graph.nodes, 1 / graph.nodes) if start is None else start / start.sum()
@@ -76,34 +78,38 @@ def clustering(graph: Graph) -> float:
 
 def _parts(total: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Return ranges of links that have about as many pairs of neighbours as are looked up together."""
-    steps = np.arange(_WEDGES, int(total[-1]) + _WEDGES, _WEDGES)
-    ends = np.unique(np.minimum(np.searchsorted(total, steps, side="right") + 1, total.size)).tolist()
-    return list(zip([0, *ends[:-1]], ends, strict=True))
+    bounds = [0, *(np.flatnonzero(np.diff(total // _WEDGES)) + 1).tolist(), total.size]
+    return list(pairwise(bounds))
 
 
-def moved(graph: Graph, labels: Labels, free: NDArray[np.bool_]) -> Labels:
+def moved(graph: Graph, labels: Labels, free: NDArray[np.bool_], degree: Values | None = None) -> Labels:
     """Return the labels after moves of the `free` nodes to the neighbouring label with the most gain in modularity.
 
     In each round half of them move, by turns, because two neighbours that moved together could swap for ever.
+
+    Args:
+        graph: the links.
+        labels: (nodes,) labels from 0 to begin with.
+        free: (nodes,) the nodes that may move.
+        degree: (nodes,) the sums of the weights at each node; those of its links when left out.
     """
     touched = free[graph.source] | free[graph.target]
     source, target, weight = graph.source[touched], graph.target[touched], graph.weight[touched]
     ends, others, weights = (np.concatenate(pair) for pair in ((source, target), (target, source), (weight, weight)))
     kept = free[ends]
     ends, others, weights = ends[kept], others[kept], weights[kept]
-    both = np.concatenate((graph.source, graph.target))
-    degree = np.bincount(both, np.concatenate((graph.weight, graph.weight)), graph.nodes)
+    degree = _degrees(graph) if degree is None else degree
+    whole = degree.sum()
     random, width, labels = np.random.default_rng(0), int(labels.max(initial=0)) + 1, labels.copy()
     for _ in range(_MOVES):
-        total = np.bincount(labels, degree, width) / max(degree.sum(), 1e-300)
+        total = np.bincount(labels, degree, width)
         turn = random.random(graph.nodes) < 1 / 2
         chosen = turn[ends]
         pairs, place = np.unique(ends[chosen] * width + labels[others[chosen]], return_inverse=True)
         node, label = pairs // width, pairs % width
         own = labels[node] == label
-        gain = np.bincount(place, weights[chosen], pairs.size) - degree[node] * (
-            total[label] - np.where(own, degree[node] / max(degree.sum(), 1e-300), 0.0)
-        )
+        others_total = total[label] - np.where(own, degree[node], 0.0)
+        gain = np.bincount(place, weights[chosen], pairs.size) - degree[node] * others_total / whole
         order = np.lexsort((label, ~own, -gain, node))
         best = order[np.unique(node[order], return_index=True)[1]]
         staying = gain[best] <= 0
@@ -116,13 +122,16 @@ def moved(graph: Graph, labels: Labels, free: NDArray[np.bool_]) -> Labels:
 
 def moved_from_scratch(graph: Graph) -> Labels:
     """Return communities by local moves of nodes, then of their communities, and so on (Louvain)."""
-    labels = np.arange(graph.nodes)
-    level = graph
+    labels, level, degree = np.arange(graph.nodes), graph, _degrees(graph)
     while True:
-        found = np.unique(
-            moved(level, np.arange(level.nodes), np.ones(level.nodes, dtype=np.bool_)), return_inverse=True
-        )
-        if found[0].size == level.nodes:
+        alone = np.arange(level.nodes)
+        found, number = np.unique(moved(level, alone, alone >= 0, degree), return_inverse=True)
+        if found.size == level.nodes:
             return labels
-        labels = found[1][labels]
-        level = graph.quotient(labels)
+        labels, level, degree = number[labels], level.quotient(number), np.bincount(number, degree).astype(np.float64)
+
+
+def _degrees(graph: Graph) -> Values:
+    """Return (nodes,) the sums of the weights of the links of each node."""
+    leaving, arriving = (np.bincount(ends, graph.weight, graph.nodes) for ends in (graph.source, graph.target))
+    return (leaving + arriving).astype(np.float64)

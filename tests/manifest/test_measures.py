@@ -1,0 +1,99 @@
+"""The measures of a graph, against igraph and networkx."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import hypothesis.strategies as st
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+from neurogated.communities.modularity import IgraphAlgorithms
+from neurogated.core.communities import Graph
+from neurogated.manifest.measures import clustering, moved, moved_from_scratch, page_rank
+
+igraph = pytest.importorskip("igraph")
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    count = draw(st.integers(1, 25))
+    node = st.integers(0, count - 1)
+    links = draw(st.lists(st.tuples(node, node, st.sampled_from([0.1, 0.5, 1.0])), max_size=80))
+    return graph_of(count, links)
+
+
+def graph_of(count: int, links: Sequence[tuple[int, int, float]]) -> Graph:
+    ends = np.array([link[:2] for link in links], dtype=np.int64).reshape(-1, 2)
+    return Graph.of(count, ends[:, 0], ends[:, 1], np.array([link[2] for link in links], dtype=np.float64))
+
+
+def networkx_graph(graph: Graph) -> nx.Graph:
+    made = nx.Graph()
+    made.add_nodes_from(range(graph.nodes))
+    made.add_weighted_edges_from(zip(graph.source.tolist(), graph.target.tolist(), graph.weight.tolist(), strict=True))
+    return made
+
+
+def igraph_graph(graph: Graph) -> Any:  # noqa: ANN401 - a package that only an extra installs
+    return igraph.Graph(n=graph.nodes, edges=np.column_stack((graph.source, graph.target)))
+
+
+def groups(count: int, members: int, within: float, between: float) -> tuple[Graph, np.ndarray]:
+    """Return a random graph of groups, and the group of each node."""
+    random = np.random.default_rng(0)
+    group = np.arange(count * members) // members
+    source, target = np.triu_indices(group.size, 1)
+    kept = random.random(source.size) < np.where(group[source] == group[target], within, between)
+    return Graph.of(group.size, source[kept], target[kept], np.ones(int(kept.sum()))), group
+
+
+@given(graphs())
+def test_page_rank_equals_igraph_and_networkx(graph: Graph) -> None:
+    found = page_rank(graph)
+    by_igraph = igraph_graph(graph).pagerank(directed=False, damping=0.85, weights=graph.weight.tolist())
+    by_networkx = nx.pagerank(networkx_graph(graph), alpha=0.85, tol=1e-12, max_iter=1000)
+    assert found == pytest.approx(by_igraph, abs=1e-8)
+    assert found == pytest.approx([by_networkx[node] for node in range(graph.nodes)], abs=1e-8)
+
+
+@given(graphs())
+def test_clustering_equals_igraph_and_networkx(graph: Graph) -> None:
+    found = clustering(graph)
+    assert found == pytest.approx(nx.average_clustering(networkx_graph(graph)))
+    assert found == pytest.approx(igraph_graph(graph).transitivity_avglocal_undirected(mode="zero"))
+
+
+@given(graphs())
+def test_betweenness_equals_networkx(graph: Graph) -> None:
+    expected = nx.edge_betweenness_centrality(networkx_graph(graph), normalized=False)
+    found = IgraphAlgorithms().betweenness(graph)
+    ends = zip(graph.source.tolist(), graph.target.tolist(), strict=True)
+    assert found == pytest.approx([expected[pair] for pair in ends])
+
+
+@pytest.mark.parametrize("algorithm", ["leiden", "louvain", None])
+def test_planted_groups_are_found(algorithm: str | None) -> None:
+    graph, group = groups(8, 20, 0.5, 0.01)
+    found = moved_from_scratch(graph) if algorithm is None else IgraphAlgorithms(algorithm).communities(graph)
+    assert igraph.compare_communities(found.tolist(), group.tolist(), method="nmi") > 0.95
+
+
+@given(graphs())
+def test_local_moves_are_no_worse_than_no_communities(graph: Graph) -> None:
+    made = igraph_graph(graph)
+    found = moved_from_scratch(graph)
+    if graph.source.size:
+        weights = graph.weight.tolist()
+        alone = made.modularity(list(range(graph.nodes)), weights=weights)
+        assert made.modularity(found.tolist(), weights=weights) >= alone - 1e-12
+
+
+def test_new_nodes_join_the_community_of_most_of_their_neighbours() -> None:
+    graph, group = groups(8, 20, 0.5, 0.01)
+    new = np.arange(group.size) % 5 == 0
+    start = np.where(new, 8 + np.arange(group.size), group)
+    found = moved(graph, start, new)
+    assert (found[~new] == group[~new]).all()
+    assert (found == group).mean() > 0.95
