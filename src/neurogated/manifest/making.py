@@ -106,7 +106,7 @@ class ManifestMaker:
             topology=Topology(
                 graph.source.size / pairs if pairs else 0.0,
                 clustering(graph) if fresh or old is None else old.manifest.topology.clustering,
-                int(np.unique(np.concatenate((graph.source, graph.target))).size),
+                int(np.isin(np.arange(rows.size), (graph.source, graph.target)).sum()),
             ),
             temporal=self._layers(scoped, to_micros(now)),
             bridges=self._bridges(scoped, graph, communities),
@@ -172,23 +172,23 @@ class ManifestMaker:
         return TemporalLayers(dict(zip(LAYERS, counts, strict=True)), examples)
 
     def _bridges(self, scoped: _Scoped, graph: Graph, communities: Sequence[Community]) -> tuple[Bridge, ...]:
-        number = np.full(scoped.view.node_count, -1, dtype=np.int64)
-        for one in communities:
-            number[scoped.view.rows(one.node_ids)] = one.number
-        ends = number[scoped.rows][np.column_stack((graph.source, graph.target))]
+        number = np.full(scoped.rows.size, -1, dtype=np.int64)
+        first = np.searchsorted(scoped.rows, scoped.view.rows(one.node_ids[0] for one in communities))
+        number[scoped.labels[first]] = np.arange(first.size)
+        ends = number[scoped.labels][np.column_stack((graph.source, graph.target))]
         crossing = ((ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])).nonzero()[0]
         ends, weight = np.sort(ends[crossing], axis=1), graph.weight[crossing]
         between = Graph.of(len(communities), ends[:, 0], ends[:, 1], weight)
         through = None if self.algorithms is None else self.algorithms.betweenness(between)
         bridges = []
         for link in np.argsort(-between.weight, kind="stable")[:_SHOWN].tolist():
-            first, second = int(between.source[link]), int(between.target[link])
-            here = (ends[:, 0] == first) & (ends[:, 1] == second)
+            low, high = int(between.source[link]), int(between.target[link])
+            here = (ends[:, 0] == low) & (ends[:, 1] == high)
             joined = np.concatenate((graph.source[crossing[here]], graph.target[crossing[here]]))
             heaviest = np.bincount(joined, np.tile(weight[here], 2)).argmax()
             passing = None if through is None else float(through[link])
             node_id = scoped.view.ids[int(scoped.rows[heaviest])]
-            bridges.append(Bridge(first, second, float(between.weight[link]), passing, node_id))
+            bridges.append(Bridge(low, high, float(between.weight[link]), passing, node_id))
         return tuple(bridges)
 
     def _shown(self, view: GraphView, rows: Rows, score: Values, most: int = _SHOWN) -> tuple[KeyNode, ...]:
