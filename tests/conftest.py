@@ -41,7 +41,7 @@ _REPEATING = ("/durability/", "test_interrupts_anywhere.py", "Machine::")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Measure no coverage during long rounds."""
     for item in items:
-        if item.get_closest_marker("slow") or any(part in item.nodeid for part in _REPEATING):
+        if any(part in item.nodeid for part in _REPEATING):
             item.add_marker("no_cover")
 
 
