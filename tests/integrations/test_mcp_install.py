@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import stat
+import sys
 import tomllib
 from pathlib import Path
 
@@ -48,3 +50,37 @@ def test_a_file_that_cannot_be_read_stays(home: Path) -> None:
     file.write_text("{broken", encoding="utf-8")
     assert main(["mcp", "install", "--client", "claude-code", "--write"]) != 0
     assert file.read_text(encoding="utf-8") == "{broken"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+def test_a_changed_file_and_its_backup_are_as_private_as_before(mode: int, home: Path) -> None:
+    file, kept = home / ".claude.json", home / "kept.json"
+    kept.write_text('{"password": "secret"}', encoding="utf-8")
+    kept.chmod(mode)
+    file.symlink_to(kept)
+    home.joinpath("kept.json.backup").write_text("of an earlier day", encoding="utf-8")
+    assert main(["mcp", "install", "--client", "claude-code", "--write"]) == 0
+    assert file.is_symlink()
+    assert json.loads(file.read_text(encoding="utf-8")).keys() == {"password", "mcpServers"}
+    written = {one.name: one for one in home.iterdir()}
+    assert written.keys() == {".claude.json", "kept.json", "kept.json.backup"}
+    assert {stat.S_IMODE(one.stat().st_mode) for one in written.values()} == {mode}
+    assert written["kept.json.backup"].read_text(encoding="utf-8") == '{"password": "secret"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not toml",
+        '[mcp_servers."neurogated"]\ncommand = "other"\n',
+        'mcp_servers = {other = {command = "x"}}\n',
+        'note = """\n[mcp_servers.neurogated]\n"""\n',
+    ],
+)
+def test_a_toml_file_of_which_other_entries_would_change_stays(text: str, home: Path) -> None:
+    file = home / "config.toml"
+    file.write_text(text, encoding="utf-8")
+    assert main(["mcp", "install", "--client", "codex", "--write"]) != 0
+    assert file.read_text(encoding="utf-8") == text
+    assert list(home.iterdir()) == [file]

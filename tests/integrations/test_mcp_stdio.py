@@ -62,9 +62,11 @@ def test_a_message_that_is_no_sound_first_one_is_left_to_the_sdk(line: bytes) ->
     assert answer_to(line) is None
 
 
-@pytest.mark.parametrize("line", FIRST[-2:])
-def test_the_client_gets_the_first_answer_once_and_the_server_ends_with_its_input(line: bytes, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path)]
+@pytest.mark.parametrize(("line", "user"), [(FIRST[-2], "ana"), (FIRST[-1], "ana"), (FIRST[-1], "install")])
+def test_the_client_gets_the_first_answer_once_and_the_server_ends_with_its_input(
+    line: bytes, user: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path), "--user", user]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin is not None
         assert server.stdout is not None

@@ -53,7 +53,7 @@ def mcp(
             app = http_app(memory, owner=owner, read_only=config.read_only, host=host, token=token)
             serve(app, host, port)
             return
-        relay: Relay = context.find_root().obj
+        relay: Relay = context.find_root().obj or Relay()
         server = build(memory, owner, read_only=config.read_only)
         relay.start()
         anyio.run(server.run_stdio_async)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import stat
 import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from neurogated.errors import ConfigError
 from neurogated.integrations.mcp.prepared import NAME
+
+_PRIVATE = 0o600
 
 
 class Client(NamedTuple):
@@ -34,43 +38,57 @@ def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
         write: change the file.
 
     Raises:
-        ConfigError: the file has no configuration that can be read.
+        ConfigError: the file has no configuration that can be read, or its other entries would change.
     """
-    file, key = CLIENTS[client].file(), CLIENTS[client].key
+    file, key = CLIENTS[client].file().resolve(), CLIENTS[client].key
     entry: dict[str, Any] = {"command": sys.executable, "args": ["-m", NAME, *arguments]}
-    before = file.read_text(encoding="utf-8") if file.exists() else ""
-    after = _toml(before, key, entry) if file.suffix == ".toml" else _json(file, before, key, entry)
+    try:
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        after = (_toml if file.suffix == ".toml" else _json)(before, key, entry)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{file} cannot be changed ({error}); add the server by hand: {json.dumps(entry)}") from error
     if not write:
         return f"{file} would be:\n\n{after}\nAdd --write to change it."
     file.parent.mkdir(parents=True, exist_ok=True)
+    # The file may hold passwords of other servers.
+    mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else _PRIVATE
     if before:
-        file.with_name(f"{file.name}.backup").write_text(before, encoding="utf-8")
+        _write(file.with_name(f"{file.name}.backup"), before, mode)
     written = file.with_name(f"{file.name}.new")
-    written.write_text(after, encoding="utf-8")
+    _write(written, after, mode)
     written.replace(file)
     return f"wrote {file}; restart the client. It will run: {shlex.join([entry['command'], *entry['args']])}"
 
 
-def _json(file: Path, before: str, key: str, entry: Mapping[str, Any]) -> str:
-    try:
-        settings = json.loads(before or "{}")
-        settings.setdefault(key, {})[NAME] = entry
-    except (ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{file} is not a JSON object that can be changed: {error}") from error
+def _write(file: Path, text: str, mode: int) -> None:
+    file.unlink(missing_ok=True)
+    file.touch(_PRIVATE)
+    file.chmod(mode)
+    file.write_text(text, encoding="utf-8")
+
+
+def _json(before: str, key: str, entry: Mapping[str, Any]) -> str:
+    settings = json.loads(before or "{}")
+    settings.setdefault(key, {})[NAME] = entry
     return f"{json.dumps(settings, indent=2, ensure_ascii=False)}\n"
 
 
 def _toml(before: str, key: str, entry: Mapping[str, Any]) -> str:
     """Append a table, or replace the lines of the one there is; JSON strings are TOML strings."""
     table = f"[{key}.{NAME}]"
-    lines, kept, inside = before.splitlines(), list[str](), False
-    for line in lines:
+    kept, inside = list[str](), False
+    for line in before.splitlines():
         if line.strip().startswith("["):
             inside = line.strip() == table or line.strip().startswith(f"[{key}.{NAME}.")
         if not inside:
             kept.append(line)
     added = [table, *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in entry.items())]
-    return "\n".join([*kept, *([""] if kept and kept[-1] else []), *added, ""])
+    after = "\n".join([*kept, *([""] if kept and kept[-1] else []), *added, ""])
+    wanted = tomllib.loads(before)
+    wanted.setdefault(key, {})[NAME] = entry
+    if tomllib.loads(after) != wanted:
+        raise ValueError("its other entries would change")
+    return after
 
 
 def _desktop() -> Path:
