@@ -15,7 +15,7 @@ from neurogated.compose import FACTS_FILE, canvases_of
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCopies
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.projections import remove_file
+from neurogated.core.projections import remove_file, remove_manifests
 from neurogated.core.text_caches import forget_texts
 from neurogated.errors import ConfigError, InputError, MissingExtraError, StorageError
 from neurogated.parts import Parts
@@ -76,6 +76,7 @@ def _places(
     if config.storage != "memory" and (parts.facts is None or parts.facts.place is not None):
         # With these settings, no rows are written into the file. It is rebuilt when others need it.
         yield str(file), partial(remove_file, file)
+    yield f"the manifests in {config.save_dir}", partial(remove_manifests, config.save_dir)
     store = next(iter(graphs.values()))
     for place in store.copies() if isinstance(store, SupportsCopies) else ():
         if place not in _in_use(parts):

@@ -26,6 +26,7 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.forking import bind_to_process
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.projections import remove_manifests
 from neurogated.core.scope import UserChoice
 from neurogated.core.text_caches import forget_texts
 from neurogated.errors import ConfigError, InputError
@@ -289,6 +290,7 @@ class Session:
         for cache in self.parts.caches:
             cache.clear()
         self.manifests.clear()
+        remove_manifests(self.config.save_dir)
         forget_texts()
 
     def now(self) -> int:

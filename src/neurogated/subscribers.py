@@ -11,6 +11,7 @@ import numpy as np
 from neurogated.core.conflicts import conflicts_in
 from neurogated.core.derivation import claims_of
 from neurogated.core.node_kind import FACT
+from neurogated.core.projections import remove_manifests
 from neurogated.core.view import GraphView
 from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.session import Notice, Session
@@ -116,6 +117,8 @@ def work_off(session: Session, calls: int | None = None, *, patient: bool = True
 
 def follow_manifests(session: Session, notice: Notice) -> None:
     """Forget manifests that may tell of changed words, and make others anew after enough changes."""
+    if notice.event in {"updated", "deleted", "undone"}:
+        remove_manifests(session.config.save_dir)
     if notice.event == "updated":
         session.manifests.forget([notice.about[0].id])
     elif notice.event == "deleted":

@@ -43,13 +43,27 @@ def _answers_of_the_sdk(line: bytes, folder: Path) -> dict[str, Any]:
         "with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1])) as memory:\n"
         "    anyio.run(build(memory).run_stdio_async)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(folder)], input=line, capture_output=True, check=True)
-    return dict(json.loads(done.stdout))
+    command = [sys.executable, "-c", code, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(line)
+        server.stdin.flush()
+        answer = dict(json.loads(server.stdout.readline()))
+        server.stdin.close()
+    return answer
 
 
 @pytest.mark.parametrize("line", [FIRST[-3], FIRST[-1]])
 def test_the_prepared_answer_equals_that_of_the_sdk(line: bytes, tmp_path: Path) -> None:
-    assert _answers_of_the_sdk(line, tmp_path) == answer_to(line)
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        memory.add(["Ana lives in Lyon.", "Ana likes plum jam."])
+        manifest = memory.manifest.text()
+    assert "plum" in manifest
+    answer = answer_to(line, manifest)
+    assert answer is not None
+    assert manifest in answer["result"]["instructions"]
+    assert _answers_of_the_sdk(line, tmp_path) == answer
 
 
 def test_the_versions_are_those_of_the_sdk() -> None:

@@ -110,7 +110,7 @@ def _first_answer(words: Sequence[str]) -> object:
     """Return the relay of `mcp` on standard input; it has answered the client, whatever the rest takes to load."""
     if words[0] != "mcp" or {"install", "--http", "-h", "--help"}.intersection(words):
         return None
-    return importlib.import_module("neurogated.integrations.mcp.stdio").Relay()
+    return importlib.import_module("neurogated.integrations.mcp.stdio").Relay(words)
 
 
 def _explained(error: click.UsageError | NeurogatedError) -> tuple[str, int]:

@@ -54,7 +54,7 @@ def mcp(
             serve(app, host, port)
             return
         relay: Relay = context.find_root().obj or Relay()
-        server = build(memory, owner, read_only=config.read_only)
+        server = build(memory, owner, read_only=config.read_only, saved=relay.saved)
         relay.start()
         anyio.run(server.run_stdio_async)
         relay.finish()

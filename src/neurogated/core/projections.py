@@ -45,6 +45,12 @@ def remove_file(path: Path) -> None:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
+def remove_manifests(save_dir: str | Path) -> None:
+    """Remove the manifests of users that MCP servers show before they have opened the memory of a folder."""
+    for file in Path(save_dir, "manifests").glob("*.json"):
+        file.unlink(missing_ok=True)
+
+
 class CanvasKey(NamedTuple):
     """Names a working canvas by hashes."""
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from typing import Any
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from neurogated.version import __version__
 
@@ -16,7 +20,9 @@ When the user tells something worth keeping, call `remember` once per statement,
 dates. Store no secrets.
 When a memory is wrong or outdated, call `correct` with its id: give the new text, forget it, or settle a conflict.
 When recalled memories helped or misled you, call `feedback` with their ids: the memory learns from it.
-The resource memory://{id} is one memory."""
+The resource memory://{id} is one memory, memory://manifest an overview of all."""
+MOST = 2_048
+"""Bytes of a description or of instructions. Claude Code cuts them after as many characters."""
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The protocol revisions that begin with `initialize`, oldest first."""
@@ -26,7 +32,43 @@ _VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLIENT = ("io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities")
 
 
-def answer_to(line: bytes) -> dict[str, Any] | None:
+class Saved(NamedTuple):
+    """The manifest that a server showed last."""
+
+    file: Path | None = None
+    """Where it is kept; None if it is not."""
+    nodes: int = 0
+    text: str = ""
+
+
+def saved_manifest(words: Sequence[str]) -> Saved:
+    """Return the manifest that was shown by the last server which the same words started in the same environment."""
+    if "--config" in words:
+        return Saved()
+    environment = sorted((name, value) for name, value in os.environ.items() if name.startswith("NEUROGATED_"))
+    key = hashlib.sha256(repr((list(words), environment)).encode()).hexdigest()
+    folder = os.environ.get("NEUROGATED_SAVE_DIR", "outputs")
+    if "--save_dir" in words[:-1]:
+        folder = words[words.index("--save_dir") + 1]
+    file = Path(folder, "manifests", f"{key}.json")
+    try:
+        saved = json.loads(file.read_bytes())
+        return Saved(file, int(saved["nodes"]), str(saved["text"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Saved(file)
+
+
+def with_manifest(text: str, manifest: str) -> str:
+    """Return a text with the lines of a manifest that fit behind it; the first ones are the most useful."""
+    for line in manifest.splitlines():
+        longer = f"{text}\n{line}"
+        if len(longer.encode()) > MOST:
+            break
+        text = longer
+    return text
+
+
+def answer_to(line: bytes, manifest: str = "") -> dict[str, Any] | None:
     """Return the answer to an `initialize` or a `server/discover`; None for a message that only the SDK can judge."""
     try:
         request = json.loads(line)
@@ -37,6 +79,7 @@ def answer_to(line: bytes) -> dict[str, Any] | None:
         return None
     if result is None or request.get("jsonrpc") != "2.0" or not isinstance(identity, str | int):
         return None
+    result["instructions"] = with_manifest(INSTRUCTIONS, manifest)
     return {"jsonrpc": "2.0", "id": identity, "result": result}
 
 
@@ -51,7 +94,6 @@ def _initialized(params: dict[str, Any]) -> dict[str, Any] | None:
         "protocolVersion": version,
         "capabilities": capabilities(subscribe=False),
         "serverInfo": _INFO,
-        "instructions": INSTRUCTIONS,
     }
 
 
@@ -63,7 +105,6 @@ def _discovered(params: dict[str, Any]) -> dict[str, Any] | None:
         "resultType": "complete",
         "supportedVersions": list(STATELESS_VERSIONS),
         "capabilities": capabilities(subscribe=True),
-        "instructions": INSTRUCTIONS,
         "ttlMs": 0,
         "cacheScope": "private",
         "_meta": {"io.modelcontextprotocol/serverInfo": _INFO},

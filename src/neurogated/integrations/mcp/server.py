@@ -2,39 +2,68 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections import deque
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+
 from neurogated.core.extras import needs_extra
+from neurogated.core.scope import ScopeFilter
 from neurogated.errors import NeurogatedError
-from neurogated.integrations.mcp.prepared import INSTRUCTIONS, NAME, TITLE, capabilities
+from neurogated.integrations.mcp.overview import Overview
+from neurogated.integrations.mcp.prepared import INSTRUCTIONS, NAME, TITLE, Saved, capabilities, with_manifest
 from neurogated.integrations.mcp.tools import Owner, Tools
 from neurogated.memory import NeuroGraphMemory
+from neurogated.sexpr import OPERATIONS
 from neurogated.version import __version__
 
 with needs_extra("mcp"):
     from mcp.server import MCPServer
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+    from mcp.server.session import ServerSession
+    from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
     from mcp.types import Tool, ToolAnnotations
 
-MANIFEST = "memory://manifest"
 # Claude Code defers the tools of a server behind a search unless they say so.
 _META = {"anthropic/alwaysLoad": True}
 _READ = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _ADD = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 _CHANGE = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
+_MOST_SESSIONS = 100
+_PATIENCE = 1.0  # seconds for a client that does not read
 
 
 class MemoryServer(MCPServer[Any]):
-    """The tools of one owner, listed in few characters."""
+    """The tools of one owner, listed in few characters. What it says of the memory follows its manifest."""
+
+    def __init__(self, memory: NeuroGraphMemory, tools: Tools, overview: Overview) -> None:
+        """Take what it serves."""
+        self._memory, self._tools, self.overview = memory, tools, overview
+        self._bus, self._sessions = InMemorySubscriptionBus(), deque[ServerSession](maxlen=_MOST_SESSIONS)
+        super().__init__(
+            NAME,
+            title=TITLE,
+            instructions=INSTRUCTIONS,
+            version=__version__,
+            log_level="WARNING",
+            middleware=[self._introduce],
+            subscriptions=self._bus,
+            lifespan=lambda _: self._running(),
+        )
 
     async def list_tools(self) -> list[Tool]:
         """Return the tools; titles in schemas repeat the names of fields, and every client pays for them."""
+        manifest = await anyio.to_thread.run_sync(self.overview.text)
         return [
             tool.model_copy(
                 update={
+                    "description": with_manifest(tool.description or "", manifest if tool.name == "recall" else ""),
                     "input_schema": _untitled(tool.input_schema),
                     "output_schema": _untitled(tool.output_schema),
                 }
@@ -42,40 +71,65 @@ class MemoryServer(MCPServer[Any]):
             for tool in await super().list_tools()
         ]
 
+    async def _introduce(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Add the manifest to the instructions, and to `initialize` that lists change, which the SDK leaves out."""
+        result = await call_next(ctx)
+        if ctx.method not in {"initialize", "server/discover"} or not isinstance(result, dict):
+            return result
+        manifest = await anyio.to_thread.run_sync(self.overview.text)
+        result["instructions"] = with_manifest(INSTRUCTIONS, manifest)
+        if ctx.method == "initialize":
+            result["capabilities"] = capabilities(subscribe=False)
+            self._sessions.append(ctx.session)
+        return result
 
-def build(memory: NeuroGraphMemory, owner: Owner | None = None, *, read_only: bool = False) -> MCPServer[Any]:
+    @contextlib.asynccontextmanager
+    async def _running(self) -> AsyncIterator[None]:
+        """Load the model while the server runs, and tell clients when the manifest has changed."""
+        owner = self._tools.owner
+
+        def changed(scope: ScopeFilter) -> None:
+            if (scope.user_id, tuple(scope.path)) == (owner.user_id, tuple(owner.path)):
+                portal.start_task_soon(self._refresh)
+
+        # The end waits for the model: a native library that loads while Python ends would abort the process.
+        async with anyio.create_task_group() as tasks, anyio.from_thread.BlockingPortal() as portal:
+            tasks.start_soon(anyio.to_thread.run_sync, self._tools.load)
+            unregister = self._memory.manifest.on_change(changed)
+            yield
+            unregister()
+
+    async def _refresh(self) -> None:
+        if not await anyio.to_thread.run_sync(self.overview.has_changed):
+            return
+        await self._bus.publish(ToolsListChanged())
+        for session in tuple(self._sessions):
+            with anyio.move_on_after(_PATIENCE):
+                await session.send_tool_list_changed()
+
+
+def build(
+    memory: NeuroGraphMemory, owner: Owner | None = None, *, read_only: bool = False, saved: Saved | None = None
+) -> MemoryServer:
     """Return a server that shows the memories of one owner.
 
     Args:
         memory: the memory. The caller closes it after the server has ended.
         owner: the user and the path within which it reads and writes; memories of no user when left out.
         read_only: serve no tool that changes the memory.
+        saved: the manifest that clients have seen last, and where to keep it.
     """
     tools = Tools(memory, owner or Owner(), read_only=read_only)
-    server = MemoryServer(
-        NAME,
-        title=TITLE,
-        instructions=INSTRUCTIONS,
-        version=__version__,
-        log_level="WARNING",
-        middleware=[_announce],
-        lifespan=lambda _: tools.loading(),
-    )
-    reading = ((tools.recall, _READ), (tools.context, _READ))
+    server = MemoryServer(memory, tools, Overview(memory, tools.owner, saved or Saved()))
+    reading = ((tools.recall, _READ), (tools.context, _READ), (tools.memory, _READ if read_only else _CHANGE))
     writing = ((tools.remember, _ADD), (tools.correct, _CHANGE), (tools.feedback, _ADD))
+    operations = (one.signature for one in OPERATIONS.values() if not (one.writes and read_only))
+    texts: dict[object, str] = {tools.memory: f"{tools.memory.__doc__} Operations: {' '.join(operations)}"}
     for function, effect in reading if read_only else (*reading, *writing):
-        server.add_tool(_explained(function), annotations=effect, meta=_META)
+        server.add_tool(_explained(function), description=texts.get(function), annotations=effect, meta=_META)
     _add_resources(server, tools)
     _add_prompts(server)
     return server
-
-
-async def _announce(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Say in the answer to `initialize` that lists change; the SDK says so only to stateless clients."""
-    result = await call_next(ctx)
-    if ctx.method == "initialize" and isinstance(result, dict):
-        result["capabilities"] = capabilities(subscribe=False)
-    return result
 
 
 def _untitled(schema: Any) -> Any:  # noqa: ANN401 - JSON
@@ -104,13 +158,17 @@ def _explained(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _add_resources(server: MCPServer[Any], tools: Tools) -> None:
+def _add_resources(server: MemoryServer, tools: Tools) -> None:
     @server.resource("memory://{id}", name="memory", description="One memory by its id", mime_type="text/plain")
     def memory(id: str) -> str:  # noqa: A002 - the name in the template
         try:
             return tools.get(id).content
         except NeurogatedError as error:
             raise ResourceNotFoundError(str(error)) from error
+
+    @server.resource("memory://manifest", description="What the memory holds, by subjects", mime_type="text/plain")
+    def manifest() -> str:
+        return server.overview.text()
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:

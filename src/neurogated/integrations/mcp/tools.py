@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import threading
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import (
     Annotated,
@@ -13,17 +12,16 @@ from typing import (
     NotRequired,  # pydantic reads no other before Python 3.12
 )
 
-import anyio
-import anyio.to_thread
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.conflicts import Conflict
 from neurogated.core.model import MemoryNode
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.memory import NeuroGraphMemory
 
+_log = logging.getLogger(__name__)
 _ALL = Field(default=10, ge=1, le=100, description="at most this many")
 _BY_KEYWORDS = "found by keywords only: the model is still being loaded; ask again for memories that match by meaning"
 
@@ -74,7 +72,7 @@ class Done(TypedDict):
 
 
 class Result(TypedDict):
-    """The value of an expression, or the answer to a file command."""
+    """The value of an expression."""
 
     result: Any
 
@@ -92,24 +90,17 @@ class Tools:
 
     def __init__(self, memory: NeuroGraphMemory, owner: Owner, *, read_only: bool = False) -> None:
         """Take the memory and the owner."""
-        self.memory, self.owner, self.read_only = memory, owner, read_only
+        self._memory, self.owner, self.read_only = memory, owner, read_only
         self._loaded = threading.Event()
 
-    @contextlib.asynccontextmanager
-    async def loading(self) -> AsyncIterator[None]:
-        """Load the model in a thread while the server runs; until then a recall finds memories by keywords."""
-
-        def load() -> None:
-            try:
-                self.memory.session.parts.embedder.embed_queries(["a first text"])
-            finally:
-                self._loaded.set()
-
-        thread = threading.Thread(target=load, name="neurogated-model", daemon=True)
-        thread.start()
-        yield
-        # A native library that loads while Python ends would abort the process.
-        await anyio.to_thread.run_sync(thread.join)
+    def load(self) -> None:
+        """Load the model. Until it is there, a recall finds memories by keywords."""
+        try:
+            self._memory.session.parts.embedder.embed_queries(["a first text"])
+        except NeurogatedError as error:
+            _log.warning("the model is not loaded: %s", error)
+        finally:
+            self._loaded.set()
 
     def remember(
         self,
@@ -119,7 +110,7 @@ class Tools:
         timestamp: Annotated[str | None, Field(description="ISO time at which it was said or happened")] = None,
     ) -> Remembered:
         """Store one statement that should last beyond this conversation. Returns its id when it is on disk."""
-        ids = self.memory.add(
+        ids = self._memory.add(
             text,
             user_id=self.owner.user_id,
             path=self.owner.path,
@@ -135,7 +126,7 @@ class Tools:
         """Find memories by meaning, names, times, causes and what is connected with them; best first, with ids."""
         if not self._loaded.is_set():
             return self._by_keywords(query, limit)
-        recall = self.memory.recall(query, top_n=limit, user_id=self.owner.user_id, path=self.owner.path)
+        recall = self._memory.recall(query, top_n=limit, user_id=self.owner.user_id, path=self.owner.path)
         found = [Found(**_shown(memory.node), score=round(memory.score, 3)) for memory in recall]
         return {"memories": found, "notes": list(recall.notes)}
 
@@ -153,12 +144,12 @@ class Tools:
         """Change a memory: `update` replaces its text, `forget` deletes it, `resolve` settles a conflict."""
         if action == "resolve":
             self._checked_conflict(id)
-            return {"done": f"resolved: {self.memory.conflicts.resolve(id, _given(action, text)).status}"}
+            return {"done": f"resolved: {self._memory.conflicts.resolve(id, _given(action, text)).status}"}
         self.get(id, own=True)
         if action == "forget":
-            self.memory.delete(id)
+            self._memory.delete(id)
             return {"done": "forgotten"}
-        return {"done": f"updated: {self.memory.update(id, _given(action, text)).content}"}
+        return {"done": f"updated: {self._memory.update(id, _given(action, text)).content}"}
 
     def feedback(
         self,
@@ -170,7 +161,7 @@ class Tools:
         """Say whether recalled memories helped. The memory learns to recall them sooner or later."""
         for one in ids:
             self.get(one)
-        learned = self.memory.feedback(ids, outcome)
+        learned = self._memory.feedback(ids, outcome)
         return {"done": f"learned from {len(ids) - len(learned.gone)} memories"}
 
     def context(
@@ -179,11 +170,21 @@ class Tools:
         token_budget: Annotated[int, Field(ge=1, le=100_000)] = CONTEXT_TOKENS,
     ) -> Prepared:
         """Prepare a larger task: memories as text within a budget of tokens, and open conflicts with their ids."""
-        context = self.memory.get_context(task, token_budget, user_id=self.owner.user_id, path=self.owner.path)
+        context = self._memory.get_context(task, token_budget, user_id=self.owner.user_id, path=self.owner.path)
         return {
             "text": context.text,
             "ids": [memory.id for memory in context],
             "conflicts": [_question(conflict) for conflict in context.conflicts],
+        }
+
+    def memory(
+        self,
+        expression: Annotated[str, Field(description='such as (trace "id" 2) or (query (where (= kind "event")))')],
+    ) -> Result:
+        """Run one expression, for what no other tool does."""
+        owner = self.owner
+        return {
+            "result": self._memory.execute(expression, user_id=owner.user_id, path=owner.path, read_only=self.read_only)
         }
 
     def get(self, node_id: str, *, own: bool = False) -> MemoryNode:
@@ -191,20 +192,20 @@ class Tools:
 
         Raises UnknownIdError if the id is not in the scope.
         """
-        found = self.memory.find(only_ids=[node_id], user_id=self.owner.user_id, path=self.owner.path)
+        found = self._memory.find(only_ids=[node_id], user_id=self.owner.user_id, path=self.owner.path)
         if not found or (own and found[0].scope.user_id != self.owner.user_id):
             raise UnknownIdError(f"there is no memory {node_id!r}")
         return found[0]
 
     def _by_keywords(self, query: str, limit: int) -> Recalled:
-        view = self.memory.view(user_id=self.owner.user_id, path=self.owner.path)
-        rows, scores = self.memory.store.keyword_rows(query, limit, view)
-        nodes = self.memory.store.get_nodes([view.ids[row] for row in rows])
+        view = self._memory.view(user_id=self.owner.user_id, path=self.owner.path)
+        rows, scores = self._memory.store.keyword_rows(query, limit, view)
+        nodes = self._memory.store.get_nodes([view.ids[row] for row in rows])
         found = [Found(**_shown(node), score=round(float(score), 3)) for node, score in zip(nodes, scores, strict=True)]
         return {"memories": found, "notes": [_BY_KEYWORDS]}
 
     def _checked_conflict(self, conflict_id: str) -> None:
-        known = self.memory.conflicts.list(None, user_id=self.owner.user_id)
+        known = self._memory.conflicts.list(None, user_id=self.owner.user_id)
         mine = [one for one in known if one.id == conflict_id and one.scope.user_id == self.owner.user_id]
         if not mine:
             raise UnknownIdError(f"there is no conflict {conflict_id!r}")

@@ -1,0 +1,170 @@
+"""What a server says of its memory before a model asks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import ClientSession
+from mcp.client.session import MessageHandlerFnT
+from mcp.types import TextResourceContents
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.integrations.mcp.prepared import INSTRUCTIONS, MOST, saved_manifest, with_manifest
+from neurogated.integrations.mcp.server import build
+from neurogated.integrations.mcp.tools import Owner
+from tests.integrations.mcp_clients import call, client_of, refused
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+
+
+def _first_answer(folder: Path, *words: str) -> str:
+    """Return the instructions that a server gives before it has opened the memory."""
+    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(folder), *words]
+    done = subprocess.run(command, input=json.dumps(INITIALIZE) + "\n", capture_output=True, text=True, check=True)
+    return str(json.loads(done.stdout)["result"]["instructions"])
+
+
+async def _description(client: ClientSession) -> str:
+    tools = {tool.name: tool.description for tool in (await client.list_tools()).tools}
+    return str(tools["recall"])
+
+
+async def _manifest(client: ClientSession) -> str:
+    (content,) = (await client.read_resource("memory://manifest")).contents
+    assert isinstance(content, TextResourceContents)
+    return content.text
+
+
+def test_the_manifest_is_in_the_description_a_resource_and_the_next_first_answer(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        memory.add([f"Ana keeps {number} bees in Lyon." for number in range(40)], user_id="ana")
+        memory.add([f"Bob has {number} submarines." for number in range(40)], user_id="bob")
+        memory.add("The office door is red.")
+
+    async def look() -> str:
+        async with client_of(tmp_path, "--user", "ana") as client:
+            assert "bees" in await _description(client)
+            assert "submarines" not in await _description(client)
+            assert await _manifest(client) in await _description(client)
+            await call(client, "remember", text="Ana bought honey glasses.")
+            await call(client, "recall", query="Ana bees")
+            return await _manifest(client)
+
+    shown = anyio.run(look)
+    words = ("--user", "ana")
+    assert _first_answer(tmp_path, *words) == with_manifest(INSTRUCTIONS, shown)
+    assert "bees" in shown
+    # A few more memories change nothing, in no later process.
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        memory.add("Ana sold a bee.", user_id="ana")
+    assert anyio.run(look) == shown
+    for others in (("--user", "bob"), (), ("--user", "ana", "--project", "house")):
+        assert _first_answer(tmp_path, *others) == INSTRUCTIONS
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        memory.delete([node.id for node in memory.find(user_id="ana") if "bees" in node.content])
+    assert _first_answer(tmp_path, *words) == INSTRUCTIONS
+
+
+@pytest.mark.parametrize("text", ["a line of words", "строка слов", "一行字"])
+def test_texts_stay_within_what_clients_show(text: str) -> None:
+    cut = with_manifest(INSTRUCTIONS, "\n".join(f"{text} {number}" for number in range(1_000)))
+    assert len(cut.encode()) <= MOST
+    assert cut.startswith(f"{INSTRUCTIONS}\n{text} 0\n")
+
+
+def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        memory.add([f"Ana keeps {number} bees in Lyon." for number in range(8)])
+        heard = list[str]()
+
+        async def hear(message: object) -> None:
+            heard.append(type(message).__name__)
+            told.set()
+
+        told = anyio.Event()
+
+        async def talk() -> None:
+            async with _client_within(memory, hear) as client:
+                before = await _description(client)
+                for number in range(2):
+                    await call(client, "remember", text=f"Ana reads book {number} about submarines.")
+                assert await _description(client) == before
+                for number in range(2, 5):
+                    await call(client, "remember", text=f"Ana reads book {number} about submarines.")
+                with anyio.fail_after(30):
+                    await told.wait()
+                assert "submarines" in await _description(client)
+                await client.send_ping()
+
+        anyio.run(talk)
+    assert heard == ["ToolListChangedNotification"]
+
+
+@contextlib.asynccontextmanager
+async def _client_within(memory: NeuroGraphMemory, hear: MessageHandlerFnT) -> AsyncIterator[ClientSession]:
+    """Yield a client of a server in this process."""
+    to_server, from_client = anyio.create_memory_object_stream[Any](10)
+    server = build(memory)
+    sent, received = anyio.create_memory_object_stream[Any](10)
+    low = server._lowlevel_server
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(low.run, from_client, sent, low.create_initialization_options())
+        async with ClientSession(received, to_server, message_handler=hear) as client:
+            await client.initialize()
+            yield client
+        tasks.cancel_scope.cancel()
+
+
+def test_an_expression_runs_within_the_scope(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        (hidden,) = memory.add("Bob keeps the key under the stone.", user_id="bob")
+        (own,) = memory.add("Ana keeps bees.", user_id="ana")
+
+    async def run() -> None:
+        async with client_of(tmp_path, "--user", "ana") as client:
+            assert [one["id"] for one in (await call(client, "memory", expression="(query)"))["result"]] == [own]
+            assert hidden in await refused(client, "memory", expression=f'(trace "{hidden}" 1)')
+            assert "line" in await refused(client, "memory", expression="(query")
+            made = (await call(client, "memory", expression='(remember "Ana sold honey.")'))["result"]
+            assert (await call(client, "recall", query="honey"))["memories"][0]["id"] == made
+        async with client_of(tmp_path, "--user", "ana", "--read_only") as client:
+            await refused(client, "memory", expression='(remember "Ana sold honey.")')
+            assert len((await call(client, "memory", expression="(query)"))["result"]) == 2
+
+    anyio.run(run)
+
+
+def test_the_lists_are_small_also_with_a_manifest(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        for place in range(30):
+            memory.add([f"Ana's long letter {place}-{number}: {'words of a topic ' * 9}{place}" for number in range(3)])
+        tools = anyio.run(build(memory, Owner()).list_tools)
+    sizes = {tool.name: len((tool.description or "").encode()) for tool in tools}
+    assert len(sizes) == 6
+    assert sizes["recall"] > 1_000
+    assert max(sizes.values()) <= MOST
+    assert sum(sizes.values()) <= 6_000
+    listed = json.dumps([tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools])
+    assert len(listed) <= 8_000
+
+
+def test_compacting_removes_the_saved_manifests(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        memory.add("Ana keeps bees.")
+        anyio.run(build(memory, saved=saved_manifest(["--save_dir", str(tmp_path)])).list_tools)
+        assert "bees" in saved_manifest(["--save_dir", str(tmp_path)]).text
+        memory.admin.compact()
+    assert list((tmp_path / "manifests").iterdir()) == []
