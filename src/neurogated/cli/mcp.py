@@ -22,6 +22,7 @@ _PORT = 8750
 @click.argument("action", type=click.Choice(("serve", "install")), default="serve")
 @user("whose memories it shows")
 @click.option("--project", metavar="NAME", multiple=True, help="show only the memories of this project")
+@click.option("--memory_tool", is_flag=True, help="serve Anthropic's memory tool as well")
 @click.option("--http", is_flag=True, help="listen on a port, not on standard input")
 @click.option("--host", default="127.0.0.1", metavar="NAME", help="address of --http (default: 127.0.0.1)")
 @click.option("--port", type=int, default=_PORT, metavar="N", help=f"port of --http (default: {_PORT})")
@@ -35,6 +36,7 @@ def mcp(
     *,
     action: str,
     project: tuple[str, ...],
+    memory_tool: bool,
     http: bool,
     host: str,
     port: int,
@@ -46,15 +48,17 @@ def mcp(
     if action == "install":
         if client is None:
             raise click.UsageError(f"install needs --client, one of {', '.join(CLIENTS)}")
-        print(install(client, list(_words(config, owner)), write=write))
+        words = [*_words(config, owner), *(["--memory_tool"] if memory_tool else ())]
+        print(install(client, words, write=write))
         return
+    read_only = config.read_only
     with flags.open(create=True) as memory:
         if http:
-            app = http_app(memory, owner=owner, read_only=config.read_only, host=host, token=token)
+            app = http_app(memory, owner=owner, read_only=read_only, memory_tool=memory_tool, host=host, token=token)
             serve(app, host, port)
             return
         relay: Relay = context.find_root().obj or Relay()
-        server = build(memory, owner, read_only=config.read_only, saved=relay.saved)
+        server = build(memory, owner, read_only=read_only, memory_tool=memory_tool, saved=relay.saved)
         relay.start()
         anyio.run(server.run_stdio_async)
         relay.finish()

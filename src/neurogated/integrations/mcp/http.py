@@ -28,6 +28,7 @@ def http_app(
     *,
     owner: Owner | None = None,
     read_only: bool = False,
+    memory_tool: bool = False,
     host: str = "127.0.0.1",
     token: str | None = None,
     path: str = "/mcp",
@@ -38,6 +39,7 @@ def http_app(
         memory: the memory. The caller closes it.
         owner: the user and the path that it shows; memories of no user when left out.
         read_only: serve no tool that changes the memory.
+        memory_tool: serve Anthropic's memory tool as well.
         host: the address that clients name; requests for other hosts and from pages of other origins are refused.
         token: what clients must send as `Authorization: Bearer …`.
         path: where it listens.
@@ -45,7 +47,8 @@ def http_app(
     Raises:
         ConfigError: the host is not the loopback, and there is no token.
     """
-    return secured(build(memory, owner, read_only=read_only), host=host, token=token, path=path)
+    server = build(memory, owner, read_only=read_only, memory_tool=memory_tool)
+    return secured(server, host=host, token=token, path=path)
 
 
 def secured(server: MCPServer[Any], *, host: str, token: str | None, path: str = "/mcp") -> Starlette:

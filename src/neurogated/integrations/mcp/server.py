@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -109,7 +110,12 @@ class MemoryServer(MCPServer[Any]):
 
 
 def build(
-    memory: NeuroGraphMemory, owner: Owner | None = None, *, read_only: bool = False, saved: Saved | None = None
+    memory: NeuroGraphMemory,
+    owner: Owner | None = None,
+    *,
+    read_only: bool = False,
+    memory_tool: bool = False,
+    saved: Saved | None = None,
 ) -> MemoryServer:
     """Return a server that shows the memories of one owner.
 
@@ -117,6 +123,7 @@ def build(
         memory: the memory. The caller closes it after the server has ended.
         owner: the user and the path within which it reads and writes; memories of no user when left out.
         read_only: serve no tool that changes the memory.
+        memory_tool: serve Anthropic's memory tool as well.
         saved: the manifest that clients have seen last, and where to keep it.
     """
     tools = Tools(memory, owner or Owner(), read_only=read_only)
@@ -127,6 +134,11 @@ def build(
     texts: dict[object, str] = {tools.memory: f"{tools.memory.__doc__} Operations: {' '.join(operations)}"}
     for function, effect in reading if read_only else (*reading, *writing):
         server.add_tool(_explained(function), description=texts.get(function), annotations=effect, meta=_META)
+    if memory_tool:
+        # Its package takes a second to import.
+        files = importlib.import_module("neurogated.integrations.mcp.files")
+        function = files.file_tool(memory, tools.owner, read_only=read_only)
+        server.add_tool(_explained(function), annotations=_READ if read_only else _CHANGE, meta=_META)
     _add_resources(server, tools)
     _add_prompts(server)
     return server

@@ -74,7 +74,7 @@ class Done(TypedDict):
 class Result(TypedDict):
     """The value of an expression."""
 
-    result: Any
+    result: dict[str, Any] | list[dict[str, Any] | str] | str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
