@@ -42,19 +42,21 @@ class _Server:
 
     def ask(self, method: str, **params: object) -> tuple[float, dict[str, Any]]:
         """Send a request; return the seconds since the start, and the result."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
+        assert self._process.stdout is not None
         self._number += 1
-        request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
-        stdin.write(json.dumps(request).encode() + b"\n")
-        stdin.flush()
-        answer = json.loads(stdout.readline())
+        self.send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+        answer = json.loads(self._process.stdout.readline())
         return time.perf_counter() - self._began, answer["result"]
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        self._process.stdin.flush()
 
     def call(self, tool: str, **arguments: object) -> tuple[float, dict[str, Any]]:
         """Call a tool; return the seconds since the start, and its structured result."""
-        seconds, result = self.ask("tools/call", name=tool, arguments=arguments, _meta=_META)
+        seconds, result = self.ask("tools/call", name=tool, arguments=arguments)
         return seconds, result["structuredContent"]
 
     def end(self) -> None:
@@ -67,16 +69,17 @@ class _Server:
 def one_round(folder: Path) -> Iterator[tuple[str, float]]:
     """Yield the rows of fresh processes."""
     server = _Server(folder)
-    yield "initialize", server.ask("initialize", **_INITIALIZE)[0]
+    yield "server/discover", server.ask("server/discover", _meta=_META)[0]
     server.end()
     server = _Server(folder)
-    yield "server/discover", server.ask("server/discover", _meta=_META)[0]
+    yield "initialize", server.ask("initialize", **_INITIALIZE)[0]
+    server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
     seconds, found = server.call("recall", query="Who collects stamps in Lyon?")
     yield f"first recall, {'by keywords' if found['notes'] else 'by meaning'}", seconds
     while found["notes"]:
         seconds, found = server.call("recall", query="Who collects stamps in Lyon?")
     yield "first recall by meaning", seconds
-    yield "tools/list after it", server.ask("tools/list", _meta=_META)[0] - seconds
+    yield "tools/list after it", server.ask("tools/list")[0] - seconds
     before = time.perf_counter()
     for number in range(_WRITES):
         server.call("remember", text=f"Ana lent book {time.time_ns()} to neighbour {number}.")

@@ -71,8 +71,7 @@ def test_the_manifest_is_in_the_description_a_resource_and_the_next_first_answer
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         memory.add("Ana sold a bee.", user_id="ana")
     assert anyio.run(look) == shown
-    for others in (("--user", "bob"), (), ("--user", "ana", "--project", "house")):
-        assert _first_answer(tmp_path, *others) == INSTRUCTIONS
+    assert _first_answer(tmp_path, "--user", "bob") == INSTRUCTIONS
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         memory.delete([node.id for node in memory.find(user_id="ana") if "bees" in node.content])
     assert _first_answer(tmp_path, *words) == INSTRUCTIONS

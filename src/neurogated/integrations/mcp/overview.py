@@ -25,10 +25,11 @@ class Overview:
     Every change of a tool's description costs the client its prompt cache.
     """
 
-    def __init__(self, memory: NeuroGraphMemory, owner: Owner, saved: Saved) -> None:
-        """Take the text that the last process showed."""
+    def __init__(self, memory: NeuroGraphMemory, owner: Owner, saved: Saved | None) -> None:
+        """Take the text that the client has seen; None if it has seen nothing."""
         self._memory, self._owners = memory, Owners(user_id=owner.user_id, path=owner.path)
-        self._saved, self._shown, self._current = saved, saved.text, ""
+        self.is_shown, self._saved = saved is not None, saved or Saved()
+        self._shown, self._current = self._saved.text, ""
         self._lock = threading.Lock()
 
     def text(self) -> str:

@@ -77,8 +77,10 @@ class MemoryServer(MCPServer[Any]):
         result = await call_next(ctx)
         if ctx.method not in {"initialize", "server/discover"} or not isinstance(result, dict):
             return result
-        manifest = await anyio.to_thread.run_sync(self.overview.text)
-        result["instructions"] = with_manifest(INSTRUCTIONS, manifest)
+        # On standard input, the client has an answer already, and this one is dropped.
+        if not self.overview.is_shown:
+            manifest = await anyio.to_thread.run_sync(self.overview.text)
+            result["instructions"] = with_manifest(INSTRUCTIONS, manifest)
         if ctx.method == "initialize":
             result["capabilities"] = capabilities(subscribe=False)
             self._sessions.append(ctx.session)
@@ -124,10 +126,10 @@ def build(
         owner: the user and the path within which it reads and writes; memories of no user when left out.
         read_only: serve no tool that changes the memory.
         memory_tool: serve Anthropic's memory tool as well.
-        saved: the manifest that clients have seen last, and where to keep it.
+        saved: the manifest that the client has seen already, and where to keep it.
     """
     tools = Tools(memory, owner or Owner(), read_only=read_only)
-    server = MemoryServer(memory, tools, Overview(memory, tools.owner, saved or Saved()))
+    server = MemoryServer(memory, tools, Overview(memory, tools.owner, saved))
     reading = ((tools.recall, _READ), (tools.context, _READ), (tools.memory, _READ if read_only else _CHANGE))
     writing = ((tools.remember, _ADD), (tools.correct, _CHANGE), (tools.feedback, _ADD))
     operations = (one.signature for one in OPERATIONS.values() if not (one.writes and read_only))
