@@ -49,9 +49,9 @@ class History:
         entries = store.journal_of(wanted) if isinstance(store, SupportsNodeJournal) else store.journal()
         for sequence, delta in ((entry.sequence, entry.delta) for entry in entries):
             put = (node for node in delta.nodes if node.id == wanted)
-            versions += [NodeVersion(sequence, delta.at, delta.reason, node) for node in put]
+            versions += [NodeVersion(sequence, delta.at, delta.reason, node, node.id) for node in put]
             if wanted in delta.removed_nodes:
-                versions.append(NodeVersion(sequence, delta.at, delta.reason, None))
+                versions.append(NodeVersion(sequence, delta.at, delta.reason, None, wanted))
         if not versions:
             raise UnknownIdError(f"no node {wanted!r} in the memory, now or in its past")
         return versions
@@ -62,9 +62,9 @@ class History:
         for sequence, delta in ((entry.sequence, entry.delta) for entry in self._session.store.journal()):
             put = [node for node in delta.nodes if node.scope.user_id == user_id]
             own.update(node.id for node in put)
-            versions += [NodeVersion(sequence, delta.at, delta.reason, node) for node in put]
+            versions += [NodeVersion(sequence, delta.at, delta.reason, node, node.id) for node in put]
             gone = (one for one in delta.removed_nodes if one in own)
-            versions += [NodeVersion(sequence, delta.at, delta.reason, None) for _ in gone]
+            versions += [NodeVersion(sequence, delta.at, delta.reason, None, one) for one in gone]
         return versions
 
     def undo(self, to: int | None = None, *, user_id: str | None = None) -> HistoryEntry | None:

@@ -293,6 +293,8 @@ class NodeVersion:
     reason: str
     node: MemoryNode | None
     """The version; None if the memory was removed."""
+    node_id: str
+    """The id of the memory."""
 
 
 @dataclass(frozen=True, slots=True)

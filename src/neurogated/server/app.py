@@ -1,0 +1,89 @@
+"""The app: its routes, and what surrounds them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated
+
+from neurogated.core.extras import needs_extra
+from neurogated.memory import NeuroGraphMemory
+from neurogated.server import knowledge, memories, models
+from neurogated.server.callers import bearer, grant_in
+from neurogated.server.errors import handle_errors
+from neurogated.server.guard import Guard
+from neurogated.server.keys import Grant, Keys
+from neurogated.server.limits import Limits
+from neurogated.server.metrics import CONTENT_TYPE, Metrics
+from neurogated.version import __version__
+
+with needs_extra("serve"):
+    from fastapi import APIRouter, Depends, FastAPI, HTTPException
+    from fastapi.responses import PlainTextResponse
+    from fastapi.routing import APIRoute
+    from starlette.staticfiles import StaticFiles
+
+_PAGE = Path(__file__).with_name("page")
+_FAILURES = (400, 401, 403, 404, 413, 421, 422, 429, 500, 503)
+
+
+def create_app(
+    memory: NeuroGraphMemory, keys: Keys | None = None, *, limits: Limits | None = None, hosts: Collection[str] = ()
+) -> FastAPI:
+    """Return the ASGI app of a memory, which stays open for as long as the app runs.
+
+    Args:
+        memory: the memory. Keys of other namespaces open their graphs, too.
+        keys: who may ask. Without keys, everyone who reaches the app sees all users, so bind it to loopback.
+        limits: of bodies and of requests in a second.
+        hosts: names of this computer besides those of loopback that requests without keys may ask.
+
+    Raises:
+        MissingExtraError: the extra `serve` is not installed.
+        ConfigError: the memory cannot open the namespace of a key.
+    """
+    keys, limits, metrics = keys or Keys(), limits or Limits(), Metrics()
+    own = memory.config.namespace
+    app = FastAPI(
+        title="neurogated",
+        version=__version__,
+        description="Memory for AI agents as a graph of typed edges.",
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=_operation_id,
+    )
+    names = {grant.namespace for grant in keys.grants.values()} - {own}
+    app.state.graphs = {own: memory, **{name: memory.in_namespace(name) for name in names}}
+    app.state.metrics, app.state.namespace = metrics, own
+    handle_errors(app)
+    failures: dict[int | str, dict[str, object]] = {status: {"model": models.Failure} for status in _FAILURES}
+    for router in (memories.router, knowledge.router):
+        app.include_router(router, prefix="/v1", responses=failures, dependencies=[Depends(bearer)])
+    app.include_router(_about(metrics, own))
+    if _PAGE.is_dir():
+        app.mount("/", StaticFiles(directory=_PAGE, html=True), name="page")
+    app.add_middleware(Guard, keys=keys, namespace=own, limits=limits, metrics=metrics, hosts=hosts)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name
+
+
+def _about(metrics: Metrics, namespace: str) -> APIRouter:
+    """Return the routes about the server itself."""
+    router = APIRouter(tags=["server"])
+
+    @router.get("/health")
+    async def health() -> models.Health:
+        """Say that the server can answer."""
+        return models.Health(version=__version__)
+
+    @router.get("/metrics", response_class=PlainTextResponse, dependencies=[Depends(bearer)])
+    async def requests(grant: Annotated[Grant, Depends(grant_in)]) -> PlainTextResponse:
+        """Return the metrics for Prometheus, with a key for all users of the server's own graph."""
+        if grant != Grant(namespace):
+            raise HTTPException(403, "metrics count the requests of all users; use a key for all users")
+        return PlainTextResponse(metrics.text(), media_type=CONTENT_TYPE)
+
+    return router

@@ -1,0 +1,75 @@
+"""`Caller`: the memory as the holder of a key sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, ParamSpec, TypeVar
+
+from neurogated.core.extras import needs_extra
+from neurogated.core.model import MemoryNode
+from neurogated.errors import UnknownIdError
+from neurogated.memory import NeuroGraphMemory
+from neurogated.server.keys import Grant
+
+with needs_extra("serve"):
+    from fastapi import Depends, HTTPException, Query, Request
+    from fastapi.security import HTTPBearer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. A caller sees the memories of one user, and those without an owner."""
+
+    memory: NeuroGraphMemory
+    """The graph of the key."""
+    user_id: str | None
+    """The user; None for the memories without an owner only."""
+    is_admin: bool
+    """Whether the key is for all users of the graph."""
+
+    async def run(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Await a blocking call in a thread of the memory."""
+        return await self.memory.aio.run(call, *args, **kwargs)
+
+    def visible(self, node_id: str) -> MemoryNode:
+        """Return a memory; raises UnknownIdError if there is none, or if it is another user's."""
+        for node in self.memory.store.get_nodes([node_id], missing_ok=True):
+            if node.scope.user_id in {self.user_id, None}:
+                return node
+        raise UnknownIdError(f"there is no memory {node_id!r}")
+
+    def changeable(self, node_id: str) -> MemoryNode:
+        """Return a memory that the caller may change: her own, or with a key for all users one without an owner."""
+        node = self.visible(node_id)
+        if node.scope.user_id is None and not self.is_admin:
+            raise HTTPException(403, f"the memory {node_id!r} is shared; only a key for all users changes it")
+        return node
+
+
+def grant_in(request: Request) -> Grant:
+    """Return the grant of a request's key; answers 401 without a known key."""
+    grant: Grant | None = request.state.grant
+    if grant is None:
+        raise HTTPException(401, "give a key of this server in the header 'Authorization: Bearer KEY'")
+    return grant
+
+
+def caller_of(
+    grant: Annotated[Grant, Depends(grant_in)],
+    request: Request,
+    user_id: Annotated[str | None, Query(description="The user, with a key for all users or without keys.")] = None,
+) -> Caller:
+    """Return the caller of a request; answers 403 if it names another user than that of its key."""
+    if grant.user_id is not None and user_id not in {grant.user_id, None}:
+        raise HTTPException(403, "this key is for another user")
+    memory: NeuroGraphMemory = request.app.state.graphs[grant.namespace]
+    return Caller(memory, grant.user_id or user_id, grant.user_id is None)
+
+
+bearer = HTTPBearer(auto_error=False, description="A key of this server; none is needed on loopback without keys.")
+CallerOf = Annotated[Caller, Depends(caller_of)]
+"""The type of a route's parameter `caller`."""

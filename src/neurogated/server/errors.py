@@ -1,0 +1,76 @@
+"""Errors as JSON: `{"error": {"type", "message", "request_id"}}` with a fitting status."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+
+from neurogated.core.extras import needs_extra
+from neurogated.errors import (
+    AmbiguousEdgeError,
+    ConfigError,
+    InputError,
+    LLMError,
+    MemoryClosedError,
+    NeurogatedError,
+    StorageError,
+    UnknownIdError,
+)
+
+with needs_extra("serve"):
+    from fastapi import FastAPI, Request
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import JSONResponse
+    from starlette.exceptions import HTTPException
+
+_log = logging.getLogger(__name__)
+
+_STATUS: dict[type[NeurogatedError], int] = {
+    UnknownIdError: 404,
+    InputError: 400,
+    ConfigError: 400,
+    AmbiguousEdgeError: 400,
+    LLMError: 502,
+    MemoryClosedError: 503,
+    StorageError: 503,
+}
+_OWN_FAULT = 500
+"""From this status on, the message may name files of the server, so it goes to the log only."""
+
+
+def error_response(request_id: str, status: int, message: str, kind: str = "") -> JSONResponse:
+    """Return an error as JSON; without a kind, its type is the phrase of the status."""
+    kind = kind or HTTPStatus(status).phrase.lower().replace(" ", "_")
+    headers = {"www-authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else None
+    error = {"type": kind, "message": message, "request_id": request_id}
+    return JSONResponse({"error": error}, status, headers)
+
+
+def handle_errors(app: FastAPI) -> None:
+    """Answer every error of an app as JSON, without a traceback."""
+
+    async def of_memory(request: Request, error: Exception) -> JSONResponse:
+        status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), _OWN_FAULT)
+        message = str(error)
+        if status >= _OWN_FAULT:
+            _log.error("request %s: %s: %s", request.state.request_id, type(error).__name__, message)
+            message = "the server cannot do this now; its log has the reason under this request id"
+        return error_response(request.state.request_id, status, message, type(error).__name__)
+
+    async def of_http(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class
+        return error_response(request.state.request_id, error.status_code, str(error.detail))
+
+    async def of_input(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class
+        told = (f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors())
+        return error_response(request.state.request_id, 422, "; ".join(told))
+
+    async def of_server(request: Request, _: Exception) -> JSONResponse:
+        # Starlette raises the error again after this answer, and uvicorn logs it.
+        return error_response(request.state.request_id, _OWN_FAULT, "the server failed; its log has the reason")
+
+    app.add_exception_handler(NeurogatedError, of_memory)
+    app.add_exception_handler(HTTPException, of_http)
+    app.add_exception_handler(RequestValidationError, of_input)
+    app.add_exception_handler(Exception, of_server)

@@ -1,0 +1,63 @@
+"""API keys: a file with the hash of each key, and what its holder may see."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from neurogated.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a request may see and change."""
+
+    namespace: str
+    """The graph."""
+    user_id: str | None = None
+    """The only user; None for all users of the graph."""
+
+
+class Keys:
+    """The keys of a server."""
+
+    def __init__(self, grants: Mapping[str, Grant] = MappingProxyType({})) -> None:
+        """Take the grants by the SHA-256 of their keys. A key has 256 random bits, so its hash needs no salt."""
+        self.grants = dict(grants)
+
+    @classmethod
+    def read(cls, file: Path) -> Keys:
+        """Return the keys of a file; none if there is no file. Raises ConfigError if it is not a file of keys."""
+        try:
+            stored = json.loads(file.read_text(encoding="utf-8"))
+            return cls({digest: Grant(**grant) for digest, grant in stored.items()})
+        except FileNotFoundError:
+            return cls()
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise ConfigError(f"{file} is not a file of keys ({error}); remove it and create new keys") from error
+
+    def create(self, file: Path, grant: Grant) -> str:
+        """Add a new key to the file, which only its owner may read, and return the key. It is stored as a hash only."""
+        key = f"ng-{secrets.token_urlsafe(32)}"
+        self.grants[_digest(key)] = grant
+        new = file.with_name(f"{file.name}.new")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
+            json.dump({digest: asdict(one) for digest, one in self.grants.items()}, opened, indent=2)
+        new.replace(file)
+        return key
+
+    def grant_of(self, authorization: str) -> Grant | None:
+        """Return the grant of a header `Authorization: Bearer KEY`; None if the key is missing or unknown."""
+        scheme, _, key = authorization.partition(" ")
+        return self.grants.get(_digest(key.strip())) if scheme.lower() == "bearer" else None
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()

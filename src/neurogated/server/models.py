@@ -1,0 +1,296 @@
+"""The JSON of requests and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from neurogated.context.model import CONTEXT_TOKENS
+from neurogated.core.extras import needs_extra
+
+with needs_extra("serve"):
+    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+def _attributes(value: object, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
+
+
+Name = Annotated[str, BeforeValidator(lambda kind: getattr(kind, "name", kind))]
+
+
+class _Asked(BaseModel):
+    """A body of a request. A field that it does not know is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Told(BaseModel):
+    """An answer, read from an object of the memory."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class Message(_Asked):
+    """A message of a conversation."""
+
+    content: Text
+    role: str = "user"
+    name: str | None = None
+    timestamp: datetime | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class _Fields(_Asked):
+    title: str | None = None
+    metadata: dict[str, Any] | None = None
+    timestamp: datetime | None = None
+    """When it was said or happened."""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    tags: list[str] | None = None
+    importance: float | None = Field(None, ge=0, le=1)
+    ttl: float | None = Field(None, gt=0, description="Lifetime in seconds.")
+
+
+class NewMemories(_Fields):
+    """Texts or messages to remember, in order."""
+
+    content: Text | Message | Annotated[list[Text | Message], Field(min_length=1)]
+    session_id: str | None = None
+    agent_id: str | None = None
+    path: list[str] = []
+
+
+class Change(_Fields):
+    """Changes of a memory; a field that is left out or null stays."""
+
+    content: Text | None = None
+
+
+class Question(_Asked):
+    """A question to the memory."""
+
+    query: Text
+    top_n: int | None = Field(None, ge=1, le=100)
+    session_id: str | None = None
+    agent_id: str | None = None
+    valid_at: datetime | None = None
+    min_score: float | None = None
+    explain: bool = Field(default=False, description="Also tell the flows of activation and the kernel.")
+
+
+class Task(_Asked):
+    """A task that needs a context."""
+
+    task: Text
+    token_budget: int = Field(CONTEXT_TOKENS, ge=1, le=100_000)
+    session_id: str | None = None
+    agent_id: str | None = None
+
+
+class Outcome(_Asked):
+    """The outcome of using memories."""
+
+    ids: list[str] = Field(min_length=1, max_length=1000)
+    outcome: Literal["success", "fail"] | Annotated[float, Field(ge=-1, le=1)] = "success"
+
+
+class Choice(_Asked):
+    """The answer to a conflict."""
+
+    choice: str = Field(description="The id of the right side, or `both`, or `supersede`.")
+    because: str | None = None
+
+
+class UndoTo(_Asked):
+    """How far to undo."""
+
+    to: int | None = Field(None, ge=0, description="A `sequence` of the history; the last change when left out.")
+
+
+class Owner(_Told):
+    """To whom a memory belongs."""
+
+    user_id: str | None
+    agent_id: str | None
+    session_id: str | None
+    path: tuple[str, ...]
+
+
+class Memory(_Told):
+    """A memory."""
+
+    id: str
+    content: str
+    title: str | None
+    kind: str
+    role: str | None
+    speaker: str | None
+    scope: Owner
+    created_at: datetime
+    timestamp: datetime | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    expires_at: datetime | None
+    importance: float
+    tags: tuple[str, ...]
+    metadata: dict[str, Any]
+
+
+class Step(_Told):
+    """A flow of activation over one edge."""
+
+    source_id: str
+    target_id: str
+    type: Name
+    weight: float
+    flow: float
+    hop: int
+
+
+class Recalled(_Told):
+    """A memory of a recall with its score, which is the sum of the contributions."""
+
+    node: Memory
+    score: float
+    parts: dict[str, float]
+    contributions: dict[str, float]
+    same_as: tuple[str, ...]
+    path: tuple[Step, ...]
+    flows: tuple[Step, ...]
+
+
+class Conflict(_Told):
+    """Two memories that cannot both stand as they are."""
+
+    id: str
+    first: str
+    second: str
+    kind: str
+    confidence: float
+    outcome: str
+    loser: str | None
+    status: str
+    because: str | None
+    reason: str
+    question: str
+    instruction: str
+    evidence: tuple[str, ...]
+    scope: Owner
+    created_at: datetime | None
+
+
+class Kernel(_Told):
+    """How strongly activation spreads over each type of edge for this question."""
+
+    weights: dict[Name, float]
+    against: dict[Name, float]
+    justification: str
+
+
+class Recall(_Told):
+    """The memories that a question recalled, best first."""
+
+    query: str
+    memories: tuple[Recalled, ...]
+    conflicts: tuple[Conflict, ...]
+    states: dict[str, str]
+    trust: float
+    notes: tuple[str, ...]
+    # A `core.Kernel` is a mapping, too, which pydantic would read by its keys.
+    kernel: Annotated[Kernel | None, BeforeValidator(lambda one: one and _attributes(one, Kernel.model_fields))]
+
+
+class Context(_Told):
+    """Memories as text for a prompt."""
+
+    text: str
+    tokens: int
+    budget: int
+    memories: tuple[Recalled, ...]
+    conflicts: tuple[Conflict, ...]
+    notes: tuple[str, ...]
+
+
+class Fact(_Told):
+    """What is known of a subject."""
+
+    id: str
+    statement: str
+    subject: str
+    attribute: str
+    value: str
+    confidence: float
+    is_denied: bool
+    valid_from: datetime | None
+    valid_to: datetime | None
+    timestamp: datetime | None
+    sources: tuple[str, ...]
+    scope: Owner
+
+
+class Version(BaseModel):
+    """What a change did to one memory."""
+
+    id: str
+    action: Literal["written", "deleted"]
+    content: str = Field(description="Its text after the change, or before its deletion.")
+
+
+class Entry(BaseModel):
+    """A change of the memory."""
+
+    at: datetime
+    sequence: int | None = Field(description="What `undo` takes as `to`; null in the history of one user.")
+    reason: str | None = Field(description="Null in the history of one user.")
+    memories: tuple[Version, ...] = Field(description="The memories of the user that it changed.")
+
+
+class Page(BaseModel):
+    """Memories in the order they were added, newest last, and the cursor of the next page."""
+
+    memories: list[Memory]
+    cursor: str | None
+
+
+class Ids(BaseModel):
+    """The ids of memories, in order."""
+
+    ids: list[str]
+
+
+class Count(BaseModel):
+    """How many things changed."""
+
+    count: int
+
+
+class Undone(BaseModel):
+    """Whether there was a change to take back."""
+
+    undone: bool
+
+
+class Health(BaseModel):
+    """That the server can answer."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+
+
+class ErrorText(BaseModel):
+    """An error."""
+
+    type: str
+    message: str
+    request_id: str
+
+
+class Failure(BaseModel):
+    """The answer to a request that failed."""
+
+    error: ErrorText

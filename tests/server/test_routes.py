@@ -1,0 +1,131 @@
+"""The routes of a server without keys, on loopback."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.served import Servers, client
+
+
+@pytest.fixture(scope="module")
+def url(servers: Servers) -> str:
+    return servers.start()
+
+
+@pytest.fixture
+def ana(url: str, request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
+    with client(url, user_id=request.node.name) as found:
+        yield found
+
+
+def add(to: httpx.Client, *texts: str) -> list[str]:
+    answer = to.post("/v1/memories", json={"content": list(texts)})
+    assert answer.status_code == 201, answer.text
+    ids: list[str] = answer.json()["ids"]
+    return ids
+
+
+def test_a_memory_is_added_read_recalled_changed_and_deleted(ana: httpx.Client) -> None:
+    (known,) = add(ana, "Ana collects old maps of Lyon.")
+    assert ana.get(f"/v1/memories/{known}").json()["content"] == "Ana collects old maps of Lyon."
+    recalled = ana.post("/v1/recall", json={"query": "What does Ana collect?", "explain": True}).json()
+    assert recalled["memories"][0]["node"]["id"] == known
+    assert recalled["kernel"]["weights"]
+    changed = ana.patch(f"/v1/memories/{known}", json={"content": "Ana collects stamps.", "tags": ["hobby"]}).json()
+    assert (changed["content"], changed["tags"]) == ("Ana collects stamps.", ["hobby"])
+    assert ana.post("/v1/feedback", json={"ids": [known], "outcome": 0.5}).status_code == 200
+    assert "stamps" in ana.post("/v1/context", json={"task": "a present for Ana, who collects"}).json()["text"]
+    assert ana.delete(f"/v1/memories/{known}").json() == {"count": 1}
+    assert ana.get(f"/v1/memories/{known}").status_code == 404
+
+
+def test_messages_of_a_session_are_remembered_with_their_speakers(ana: httpx.Client) -> None:
+    said = [{"content": "My cat is called Minou.", "name": "Ana"}, {"role": "assistant", "content": "A fine name!"}]
+    answer = ana.post("/v1/memories", json={"content": said, "session_id": "s1"}).json()
+    assert len(answer["ids"]) == 2
+    first = ana.get(f"/v1/memories/{answer['ids'][0]}").json()
+    assert (first["speaker"], first["kind"], first["scope"]["session_id"]) == ("Ana", "turn", "s1")
+
+
+def test_pages_list_every_memory_once_even_if_the_last_one_shown_is_deleted(ana: httpx.Client) -> None:
+    ids = add(ana, *(f"Note {number} is about topic {number}." for number in range(7)))
+    seen: list[str] = []
+    cursor: dict[str, Any] = {}
+    while True:
+        page = ana.get("/v1/memories", params={"limit": 3, **cursor}).json()
+        seen += [one["id"] for one in page["memories"]]
+        if page["cursor"] is None:
+            break
+        assert ana.delete(f"/v1/memories/{seen[-1]}").status_code == 200
+        cursor = {"cursor": page["cursor"]}
+    assert seen == ids
+
+
+def test_a_conflict_is_listed_and_resolved(ana: httpx.Client) -> None:
+    add(ana, "My birthday is on 3 May.")
+    (later,) = add(ana, "My birthday is on 4 June.")
+    (conflict,) = ana.get("/v1/conflicts", params={"status": "all"}).json()
+    choice = {"choice": later, "because": "she said so"}
+    resolved = ana.post(f"/v1/conflicts/{conflict['id']}/resolve", json=choice).json()
+    assert (resolved["status"], resolved["because"]) == ("resolved", "she said so")
+    assert ana.get("/v1/conflicts").json() == []
+
+
+def test_facts_keep_what_held_before(ana: httpx.Client) -> None:
+    add(ana, "I live in Lyon.")
+    add(ana, "I moved to Paris.")
+    homes = ana.get("/v1/facts", params={"attribute": "home"}).json()
+    assert [(fact["value"], fact["valid_to"] is None) for fact in homes] == [("Lyon", False), ("Paris", True)]
+
+
+def test_undo_takes_back_the_last_change_of_the_user_only(ana: httpx.Client, url: str) -> None:
+    (mine,) = add(ana, "A note of mine.")
+    with client(url, user_id="another") as other:
+        (others,) = add(other, "A note of another user.")
+        assert [[one["id"] for one in entry["memories"]] for entry in ana.get("/v1/history").json()] == [[mine]]
+        assert ana.post("/v1/undo").json() == {"undone": True}
+        assert ana.get(f"/v1/memories/{mine}").status_code == 404
+        assert other.get(f"/v1/memories/{others}").status_code == 200
+        newest = ana.get("/v1/history").json()[0]["memories"]
+    assert newest == [{"id": mine, "action": "deleted", "content": "A note of mine."}]
+
+
+def test_a_user_is_deleted_with_all_her_memories(ana: httpx.Client) -> None:
+    add(ana, "One note.", "Another note.")
+    assert ana.delete("/v1/memories").json() == {"count": 2}
+    assert ana.get("/v1/memories").json()["memories"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/v1/memories/unknown", None, 404),
+        ("GET", "/v1/nowhere", None, 404),
+        ("PUT", "/v1/memories", None, 405),
+        ("GET", "/v1/memories?limit=0", None, 422),
+        ("GET", "/v1/memories?cursor=chunk-1", None, 400),
+        ("POST", "/v1/recall", {"query": " "}, 400),
+        ("POST", "/v1/recall", {"query": "Who?", "unknown": 1}, 422),
+        ("POST", "/v1/memories", {"content": [{"content": "hi", "id": "mine"}]}, 422),
+        ("POST", "/v1/undo", {"to": 10**6}, 400),
+        ("POST", "/v1/conflicts/unknown/resolve", {"choice": "both"}, 404),
+    ],
+)
+def test_an_error_is_json_with_a_fitting_status(url: str, method: str, path: str, body: object, status: int) -> None:
+    answer = httpx.request(method, f"{url}{path}", json=body, headers={"X-Request-Id": "mine-1"})
+    assert answer.status_code == status, answer.text
+    error = answer.json()["error"]
+    assert error["request_id"] == answer.headers["x-request-id"] == "mine-1"
+    assert error["type"]
+    assert error["message"]
+
+
+def test_the_description_names_every_answer(ana: httpx.Client) -> None:
+    told = ana.get("/openapi.json").json()
+    operations = [operation for path in told["paths"].values() for operation in path.values()]
+    assert len({operation["operationId"] for operation in operations}) == len(operations)
+    for operation in operations:
+        answers = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
+        assert all("$ref" in str(answer) or "text/plain" in str(answer) for answer in answers), operation["operationId"]
