@@ -167,3 +167,20 @@ def test_compacting_removes_the_saved_manifests(tmp_path: Path) -> None:
         assert "bees" in saved_manifest(["--save_dir", str(tmp_path)]).text
         memory.admin.compact()
     assert list((tmp_path / "manifests").iterdir()) == []
+
+
+def test_words_of_others_and_of_deleted_memories_are_not_shown(tmp_path: Path) -> None:
+    words = ["mcp", "--save_dir", str(tmp_path)]
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        memory.add(["Ana keeps bees.", "Ana sells honey."], user_id="ana")
+        ids = memory.add(["The office door is red.", "The office has a garden."])
+        shown = build(memory, saved=saved_manifest(words)).overview.text()
+        assert "office" in shown
+        assert not {"bees", "honey", "Ana"}.intersection(shown.split())
+        assert "office" not in build(memory, Owner(path=("house",))).overview.text()
+        running, starting = build(memory, saved=saved_manifest(words)), build(memory, saved=saved_manifest(words))
+        assert running.overview.text() == shown
+        with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as other:
+            other.delete(ids)
+        assert running.overview.text() == starting.overview.text() == ""
+    assert "office" not in saved_manifest(words).text

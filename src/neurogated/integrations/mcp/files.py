@@ -8,7 +8,7 @@ from typing import Any, Literal
 from neurogated.core.extras import needs_extra
 from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.anthropic_memory import MemoryTool
-from neurogated.integrations.mcp.tools import Owner, Result
+from neurogated.integrations.mcp.tools import Owner
 from neurogated.memory import NeuroGraphMemory
 
 with needs_extra("anthropic"):
@@ -19,7 +19,7 @@ with needs_extra("anthropic"):
 _COMMAND = pydantic.TypeAdapter[Any](BetaMemoryTool20250818Command)
 
 
-def file_tool(memory: NeuroGraphMemory, owner: Owner, *, read_only: bool) -> Callable[..., Result]:
+def file_tool(memory: NeuroGraphMemory, owner: Owner, *, read_only: bool) -> Callable[..., str]:
     """Return the tool for the files of a user.
 
     Raises:
@@ -41,13 +41,13 @@ def file_tool(memory: NeuroGraphMemory, owner: Owner, *, read_only: bool) -> Cal
         insert_text: str | None = None,
         old_path: str | None = None,
         new_path: str | None = None,
-    ) -> Result:
+    ) -> str:
         """Read and write notes as text files below /memories. `rename` takes old_path and new_path, all else path."""
         given = {name: value for name, value in locals().items() if value is not None}
         if read_only and command != "view":
             raise InputError(f"{command} changes files, but only reading is allowed here")
         try:
-            return {"result": str(files.execute(_COMMAND.validate_python(given)))}
+            return str(files.execute(_COMMAND.validate_python(given)))
         except (ToolError, pydantic.ValidationError) as error:
             raise InputError(str(error)) from error
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import threading
 from pathlib import Path
 
-from neurogated.components.manifest import Owners
 from neurogated.errors import NeurogatedError
 from neurogated.integrations.mcp.prepared import Saved
 from neurogated.integrations.mcp.tools import Owner
@@ -27,24 +25,23 @@ class Overview:
 
     def __init__(self, memory: NeuroGraphMemory, owner: Owner, saved: Saved | None) -> None:
         """Take the text that the client has seen; None if it has seen nothing."""
-        self._memory, self._owners = memory, Owners(user_id=owner.user_id, path=owner.path)
+        self._memory, self._owner = memory, owner
         self.is_shown, self._saved = saved is not None, saved or Saved()
-        self._shown, self._current = self._saved.text, ""
-        self._lock = threading.Lock()
+        self._shown: str = self._saved.text
+        self._current: str | None = None
 
     def text(self) -> str:
         """Return the manifest; an empty text if there are no memories."""
         try:
-            current = self._memory.manifest.text(**self._owners) if self._count() else ""
+            current = self._memory.manifest.text(**self._owner.scope) if self._count() else ""
         except NeurogatedError as error:
             _log.warning("the manifest is left out: %s", error)
             return ""
-        with self._lock:
-            if current != self._current and (self._current or not self._fits()):
-                self._shown = current
-                self._save()
-            self._current = current
-            return self._shown
+        if current != self._current and (self._current is not None or not self._fits()):
+            self._shown = current
+            self._save()
+        self._current = current
+        return self._shown
 
     def has_changed(self) -> bool:
         """Return whether the text is another than before."""
@@ -52,7 +49,7 @@ class Overview:
         return self.text() != before
 
     def _count(self) -> int:
-        return self._memory.manifest.get(**self._owners).nodes
+        return self._memory.manifest.get(**self._owner.scope).nodes
 
     def _fits(self) -> bool:
         """Return whether the saved text may stay: deletions remove its file, and few memories are new."""

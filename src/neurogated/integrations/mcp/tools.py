@@ -69,16 +69,15 @@ class Prepared(TypedDict):
     conflicts: list[Question]
 
 
-class Done(TypedDict):
-    """The effect of a change."""
-
-    done: str
+Value = dict[str, Any] | list[dict[str, Any] | str] | str | int | float | None
+"""What expressions return."""
 
 
-class Result(TypedDict):
-    """The value of an expression."""
+class Scope(TypedDict):
+    """The arguments of calls of the memory."""
 
-    result: dict[str, Any] | list[dict[str, Any] | str] | str | int | float | None
+    user_id: str | None
+    path: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +86,11 @@ class Owner:
 
     user_id: str | None = None
     path: tuple[str, ...] = ()
+
+    @property
+    def scope(self) -> Scope:
+        """The arguments of calls of the memory."""
+        return {"user_id": self.user_id, "path": self.path}
 
 
 class Tools:
@@ -114,14 +118,8 @@ class Tools:
         timestamp: Annotated[str | None, Field(description="ISO time at which it was said or happened")] = None,
     ) -> Remembered:
         """Store one statement that should last beyond this conversation. Returns its id when it is on disk."""
-        ids = self._memory.add(
-            text,
-            user_id=self.owner.user_id,
-            path=self.owner.path,
-            tags=tags,
-            importance=importance,
-            timestamp=timestamp,
-        )
+        scope = self.owner.scope
+        ids = self._memory.add(text, **scope, tags=tags, importance=importance, timestamp=timestamp)
         return {"ids": ids}
 
     def recall(
@@ -131,7 +129,7 @@ class Tools:
         self._catch_up()
         if not self._loaded.is_set():
             return self._by_keywords(query, limit)
-        recall = self._memory.recall(query, top_n=limit, user_id=self.owner.user_id, path=self.owner.path)
+        recall = self._memory.recall(query, top_n=limit, **self.owner.scope)
         found = [Found(**_shown(memory.node), score=round(memory.score, 3)) for memory in recall]
         return {"memories": found, "notes": list(recall.notes)}
 
@@ -145,16 +143,16 @@ class Tools:
                 description="update: the new text; resolve: 'both', 'supersede' or the id of the memory that is right"
             ),
         ] = None,
-    ) -> Done:
+    ) -> str:
         """Change a memory: `update` replaces its text, `forget` deletes it, `resolve` settles a conflict."""
         if action == "resolve":
             self._checked_conflict(id)
-            return {"done": f"resolved: {self._memory.conflicts.resolve(id, _given(action, text)).status}"}
+            return f"resolved: {self._memory.conflicts.resolve(id, _given(action, text)).status}"
         self.get(id, own=True)
         if action == "forget":
             self._memory.delete(id)
-            return {"done": "forgotten"}
-        return {"done": f"updated: {self._memory.update(id, _given(action, text)).content}"}
+            return "forgotten"
+        return f"updated: {self._memory.update(id, _given(action, text)).content}"
 
     def feedback(
         self,
@@ -162,12 +160,12 @@ class Tools:
         outcome: Annotated[
             Literal["success", "fail"], Field(description="whether they helped together, or misled")
         ] = "success",
-    ) -> Done:
+    ) -> str:
         """Say whether recalled memories helped. The memory learns to recall them sooner or later."""
         for one in ids:
             self.get(one)
         learned = self._memory.feedback(ids, outcome)
-        return {"done": f"learned from {len(ids) - len(learned.gone)} memories"}
+        return f"learned from {len(ids) - len(learned.gone)} memories"
 
     def context(
         self,
@@ -176,7 +174,7 @@ class Tools:
     ) -> Prepared:
         """Prepare a larger task: memories as text within a budget of tokens, and open conflicts with their ids."""
         self._catch_up()
-        context = self._memory.get_context(task, token_budget, user_id=self.owner.user_id, path=self.owner.path)
+        context = self._memory.get_context(task, token_budget, **self.owner.scope)
         return {
             "text": context.text,
             "ids": [memory.id for memory in context],
@@ -186,13 +184,11 @@ class Tools:
     def memory(
         self,
         expression: Annotated[str, Field(description='such as (trace "id" 2) or (query (where (= kind "event")))')],
-    ) -> Result:
+    ) -> Value:
         """Run one expression, for what no other tool does."""
         self._catch_up()
-        owner = self.owner
-        return {
-            "result": self._memory.execute(expression, user_id=owner.user_id, path=owner.path, read_only=self.read_only)
-        }
+        value: Value = self._memory.execute(expression, **self.owner.scope, read_only=self.read_only)
+        return value
 
     def get(self, node_id: str, *, own: bool = False) -> MemoryNode:
         """Return a memory of the owner; `own` excludes memories that belong to no user.
@@ -200,7 +196,7 @@ class Tools:
         Raises UnknownIdError if the id is not in the scope.
         """
         self._catch_up()
-        found = self._memory.find(only_ids=[node_id], user_id=self.owner.user_id, path=self.owner.path)
+        found = self._memory.find(only_ids=[node_id], **self.owner.scope)
         if not found or (own and found[0].scope.user_id != self.owner.user_id):
             raise UnknownIdError(f"there is no memory {node_id!r}")
         return found[0]
@@ -213,7 +209,7 @@ class Tools:
                 pass
 
     def _by_keywords(self, query: str, limit: int) -> Recalled:
-        view = self._memory.view(user_id=self.owner.user_id, path=self.owner.path)
+        view = self._memory.view(**self.owner.scope)
         rows, scores = self._memory.store.keyword_rows(query, limit, view)
         nodes = self._memory.store.get_nodes([view.ids[row] for row in rows])
         found = [Found(**_shown(node), score=round(float(score), 3)) for node, score in zip(nodes, scores, strict=True)]
