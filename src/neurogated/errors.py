@@ -38,10 +38,12 @@ class ExpressionError(InputError):
 
     Attributes:
         line, column: the place of the fault, both from 1.
+        is_unfinished: whether more text could complete the expression.
     """
 
-    def __init__(self, fault: str, text: str, at: int) -> None:
+    def __init__(self, fault: str, text: str, at: int, *, is_unfinished: bool = False) -> None:
         """Take what is wrong with `text` at a position from 0."""
+        self.is_unfinished = is_unfinished
         self.line, self.column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
         super().__init__(f"{fault} (line {self.line}, column {self.column})")
 

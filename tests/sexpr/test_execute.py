@@ -9,7 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryNode
+from neurogated.core.scope import Scope
 from neurogated.errors import ExpressionError, InputError, NeurogatedError, UnknownIdError
 from neurogated.sexpr import check, write
 from neurogated.sexpr.cypher import TEXTS
@@ -132,6 +135,42 @@ def test_a_user_cannot_connect_shared_memories_for_all_users(memory: NeuroGraphM
     assert memory.execute('(associate "r" "b" "likes")')["relation"] == "likes"
 
 
+def test_a_user_settles_own_conflicts_only(memory: NeuroGraphMemory) -> None:
+    memory.add("Ana lives in Lyon.", id="old")
+    memory.add("Ana lives in Oslo.", id="new")
+    (shared,) = memory.execute('(conflicts "all")')
+    expression = f'(resolve "{shared["id"]}" "both")'
+    with pytest.raises(UnknownIdError):
+        memory.execute(expression, user_id="ana")
+    with pytest.raises(UnknownIdError):
+        memory.conflicts.resolve(shared["id"], "both", user_id="ana")
+    assert memory.execute(expression)["status"] == "resolved"
+
+
+def test_a_long_text_has_the_ids_of_its_chunks(memory: NeuroGraphMemory) -> None:
+    text = " ".join(f"The heron number {one} stood at the old pier of the harbour." for one in range(400))
+    ids = memory.execute(f'(remember "{text}")')
+    assert len(ids) > 1
+    assert ids == [one.id for one in memory.list()]
+
+
+def test_activation_is_at_most_one_and_stays_within_the_scope(filled: NeuroGraphMemory) -> None:
+    filled.add("Ana took a tram.", id="tagged", user_id="ana", tags=["tram"])
+    for one in ("a", "b", "tagged"):
+        filled.execute(f'(associate "c" "{one}" "x" 1)', user_id="ana")
+    reached = filled.graph.activate(["a", "b", "c", "tagged"], 10, 1.0, user_id="ana")
+    assert max(reached.values()) == 1.0
+    assert set(filled.graph.activate(["tagged"], 10, 1.0, user_id="ana", tags=["tram"])) == {"tagged"}
+    assert filled.graph.trace("tagged", 10, user_id="ana", tags=["tram"]) == []
+
+
+def test_a_memory_without_a_vector_has_no_similarity(filled: NeuroGraphMemory) -> None:
+    filled.store.apply(GraphDelta(nodes=(MemoryNode("bare", "No vector.", scope=Scope("ana")),)))
+    with pytest.raises(InputError):
+        filled.graph.associate("a", "bare", "semantic", user_id="ana")
+    assert filled.graph.associate("a", "bare", "x", user_id="ana").relation == "x"
+
+
 def test_reading_only_refuses_what_writes(filled: NeuroGraphMemory) -> None:
     with pytest.raises(InputError):
         filled.execute('(remember "x")', read_only=True)
@@ -185,6 +224,7 @@ def test_any_text_is_a_call_or_a_fault(text: str) -> None:
     assert _is_read(text)
 
 
+@pytest.mark.slow
 @pytest.mark.nightly
 @given(text=st.one_of(st.text(), expressions.map(write), st.text("()'\"\\; :a1.\n"), calls()))
 @settings(max_examples=100_000)

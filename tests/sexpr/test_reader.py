@@ -8,6 +8,7 @@ from hypothesis import given
 
 from neurogated.errors import ExpressionError
 from neurogated.sexpr import OPERATIONS, Atom, Form, Symbol, check, read, write
+from neurogated.sexpr.reader import LONGEST, MOST
 from tests.sexpr.random_expressions import expressions
 
 
@@ -65,14 +66,25 @@ def test_a_fault_has_its_place(text: str, line: int, column: int) -> None:
         " " * 10**7,
         ";" * 10**7,
         "1" * 10**7,
+        "(" + " 1" * 5_000_000 + ")",
+        "()" * 5_000_000,
     ],
-    ids=["text", "escapes", "deep", "deep quotes", "blanks", "comment", "digits"],
+    ids=["text", "escapes", "deep", "deep quotes", "blanks", "comment", "digits", "atoms", "forms"],
 )
 def test_large_texts_are_read_or_refused_at_once(text: str) -> None:
     begin = time.process_time()
     with contextlib.suppress(ExpressionError):
         read(text)
     assert time.process_time() - begin < 0.2
+
+
+def test_an_expression_beyond_a_limit_is_refused_where_it_exceeds_it() -> None:
+    full = "(" + "1 " * (MOST - 1) + ")"
+    assert read(full) == read(write(read(full)))
+    for text, at in ((f"({full})", len(full) - 1), (f'"{" " * LONGEST}"', LONGEST + 1)):
+        with pytest.raises(ExpressionError) as caught:
+            read(text)
+        assert caught.value.column == at
 
 
 def test_a_thousand_forms_may_be_nested() -> None:

@@ -11,7 +11,7 @@ from neurogated.core.derivation import sources_of
 from neurogated.core.filters import Filter
 from neurogated.core.judgements import Relation
 from neurogated.core.model import checked_count
-from neurogated.core.scope import ScopeFilter, UserChoice
+from neurogated.core.scope import ANY_USER, ScopeFilter, UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.knowledge.effects import Effect, effect_of
 from neurogated.knowledge.judge.texts import Content, compare_contents
@@ -78,7 +78,9 @@ class Conflicts:
         explained = self._session.explained(found[::-1][:limit])
         return [replace(one, evidence=answers_to(store, one, _EVIDENCE)) for one in explained]
 
-    def resolve(self, conflict_id: str, keep: str, *, because: str | None = None) -> Conflict:
+    def resolve(
+        self, conflict_id: str, keep: str, *, because: str | None = None, user_id: UserChoice = ANY_USER
+    ) -> Conflict:
         """Give a conflict an outcome, in one delta that `undo` takes back. A later call gives it another outcome.
 
         Args:
@@ -87,6 +89,7 @@ class Conflicts:
                 and held at no time. Or `both`: both stand. Or `supersede`: the side that began earlier holds until the
                 other begins. The id of a side comes first.
             because: the reason, such as the answer of the user.
+            user_id: settle only a conflict of this user's own memories; None: of memories without an owner.
 
         Raises:
             UnknownIdError: there is no such conflict, or one of its memories is gone.
@@ -97,7 +100,7 @@ class Conflicts:
         resolved: builtins.list[Conflict] = []
 
         def outcome() -> GraphDelta:
-            conflict = self._conflict(conflict_id)
+            conflict = self._conflict(conflict_id, user_id)
             store = self._session.store
             delta, after = resolution(store, conflict, self._answer(conflict, keep), because, self._session.clock())
             resolved.append(after)
@@ -132,9 +135,9 @@ class Conflicts:
             )
         return sides[0]
 
-    def _conflict(self, conflict_id: str) -> Conflict:
+    def _conflict(self, conflict_id: str, user_id: UserChoice = ANY_USER) -> Conflict:
         store, wanted = self._session.store, checked_text("the id of a conflict", conflict_id)
         found = conflicts_in(store.view(), store.get_nodes([wanted], missing_ok=True))
-        if not found:
+        if not found or user_id not in (ANY_USER, found[0].scope.user_id):
             raise UnknownIdError(f"there is no conflict {conflict_id!r}; conflicts.list() lists them")
         return found[0]

@@ -11,7 +11,7 @@ import numpy as np
 from neurogated.components.conflicts import Conflicts
 from neurogated.components.context import AgentContext
 from neurogated.components.facts import Facts
-from neurogated.components.graph import Graph, Step
+from neurogated.components.graph import Graph, Step, admitted_rows
 from neurogated.components.learning import Learning
 from neurogated.components.pages import listed_by
 from neurogated.components.recalls import Recalls
@@ -25,6 +25,7 @@ from neurogated.core.filters import Condition, FilterOptions, owned
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import NODE_KINDS
 from neurogated.core.scope import Scope
+from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.document import Document
 from neurogated.plasticity.plasticity_engine import Outcome
@@ -65,7 +66,7 @@ class _Runner:
 
     def remember(
         self, text: str, kind: str | None, importance: float | None, ttl: timedelta | None, tags: Sequence[str]
-    ) -> str:
+    ) -> str | list[str]:
         is_kind = kind is None or kind in NODE_KINDS
         document = Document.from_text(
             text,
@@ -79,8 +80,8 @@ class _Runner:
             ttl=ttl,
             tags=tags,
         )
-        ((first, *_),) = self._texts.store([document])
-        return first
+        (ids,) = self._texts.store([document])
+        return ids[0] if len(ids) == 1 else ids
 
     def recall(self, query: str, limit: int) -> list[dict[str, Any]]:
         options = cast("RecallOptions", {"top_n": limit, **self._filters})
@@ -93,7 +94,7 @@ class _Runner:
         return {**ends, "type": edge.type.name, "relation": edge.relation, "weight": edge.weight}
 
     def feedback(self, ids: Sequence[str], outcome: Outcome) -> dict[str, Any]:
-        self._graph.visible(self._filters).rows(ids)
+        admitted_rows(self._view(), ids)
         return {"edges": int(Learning(self._session).feedback(ids, outcome))}
 
     def trace(self, start: str, depth: int) -> list[dict[str, Any]]:
@@ -134,8 +135,10 @@ class _Runner:
         return Learning(self._session).consolidate(user_id=self._scope.user_id, progress=False)
 
     def stats(self) -> dict[str, Any]:
-        view = self._graph.visible(self._filters)
-        rows, edges = view.live_nodes(), view.live_edges()
+        view = self._view()
+        rows, edges = view.admitted_nodes(), view.live_edges()
+        ends = (view.edge_source[edges].astype(np.int64), view.edge_target[edges].astype(np.int64))
+        edges = edges[view.admitted(ends[0]) & view.admitted(ends[1])]
         energy = EnergyLaw(self._session.config.metabolism).energy(view, rows, self._session.now())
         kinds, types = view.kind.take(rows), view.edge_type[edges]
         return {
@@ -161,7 +164,8 @@ class _Runner:
     def resolve(self, name: str, keep: str, because: str | None) -> dict[str, Any]:
         if all(one.id != name for one in self._own_conflicts(None)):
             raise UnknownIdError(f"there is no conflict {name!r}; (conflicts) lists them")
-        return _conflict(Conflicts(self._session).resolve(name, keep, because=because))
+        settled = Conflicts(self._session).resolve(name, keep, because=because, user_id=self._scope.user_id)
+        return _conflict(settled)
 
     def context(self, task: str, tokens: int) -> dict[str, Any]:
         found = self._context.build(task, tokens, explain=False, count_tokens=None, **self._filters)
@@ -169,6 +173,9 @@ class _Runner:
 
     def explain(self, call: Call) -> dict[str, Any]:
         return explain(call, self._filters)
+
+    def _view(self) -> GraphView:
+        return self._session.store.view(filters=listed_by(self._session, self._filters))
 
     def _own_conflicts(self, status: Status | None) -> list[Conflict]:
         """Return the conflicts of which the filters admit both sides."""

@@ -15,11 +15,12 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import FilterOptions
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryEdge, checked_count, checked_unit
-from neurogated.core.view import GraphView
+from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.retrieval.activation import SpreadingActivation
 from neurogated.session import Notice, Session
 from neurogated.sexpr.values import EDGE_TYPES
+from neurogated.utils.vector_utils import cosine_similarity
 
 
 class Step(NamedTuple):
@@ -35,6 +36,17 @@ class Step(NamedTuple):
     weight: float
     depth: int
     """The number of the step from the start, from 1."""
+
+
+def admitted_rows(view: GraphView, ids: Sequence[str]) -> Rows:
+    """Return the rows of memories that a view admits; others are unknown ids to the caller.
+
+    Raises:
+        UnknownIdError: the view does not admit such a memory.
+    """
+    rows = view.rows(ids)
+    hidden = rows[~view.admitted(rows)]
+    return view.without(np.unique(hidden), np.empty(0, dtype=np.int64)).rows(ids)
 
 
 class Graph:
@@ -68,34 +80,37 @@ class Graph:
             InputError: a value is invalid, or a user would connect two memories without an owner.
         """
         checked_unit("weight of", "an association", weight)
-        kind = EDGE_TYPES.get(relation or "", EdgeType.ASSOC)
         made: builtins.list[MemoryEdge] = []
 
         def plan() -> GraphDelta:
             made.clear()
-            edge = self._edge(source, target, kind, weight, filters)
-            made.append(replace(edge, relation=relation or edge.relation) if kind is EdgeType.ASSOC else edge)
+            made.append(self._edge(source, target, relation, weight, filters))
             return GraphDelta(edges=tuple(made), reason="associate", at=self._session.clock())
 
         self._session.commit(plan, lambda _: Notice("changed"))
         return made[0]
 
-    def _edge(self, source: str, target: str, kind: EdgeType, weight: float, filters: FilterOptions) -> MemoryEdge:
+    def _edge(
+        self, source: str, target: str, relation: str | None, weight: float, filters: FilterOptions
+    ) -> MemoryEdge:
         store, now = self._session.store, self._session.clock()
-        view = self.visible(filters)
-        rows = view.rows((source, target))
+        kind = EDGE_TYPES.get(relation or "", EdgeType.ASSOC)
+        view = self._view(filters)
+        rows = admitted_rows(view, (source, target))
         users = {view.scope_of(row).user_id for row in rows.tolist()}
         if users == {None} and filters.get("user_id") is not None:
             raise InputError("both memories belong to nobody, so a user cannot connect them for all users")
         if not kind.plastic:
             first, second = (node.embedding for node in store.get_nodes([source, target]))
-            similarity = float(np.dot(np.asarray(first), np.asarray(second)))
-            return MemoryEdge(source, target, kind, min(1.0, max(0.0, similarity)), now)
+            if first is None or second is None:
+                raise InputError(f"{source!r} or {target!r} has no vector, so name another relation than {relation!r}")
+            return MemoryEdge(source, target, kind, max(0.0, float(cosine_similarity(first, second))), now)
+        words = relation if kind is EdgeType.ASSOC else None
         if view.edge_rows(rows[:1], rows[1:], kind)[0] < 0:
-            return MemoryEdge(source, target, kind, weight, now)
+            return MemoryEdge(source, target, kind, weight, now, relation=words)
         known = store.get_edge(source, target, kind)
         stronger = min(1.0, max(known.weight, weight) + self._session.config.HEBBIAN_LEARNING_RATE)
-        return replace(known, weight=stronger, last_activated=now)
+        return replace(known, weight=stronger, last_activated=now, relation=words or known.relation)
 
     def trace(self, start: str, depth: int = 3, **filters: Unpack[FilterOptions]) -> builtins.list[Step]:
         """Return a step to each memory within `depth` edges of `start`, nearest first, by the strongest edge.
@@ -111,7 +126,7 @@ class Graph:
         self, source: str, target: str, depth: int = 6, **filters: Unpack[FilterOptions]
     ) -> builtins.list[Step] | None:
         """Return the steps of a shortest path of at most `depth` edges; None if there is none."""
-        self.visible(filters).row(target)
+        admitted_rows(self._view(filters), [target])
         before: dict[str, Step] = {}
         for step in self._steps(source, depth, filters):
             before[step.target] = step
@@ -133,10 +148,10 @@ class Graph:
         threshold: float = 0.1,
         **filters: Unpack[FilterOptions],
     ) -> dict[str, float]:
-        """Return the activation of the memories that it reaches from `seeds`, strongest first.
+        """Return the activation of the memories that it reaches from `seeds`, strongest first; at most 1.
 
         Each seed starts with 1. A memory passes its activation, times the weight of the edge, times `decay`, to each
-        neighbour.
+        neighbour, whose arrivals are added.
 
         Args:
             seeds: ids.
@@ -152,32 +167,34 @@ class Graph:
             MAX_HOPS=steps,
             ENERGY_DECAY_RATE=decay,
             ACTIVATION="gated",
-            retrieval={"switches": {"damp_hubs": False}},
+            # The gate closes the nodes that the filters do not admit.
+            retrieval={"gate_exponent": 1.0, "switches": {"damp_hubs": False}},
         )
-        view = self.visible(filters)
-        found = SpreadingActivation(config).spread(view, dict.fromkeys(seeds, 1.0), Kernel()).total
+        view = self._view(filters)
+        admitted_rows(view, seeds)
+        start, spreading = dict.fromkeys(seeds, 1.0), SpreadingActivation(config)
+        found = spreading.spread(view, start, Kernel(), lambda rows: view.admitted(rows).astype(np.float64)).total
         order = np.lexsort((found.rows, -found.values))
         pairs = ((view.ids[int(found.rows[place])], float(found.values[place])) for place in order.tolist())
-        return {name: value for name, value in pairs if value >= threshold}
+        return {name: min(1.0, value) for name, value in pairs if value >= threshold}
 
-    def visible(self, filters: FilterOptions) -> GraphView:
-        """Return the graph with nothing but the memories that the filters admit, and the edges between them."""
-        view = self._session.store.view(filters=listed_by(self._session, filters))
-        nothing = np.empty(0, dtype=np.int64)
-        return view.without(np.setdiff1d(view.live_nodes(), view.admitted_nodes()), nothing)
+    def _view(self, filters: FilterOptions) -> GraphView:
+        """Return the graph, which has more than the filters admit: `GraphView.admitted` tells which nodes they do."""
+        return self._session.store.view(filters=listed_by(self._session, filters))
 
     def _steps(self, start: str, depth: int, filters: FilterOptions) -> Iterator[Step]:
         if not checked_count("depth", depth):
             raise InputError("depth is 0, but must be at least 1")
-        view = self.visible(filters)
-        seen = {view.row(start)}
+        view = self._view(filters)
+        seen = set(admitted_rows(view, [start]).tolist())
         frontier = np.array(list(seen), dtype=np.int64)
         for number in range(1, depth + 1):
             arcs = view.arcs(frontier, both_ways=True)
+            admitted = view.admitted(arcs.target)
             reached = builtins.list[int]()
             for place in np.lexsort((arcs.target, -arcs.weight)).tolist():
                 target = int(arcs.target[place])
-                if target not in seen:
+                if admitted[place] and target not in seen:
                     seen.add(target)
                     reached.append(target)
                     yield self._step(view, int(frontier[arcs.origin[place]]), target, int(arcs.edge[place]), number)

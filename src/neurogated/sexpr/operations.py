@@ -56,7 +56,8 @@ _ALL = (
     _operation(
         "remember",
         "text type:text importance:unit ttl:duration tags:texts",
-        "!store a text and return its id. A type that is a kind of memory becomes its kind, another one is metadata",
+        "!store a text and return its id, or the ids of its chunks. A type that is a kind of memory becomes its kind,"
+        " another one is metadata",
         '(remember "test" "event" 0.5 "7d" (list "test"))',
         type=None,
         importance=None,

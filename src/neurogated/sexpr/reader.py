@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from neurogated.errors import ExpressionError
 
 DEEPEST = 1_000
 """Most forms that may be nested."""
+MOST = 50_000
+"""Most forms and atoms of an expression."""
+LONGEST = 2**25
+"""Most characters of an expression."""
 
 # Possessive repetitions: a blank or a comment of any length is read once.
 _TOKEN = re.compile(r"""(?:\s++|;[^\n]*+)*+(?:(?P<open>'?\()|(?P<close>\))|(?P<text>")|(?P<word>[^\s()"';]++))?""")
@@ -25,11 +30,14 @@ class Symbol(str):
     __slots__ = ()
 
 
+Value = Symbol | str | float | bool | None
+
+
 @dataclass(frozen=True, slots=True)
 class Atom:
     """A text, a number, a truth value, `nil` (None) or a symbol."""
 
-    value: Symbol | str | float | bool | None
+    value: Value
     at: int = field(default=0, compare=False)
     """The position of its first character, from 0."""
 
@@ -51,14 +59,13 @@ def read(text: str) -> Expression:
     """Return the one expression of a text, in time proportional to its length.
 
     Raises:
-        ExpressionError: the text is not one expression, or forms are nested more than `DEEPEST` deep.
+        ExpressionError: the text is not one expression, or exceeds `DEEPEST`, `MOST` or `LONGEST`.
     """
+    if len(text) > LONGEST:
+        raise ExpressionError(f"an expression has more than {LONGEST} characters", text, LONGEST)
     found: list[Expression] = []
     opened: list[tuple[list[Expression], int, bool]] = []
-    position = 0
-    while (token := _token(text, position)).lastgroup is not None:
-        at, kind = token.start(token.lastgroup), token.lastgroup
-        position = token.end()
+    for kind, at, value in _tokens(text):
         if found and not opened:
             raise ExpressionError("there is a second expression; give one", text, at)
         if kind == "open":
@@ -66,23 +73,35 @@ def read(text: str) -> Expression:
                 raise ExpressionError(f"forms are nested more than {DEEPEST} deep", text, at)
             opened.append((found, at, text[at] == "'"))
             found = []
-            continue
-        if kind == "close":
+        elif kind == "close":
             if not opened:
                 raise ExpressionError("this ) closes nothing", text, at)
             outer, begin, is_quoted = opened.pop()
             outer.append(Form(tuple(found), begin, is_quoted))
             found = outer
-        elif kind == "text":
-            value, position = _text(text, at)
-            found.append(Atom(value, at))
         else:
-            found.append(Atom(_word(text, token["word"], at), at))
+            found.append(Atom(value, at))
     if opened:
-        raise ExpressionError("this ( is not closed", text, opened[-1][1])
+        raise ExpressionError("this ( is not closed", text, opened[-1][1], is_unfinished=True)
     if not found:
-        raise ExpressionError("there is no expression", text, position)
+        raise ExpressionError("there is no expression", text, len(text))
     return found[0]
+
+
+def _tokens(text: str) -> Iterator[tuple[str | None, int, Value]]:
+    """Yield the tokens with their kinds, places, and the values of texts and words."""
+    position = count = 0
+    while (token := _token(text, position)).lastgroup is not None:
+        kind, at, position = token.lastgroup, token.start(token.lastgroup), token.end()
+        value: Value = None
+        count += kind != "close"
+        if count > MOST:
+            raise ExpressionError(f"an expression has more than {MOST} forms and atoms", text, at)
+        if kind == "text":
+            value, position = _text(text, at)
+        elif kind == "word":
+            value = _word(text, token["word"], at)
+        yield kind, at, value
 
 
 def _token(text: str, position: int) -> re.Match[str]:
@@ -96,11 +115,12 @@ def _text(text: str, at: int) -> tuple[str, int]:
     try:
         value, end = _JSON.raw_decode(text, at)
     except json.JSONDecodeError as error:
-        raise ExpressionError(f"a text that JSON cannot read: {error.msg}", text, min(error.pos, len(text))) from None
+        fault, at = f"a text that JSON cannot read: {error.msg}", min(error.pos, len(text))
+        raise ExpressionError(fault, text, at, is_unfinished=error.msg.startswith("Unterminated")) from None
     return str(value), end
 
 
-def _word(text: str, word: str, at: int) -> Symbol | float | bool | None:
+def _word(text: str, word: str, at: int) -> Value:
     if word in _CONSTANTS:
         return _CONSTANTS[word]
     if not _NUMBER.fullmatch(word):

@@ -15,7 +15,7 @@ from neurogated.sexpr.reader import Atom, Expression, Form, Symbol
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[smhdw])", re.ASCII)
 _LARGEST = 100_000
-EDGE_TYPES: Mapping[str, EdgeType] = {"temporal": EdgeType.SEQ, "causal": EdgeType.CAUSE, "semantic": EdgeType.SIM}
+EDGE_TYPES: Mapping[str, EdgeType] = {word: EdgeType(word) for word in ("temporal", "causal", "semantic")}
 """Relations that name a type of edges. Others are words on an ASSOC edge."""
 # Conditions are read recursively.
 _DEEPEST_CONDITION = 50
