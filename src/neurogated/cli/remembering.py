@@ -13,6 +13,7 @@ from neurogated.cli.chat import chat
 from neurogated.cli.flags import METADATA, MOMENT, OUTCOME, command, owner, times, timestamp, top_n, user, valid_at
 from neurogated.cli.opening import Flags, say_how_it_judges
 from neurogated.cli.output import counted, node_json, picked, recall_json
+from neurogated.cli.repl import repl, run
 from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError, UnknownIdError
@@ -22,7 +23,7 @@ from neurogated.viewer import explain as explained
 from neurogated.viewer import write_page
 from neurogated.viewer.text import NOTHING_FOUND, dated, questions, recall_text
 
-__all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "record", "update"]
+__all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "record", "repl", "run", "update"]
 
 _PAGE = 20
 
