@@ -38,7 +38,7 @@ from neurogated.knowledge.judge.model import PairEnquiry
 from neurogated.knowledge.questions import asked
 from neurogated.knowledge.read.model import ClaimEnquiry
 from neurogated.manifest.caching import ManifestCache
-from neurogated.manifest.making import ManifestMaker
+from neurogated.manifest.creation import ManifestCreator
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
@@ -134,9 +134,9 @@ class Session:
 
     def _manifests(self) -> ManifestCache:
         settings, law = self.config.manifest, EnergyLaw(self.config.metabolism)
-        maker = ManifestMaker(self.store, law, self.parts.graph_algorithms)
+        creator = ManifestCreator(self.store, law, self.parts.graph_algorithms)
         seconds = settings.cache_ttl_ms / 1000
-        return ManifestCache(self.store, maker, self.clock, threshold=settings.update_threshold, seconds=seconds)
+        return ManifestCache(self.store, creator, self.clock, threshold=settings.update_threshold, seconds=seconds)
 
     def _writer(self) -> Writer:
         parts, has_model = self.parts, self.parts.language_model is not None

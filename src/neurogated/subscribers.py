@@ -116,7 +116,7 @@ def work_off(session: Session, calls: int | None = None, *, patient: bool = True
 
 
 def follow_manifests(session: Session, notice: Notice) -> None:
-    """Forget manifests that may tell of changed words, and make others anew after enough changes."""
+    """Forget manifests that may have changed words, and rebuild others after enough changes."""
     if notice.event in {"updated", "deleted", "undone"}:
         remove_manifests(session.config.save_dir)
     if notice.event == "updated":
@@ -125,7 +125,8 @@ def follow_manifests(session: Session, notice: Notice) -> None:
         session.manifests.forget(notice.about[0])
     elif notice.event == "undone":
         session.manifests.clear()
-    elif notice.event not in _READS:
+    else:
+        # A reader also finds what other processes have written.
         session.manifests.refresh(session.runtime.threads)
 
 

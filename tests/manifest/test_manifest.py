@@ -1,13 +1,18 @@
 """The manifest of a memory: its numbers, its text, what it keeps from other users, and its routes."""
 
 import json
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
+from neurogated.compose import build
 from neurogated.errors import InputError
+from neurogated.testing import ManualClock
 
 SAILS = [f"The sails of the ship Marrow were mended on day {day} by the sailmaker." for day in range(8)]
 BEES = [f"The bees in the hive of Odile made honey in week {week} of the clover." for week in range(8)]
@@ -16,6 +21,12 @@ BEES = [f"The bees in the hive of Odile made honey in week {week} of the clover.
 @pytest.fixture
 def storage() -> str:
     return "memory"
+
+
+@pytest.fixture
+def memory(config: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(config, parts=build(config, clock)) as opened:
+        yield opened
 
 
 def test_the_numbers_of_a_manifest_agree(memory: NeuroGraphMemory) -> None:
@@ -50,15 +61,6 @@ def test_the_manifest_of_a_user_holds_nothing_of_another(memory: NeuroGraphMemor
     assert memory.manifest.get().nodes == 0
 
 
-def test_recalls_do_not_change_the_text(memory: NeuroGraphMemory) -> None:
-    memory.add([*SAILS, *BEES])
-    before = memory.manifest.text()
-    for _ in range(100):
-        memory.recall("Who mended the sails?")
-    memory.session.runtime.accesses.flush()
-    assert memory.manifest.text() == before
-
-
 @pytest.mark.parametrize("change", ["delete", "update"])
 def test_a_text_that_is_gone_leaves_the_manifest(memory: NeuroGraphMemory, change: str) -> None:
     (gone,) = memory.add("The treasure of Quillon is under the oak.")
@@ -73,7 +75,37 @@ def test_a_text_keeps_its_budget_by_whole_lines(memory: NeuroGraphMemory, budget
     whole = memory.manifest.text(budget=10_000).splitlines()
     text = memory.manifest.text(budget=budget)
     assert len(text) <= 2_048
+    assert memory.session.parts.embedder.count_tokens([text])[0] <= budget
     assert set(text.splitlines()) <= set(whole)
+    assert bool(text) == (budget > 1)
+
+
+def test_layers_follow_age_and_use(memory: NeuroGraphMemory) -> None:
+    clock = memory.session.clock
+    assert isinstance(clock, ManualClock)
+    memory.add(SAILS)
+    clock.advance(timedelta(days=30))
+    memory.add(BEES)
+    assert memory.manifest.get().temporal.counts == {"emerging": 8, "active": 0, "decaying": 0, "stable": 8}
+    used = {one.id for one in memory.recall("Who mended the sails?", top_n=3)}
+    memory.session.runtime.accesses.flush()
+    memory.session.manifests.clear()
+    temporal = memory.manifest.get().temporal
+    assert temporal.counts["active"] == len(used & {node.id for node in memory.find() if "sails" in node.content})
+    assert {one.id for one in temporal.examples["active"]} <= used
+    clock.advance(timedelta(days=2_000))
+    memory.session.manifests.clear()
+    assert memory.manifest.get().temporal.counts["decaying"] == 16
+
+
+def test_communities_are_found_without_igraph(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "igraph", None)
+    monkeypatch.setattr("neurogated.compose.find_spec", lambda _: None)
+    with NeuroGraphMemory(config) as memory:
+        memory.add([*SAILS, *BEES])
+        found = memory.manifest.get()
+    assert [one.size for one in found.communities] == [8, 8]
+    assert all(bridge.betweenness is None for bridge in found.bridges)
 
 
 def test_a_question_is_routed_to_the_community_that_answers_it(memory: NeuroGraphMemory) -> None:

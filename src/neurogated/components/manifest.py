@@ -30,7 +30,7 @@ class Owners(TypedDict, total=False):
 class Manifest:
     """The calls about the shape of a memory, as `memory.manifest`.
 
-    Manifests are cached by scope. They are made anew in the background after `manifest.update_threshold` new memories,
+    Manifests are cached by scope. They are rebuilt in the background after `manifest.update_threshold` new memories,
     or after `manifest.cache_ttl_ms` if anything has changed.
     """
 
@@ -44,8 +44,8 @@ class Manifest:
     def text(self, *, budget: int = BUDGET, **owners: Unpack[Owners]) -> str:
         """Return the manifest as lines, the useful first, in at most 2,048 characters.
 
-        Recalls do not change it. It changes after `manifest.update_threshold` new memories or a fourth more, and after
-        a memory was deleted or changed.
+        Recalls do not change it. It changes with the first memory, after `manifest.update_threshold` new ones, and
+        after a memory was deleted or rewritten.
 
         Args:
             budget: at most this many tokens of the embedding model.
@@ -88,7 +88,7 @@ class Manifest:
         return router.by_vector(query, vector, session.store, session.store.view(filters=wanted), limit)
 
     def on_change(self, callback: Callable[[ScopeFilter], None]) -> Callable[[], None]:
-        """Call `callback` with a scope when its text has changed; return a function that unregisters it."""
+        """Call `callback` with a scope when its text may have changed; return a function that unregisters it."""
         return self._session.manifests.register(callback)
 
     def _filter(self, owners: Owners) -> Filter:

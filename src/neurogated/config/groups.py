@@ -148,11 +148,11 @@ class VectorSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestSettings:
-    """How the manifest is made."""
+    """When and how the manifest is built."""
 
-    update_threshold: int = setting(100, "new memories after which a manifest and its text are made anew", low=1)
+    update_threshold: int = setting(100, "new memories after which a manifest and its text are rebuilt", low=1)
     cache_ttl_ms: int = setting(
-        30_000, "milliseconds after which a manifest is made anew if anything has changed; its text stays", low=0
+        30_000, "milliseconds after which a manifest is rebuilt if anything has changed; its text stays", low=0
     )
     algorithm: str = setting("leiden", "how communities are found", choices=("leiden", "louvain"))
 

@@ -1,4 +1,4 @@
-"""`ManifestCache`: the manifests of the scopes that were asked for, made anew in the background."""
+"""`ManifestCache`: the manifests of the scopes that were asked for, rebuilt in the background."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ from neurogated.core.quoting import TokenCounter
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.errors import NeurogatedError
-from neurogated.manifest.making import Made, ManifestMaker
+from neurogated.manifest.creation import Created, ManifestCreator
 from neurogated.manifest.model import GraphManifest
 from neurogated.manifest.routing import Router
 from neurogated.manifest.text import text_of
 
 _MOST_SCOPES = 64
-_SMALL = 4
-"""The text of a small memory changes when it has grown by a fourth, before the threshold is reached."""
 
 _log = logging.getLogger(__name__)
 
@@ -36,11 +34,17 @@ _log = logging.getLogger(__name__)
 class _Entry:
     """The manifest of one scope."""
 
-    made: Made
-    made_at: float
-    told: GraphManifest
-    """The manifest of which the text tells."""
+    created: Created
+    created_at: float
+    shown: GraphManifest
+    """The manifest of the text; it may be older."""
     router: Router
+    checked: int
+    """The number of the last change that was looked through for changed texts."""
+    counted: int
+    """Rows of the graph when the memories of the scope were last counted."""
+    grown: int = 0
+    """New memories then, against the text."""
     texts: dict[int, str] = field(default_factory=dict)
     """By budget."""
     running: bool = False
@@ -49,15 +53,15 @@ class _Entry:
 class ManifestCache:
     """Keeps manifests by scope.
 
-    A manifest is made anew after `threshold` new memories of its scope, or after `seconds` if anything has changed. Its
-    text changes only after `threshold` new memories, or a fourth more. When one of its memories is deleted or changed,
-    the next call makes both anew.
+    A manifest is rebuilt after `threshold` new memories of its scope, or after `seconds` if anything has changed. Its
+    text changes only after `threshold` new memories, or with the first one. When one of its memories is deleted or
+    rewritten, the next call rebuilds both. Changes by other processes count.
     """
 
     def __init__(
-        self, store: GraphStorePort, maker: ManifestMaker, clock: Clock, *, threshold: int, seconds: float
+        self, store: GraphStorePort, creator: ManifestCreator, clock: Clock, *, threshold: int, seconds: float
     ) -> None:
-        self._store, self._maker, self._clock = store, maker, clock
+        self._store, self._creator, self._clock = store, creator, clock
         self._threshold, self._seconds = threshold, seconds
         self._entries = OrderedDict[Filter, _Entry]()
         self._callbacks: list[Callable[[ScopeFilter], None]] = []
@@ -72,16 +76,20 @@ class ManifestCache:
     def clear(self) -> None:
         """Forget all manifests."""
         with self._lock:
-            self._entries.clear()
+            entries, self._entries = self._entries, OrderedDict()
+        for wanted in entries:
+            self._notify(wanted)
 
     def forget(self, node_ids: Iterable[str]) -> None:
-        """Forget the manifests that may tell of memories whose text has changed or is gone."""
+        """Forget the manifests that may have words of memories whose text has changed or is gone."""
         rows_by_id = self._store.view().rows_by_id
         rows = [rows_by_id[one] for one in node_ids if one in rows_by_id]
         with self._lock:
-            for wanted, entry in list(self._entries.items()):
-                if np.isin(rows, entry.made.rows).any():
-                    del self._entries[wanted]
+            outdated = [key for key, entry in self._entries.items() if np.isin(rows, entry.created.rows).any()]
+            for wanted in outdated:
+                del self._entries[wanted]
+        for wanted in outdated:
+            self._notify(wanted)
 
     def register(self, callback: Callable[[ScopeFilter], None]) -> Callable[[], None]:
         """Call `callback` with a scope when its text has changed; return a function that unregisters it."""
@@ -89,14 +97,14 @@ class ManifestCache:
         return lambda: self._callbacks.remove(callback) if callback in self._callbacks else None
 
     def get(self, wanted: Filter, threads: Executor) -> GraphManifest:
-        """Return the manifest of the memories that a filter admits; a cached one while a new one is made."""
-        return self._entry(wanted, threads).made.manifest
+        """Return the manifest of the memories that a filter admits; the cached one while it is rebuilt."""
+        return self._entry(wanted, threads).created.manifest
 
     def text(self, wanted: Filter, threads: Executor, budget: int, count: TokenCounter) -> str:
         """Return the text of the memories that a filter admits, within a budget of tokens."""
         entry = self._entry(wanted, threads)
         if budget not in entry.texts:
-            entry.texts[budget] = text_of(entry.told, budget, count)
+            entry.texts[budget] = text_of(entry.shown, budget, count)
         return entry.texts[budget]
 
     def router(self, wanted: Filter, threads: Executor) -> Router:
@@ -104,11 +112,12 @@ class ManifestCache:
         return self._entry(wanted, threads).router
 
     def refresh(self, threads: Executor) -> None:
-        """Make those manifests anew, in the background, after which enough has changed."""
+        """Rebuild those manifests, in the background, whose scopes have enough new memories."""
         with self._lock:
             entries = list(self._entries.items())
+        view = self._store.view() if entries else None
         for wanted, entry in entries:
-            if self._is_due(entry, self._store.view(filters=wanted)):
+            if view is not None and self._is_due(wanted, entry, view):
                 self._start(wanted, entry, threads)
 
     def _entry(self, wanted: Filter, threads: Executor) -> _Entry:
@@ -116,53 +125,71 @@ class ManifestCache:
             entry = self._entries.get(wanted)
             if entry is not None:
                 self._entries.move_to_end(wanted)
-        view = self._store.view(filters=wanted)
-        if entry is None or not self._stands(entry, view):
-            return self._make(wanted, None)
-        changed = entry.made.manifest.sequence != view.sequence
-        if self._is_due(entry, view) or (changed and time.monotonic() - entry.made_at >= self._seconds):
+        view = self._store.view()
+        if entry is None or not self._is_valid(entry, view):
+            return self._create(wanted, None)
+        changed = entry.created.manifest.sequence != view.sequence
+        expired = changed and time.monotonic() - entry.created_at >= self._seconds
+        if expired or self._is_due(wanted, entry, view):
             self._start(wanted, entry, threads)
         return entry
 
-    @staticmethod
-    def _stands(entry: _Entry, view: GraphView) -> bool:
-        """Return whether no memory of the manifest was deleted or has expired."""
-        if entry.made.ids is not view.ids:
+    def _is_valid(self, entry: _Entry, view: GraphView) -> bool:
+        """Return whether no memory of the manifest was rewritten or deleted, or has expired."""
+        rows = entry.created.rows
+        if entry.created.ids is not view.ids or not view.alive.take(rows).all():
             return False
-        return bool(view.alive.take(entry.made.rows).all())
+        if entry.checked != view.sequence:
+            entry.checked, begin = view.sequence, entry.checked
+            written = {node.id for one in self._store.journal(begin) for node in one.delta.nodes}
+            return not np.isin(view.known_rows(written), rows).any()
+        return True
 
-    def _is_due(self, entry: _Entry, view: GraphView) -> bool:
-        """Return whether so many memories of the scope are new that the text should tell of them."""
-        nodes = entry.told.nodes
-        return view.admitted_nodes().size - nodes >= min(self._threshold, 1 + nodes // _SMALL)
+    def _is_due(self, wanted: Filter, entry: _Entry, view: GraphView) -> bool:
+        """Return whether so many memories of the scope are new that the text should change.
+
+        They are counted when the whole graph has grown so much.
+        """
+        enough = self._threshold if entry.shown.nodes else 1
+        if entry.grown + view.node_count - entry.counted < enough:
+            return False
+        seen = self._store.view(filters=wanted)
+        entry.grown, entry.counted = seen.admitted_nodes().size - entry.shown.nodes, seen.node_count
+        return entry.grown >= enough
 
     def _start(self, wanted: Filter, entry: _Entry, threads: Executor) -> None:
         with self._lock:
             if entry.running:
                 return
             entry.running = True
-        threads.submit(self._make_in_background, wanted, entry)
+        threads.submit(self._create_in_background, wanted, entry)
 
-    def _make_in_background(self, wanted: Filter, entry: _Entry) -> None:
+    def _create_in_background(self, wanted: Filter, entry: _Entry) -> None:
         try:
-            self._make(wanted, entry)
+            self._create(wanted, entry)
         except NeurogatedError as error:
             entry.running = False
-            _log.warning("the manifest is not made anew: %s", error)
+            _log.warning("the manifest is not rebuilt: %s", error)
 
-    def _make(self, wanted: Filter, old: _Entry | None) -> _Entry:
+    def _create(self, wanted: Filter, old: _Entry | None) -> _Entry:
         view = self._store.view(filters=wanted)
-        made = self._maker.make(view, self._clock(), None if old is None else old.made)
-        entry = _Entry(made, time.monotonic(), made.manifest, Router(made.manifest))
-        if old is not None and not self._is_due(old, view):
-            entry.told, entry.texts = old.told, old.texts
+        created = self._creator.create(view, self._clock(), None if old is None else old.created)
+        manifest = created.manifest
+        entry = _Entry(created, time.monotonic(), manifest, Router(manifest), view.sequence, view.node_count)
+        if old is not None and manifest.nodes - old.shown.nodes < (self._threshold if old.shown.nodes else 1):
+            entry.shown, entry.texts, entry.grown = old.shown, old.texts, manifest.nodes - old.shown.nodes
         with self._lock:
             # A deletion may have emptied the cache meanwhile.
             if old is None or self._entries.get(wanted) is old:
                 self._entries[wanted] = entry
                 if len(self._entries) > _MOST_SCOPES:
                     self._entries.popitem(last=False)
-        if old is not None and entry.told is not old.told and wanted.scope is not None:
+        if old is not None and entry.shown is not old.shown:
+            self._notify(wanted)
+        return entry
+
+    def _notify(self, wanted: Filter) -> None:
+        """Call the callbacks with a scope whose text has changed."""
+        if wanted.scope is not None:
             for callback in tuple(self._callbacks):
                 callback(wanted.scope)
-        return entry

@@ -12,8 +12,6 @@ from neurogated.integrations.mcp.prepared import Saved
 from neurogated.integrations.mcp.tools import Owner
 from neurogated.memory import NeuroGraphMemory
 
-_SMALL = 4  # the text of a small memory changes when it has grown by a fourth
-
 _log = logging.getLogger(__name__)
 
 
@@ -56,7 +54,7 @@ class Overview:
         known = self._saved.nodes
         if self._saved.file is None or not self._saved.file.exists():
             return False
-        return abs(self._count() - known) < min(self._memory.config.manifest.update_threshold, 1 + known // _SMALL)
+        return abs(self._count() - known) < (self._memory.config.manifest.update_threshold if known else 1)
 
     def _save(self) -> None:
         file, config = self._saved.file, self._memory.config

@@ -1,4 +1,4 @@
-"""`ManifestMaker`: makes the manifest of a scope, and updates it after changes."""
+"""`ManifestCreator`: creates the manifest of a scope, and updates it after changes."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _CONTENT = 100
 _RENAMED = 0.1
 """A community gets new keywords when its size has changed by this share."""
 _AGAIN = 0.05
-"""Communities are found anew, from the present ones, when this share of the memories is new."""
+"""Communities are found again, from the present ones, when this share of the memories is new."""
 _ROUGH = 1e-6
 
 
-class Made(NamedTuple):
+class Created(NamedTuple):
     """A manifest with what the next update begins with."""
 
     manifest: GraphManifest
     ids: Sequence[str]
-    """The ids of all rows; another object after the rows were numbered anew."""
+    """The ids of all rows; another object after the rows were renumbered."""
     rows: Rows
     """(n,) the memories."""
     labels: Labels
@@ -71,15 +71,15 @@ _T = TypeVar("_T", np.int64, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
-class ManifestMaker:
-    """Makes manifests of the memories that a view admits."""
+class ManifestCreator:
+    """Creates manifests of the memories that a view admits."""
 
     store: GraphStorePort
     law: EnergyLaw
     algorithms: GraphAlgorithms | None = None
     """None for communities by local moves, without betweenness."""
 
-    def make(self, view: GraphView, now: datetime, old: Made | None = None) -> Made:
+    def create(self, view: GraphView, now: datetime, old: Created | None = None) -> Created:
         """Return the manifest of the memories that `view` admits.
 
         After few changes new memories join the community of most of their neighbours, and the clustering stays.
@@ -115,9 +115,9 @@ class ManifestMaker:
             sequence=view.sequence,
             created_at=now,
         )
-        return Made(manifest, view.ids, rows, labels, rank, words, founded)
+        return Created(manifest, view.ids, rows, labels, rank, words, founded)
 
-    def _labels(self, graph: Graph, rows: Rows, place: Labels, old: Made | None) -> tuple[Labels, int]:
+    def _labels(self, graph: Graph, rows: Rows, place: Labels, old: Created | None) -> tuple[Labels, int]:
         if old is None:
             found = moved_from_scratch(graph) if self.algorithms is None else self.algorithms.communities(graph)
             return _by_first(found), int(rows.size)
