@@ -80,6 +80,13 @@ def test_a_text_keeps_its_budget_by_whole_lines(memory: NeuroGraphMemory, budget
     assert bool(text) == (budget > 1)
 
 
+def test_a_text_has_no_more_characters_than_clients_show(memory: NeuroGraphMemory) -> None:
+    for letter in "abcdefghijkl":
+        words = " ".join(f"{letter * 30}{number}" for number in range(8))
+        memory.add([f"{words} {letter}{number}" for number in range(3)])
+    assert 1_500 < len(memory.manifest.text(budget=100_000)) <= 2_048
+
+
 def test_layers_follow_age_and_use(memory: NeuroGraphMemory) -> None:
     clock = memory.session.clock
     assert isinstance(clock, ManualClock)
