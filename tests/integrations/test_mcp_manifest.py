@@ -85,7 +85,7 @@ def test_texts_stay_within_what_clients_show(text: str) -> None:
 
 
 def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path), manifest={"update_threshold": 3})
+    config = MemoryConfig(save_dir=str(tmp_path)).replace(manifest={"update_threshold": 3})
     with NeuroGraphMemory(config) as memory:
         memory.add([f"Ana keeps {number} bees in Lyon." for number in range(8)])
         heard = list[str]()

@@ -3,11 +3,14 @@
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from datetime import datetime
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.filters import Filter
 from neurogated.core.scope import ScopeFilter
+from neurogated.core.view import GraphView
 from tests.manifest.test_manifest import BEES, SAILS
 
 THRESHOLD = 5
@@ -124,11 +127,17 @@ def test_writes_count_no_memories_of_a_scope_that_has_not_grown(
     memory = opened()
     memory.add(SAILS, user_id="ana")
     memory.manifest.text(user_id="ana")
-    counted = []
+    counted = list[Filter | None]()
     view = memory.session.store.view
-    monkeypatch.setattr(
-        memory.session.store, "view", lambda **options: counted.append(options.get("filters")) or view(**options)
-    )
+
+    def counting_view(*, filters: Filter | None = None, valid_at: datetime | None = None) -> GraphView:
+        counted.append(filters)
+        return view(filters=filters, valid_at=valid_at)
+
+    monkeypatch.setattr(memory.session.store, "view", counting_view)
     for text in BEES[: THRESHOLD - 1]:
         memory.add(text, user_id="ana")
-    assert [one for one in counted if one is not None and one.scope == ScopeFilter(user_id="ana", path=())] == []
+    assert [one for one in counted if one is not None and one.scope == ScopeFilter(user_id="ana")] == []
+    memory.add("A stone.", user_id="ana")
+    settle(memory)
+    assert [one for one in counted if one is not None and one.scope == ScopeFilter(user_id="ana")]
