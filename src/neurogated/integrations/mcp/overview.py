@@ -54,7 +54,7 @@ class Overview:
         known = self._saved.nodes
         if self._saved.file is None or not self._saved.file.exists():
             return False
-        return abs(self._count() - known) < (self._memory.config.manifest.update_threshold if known else 1)
+        return 0 <= self._count() - known < (self._memory.config.manifest.update_threshold if known else 1)
 
     def _save(self) -> None:
         file, config = self._saved.file, self._memory.config
