@@ -110,6 +110,8 @@ def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) ->
                 await client.send_ping()
 
         anyio.run(talk)
+        # The server was cancelled, and is called no more.
+        assert memory.session.manifests._callbacks == []
     assert heard == ["ToolListChangedNotification"]
 
 

@@ -99,8 +99,10 @@ class MemoryServer(MCPServer[Any]):
         async with anyio.create_task_group() as tasks, anyio.from_thread.BlockingPortal() as portal:
             tasks.start_soon(anyio.to_thread.run_sync, self._tools.load)
             unregister = self._memory.manifest.on_change(changed)
-            yield
-            unregister()
+            try:
+                yield
+            finally:
+                unregister()
 
     async def _refresh(self) -> None:
         if not await anyio.to_thread.run_sync(self.overview.has_changed):
