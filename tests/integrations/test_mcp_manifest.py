@@ -17,6 +17,7 @@ from mcp.client.session import MessageHandlerFnT
 from mcp.types import TextResourceContents
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.integrations.mcp.http import http_app
 from neurogated.integrations.mcp.prepared import INSTRUCTIONS, MOST, saved_manifest, with_manifest
 from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.tools import Owner
@@ -110,8 +111,6 @@ def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) ->
                 await client.send_ping()
 
         anyio.run(talk)
-        # The server was cancelled, and is called no more.
-        assert memory.session.manifests._callbacks == []
     assert heard == ["ToolListChangedNotification"]
 
 
@@ -187,3 +186,18 @@ def test_words_of_others_and_of_deleted_memories_are_not_shown(tmp_path: Path) -
             other.delete(ids)
         assert running.overview.text() == starting.overview.text() == ""
     assert "office" not in saved_manifest(words).text
+
+
+def test_a_cancelled_server_follows_the_manifest_no_longer(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        app = http_app(memory)
+
+        async def run() -> None:
+            with anyio.CancelScope() as scope:
+                async with app.router.lifespan_context(app):
+                    assert len(memory.session.manifests._callbacks) == 1
+                    scope.cancel()
+                    await anyio.sleep_forever()
+
+        anyio.run(run)
+        assert memory.session.manifests._callbacks == []
