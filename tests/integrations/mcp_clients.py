@@ -8,8 +8,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 from mcp import ClientSession, StdioServerParameters
+from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import stdio_client
+
+from neurogated.integrations.mcp.server import MemoryServer
 
 
 @contextlib.asynccontextmanager
@@ -20,6 +24,20 @@ async def client_of(folder: Path, *flags: str) -> AsyncIterator[ClientSession]:
     async with stdio_client(server) as streams, ClientSession(*streams) as client:
         await client.initialize()
         yield client
+
+
+@contextlib.asynccontextmanager
+async def client_within(server: MemoryServer, hear: MessageHandlerFnT | None = None) -> AsyncIterator[ClientSession]:
+    """Yield a client of a server in this process; `hear` gets the messages that it has not asked for."""
+    to_server, from_client = anyio.create_memory_object_stream[Any](10)
+    sent, received = anyio.create_memory_object_stream[Any](10)
+    low = server._lowlevel_server
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(low.run, from_client, sent, low.create_initialization_options())
+        async with ClientSession(received, to_server, message_handler=hear) as client:
+            await client.initialize()
+            yield client
+        tasks.cancel_scope.cancel()
 
 
 async def call(client: ClientSession, name: str, **arguments: object) -> dict[str, Any]:

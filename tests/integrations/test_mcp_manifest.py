@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 from mcp import ClientSession
-from mcp.client.session import MessageHandlerFnT
 from mcp.types import TextResourceContents
 
 from neurogated import MemoryConfig, NeuroGraphMemory
@@ -21,7 +17,7 @@ from neurogated.integrations.mcp.http import http_app
 from neurogated.integrations.mcp.prepared import INSTRUCTIONS, MOST, saved_manifest, with_manifest
 from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.tools import Owner
-from tests.integrations.mcp_clients import call, client_of, refused
+from tests.integrations.mcp_clients import call, client_within, refused
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -31,9 +27,9 @@ INITIALIZE = {
 }
 
 
-def _first_answer(folder: Path, *words: str) -> str:
+def _first_answer(words: list[str]) -> str:
     """Return the instructions that a server gives before it has opened the memory."""
-    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(folder), *words]
+    command = [sys.executable, "-m", "neurogated", *words]
     done = subprocess.run(command, input=json.dumps(INITIALIZE) + "\n", capture_output=True, text=True, check=True)
     return str(json.loads(done.stdout)["result"]["instructions"])
 
@@ -50,32 +46,30 @@ async def _manifest(client: ClientSession) -> str:
 
 
 def test_the_manifest_is_in_the_description_a_resource_and_the_next_first_answer(tmp_path: Path) -> None:
+    words = ["mcp", "--save_dir", str(tmp_path), "--user", "ana"]
+
+    async def look() -> str:
+        with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+            server = build(memory, Owner("ana"), saved=saved_manifest(words))
+            async with client_within(server) as client:
+                shown = await _manifest(client)
+                assert shown in await _description(client)
+                await call(client, "remember", text="Ana bought honey glasses.")
+                await call(client, "recall", query="Ana bees")
+                assert await _manifest(client) == shown
+            return shown
+
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         memory.add([f"Ana keeps {number} bees in Lyon." for number in range(40)], user_id="ana")
         memory.add([f"Bob has {number} submarines." for number in range(40)], user_id="bob")
         memory.add("The office door is red.")
-
-    async def look() -> str:
-        async with client_of(tmp_path, "--user", "ana") as client:
-            assert "bees" in await _description(client)
-            assert "submarines" not in await _description(client)
-            assert await _manifest(client) in await _description(client)
-            await call(client, "remember", text="Ana bought honey glasses.")
-            await call(client, "recall", query="Ana bees")
-            return await _manifest(client)
-
     shown = anyio.run(look)
-    words = ("--user", "ana")
-    assert _first_answer(tmp_path, *words) == with_manifest(INSTRUCTIONS, shown)
     assert "bees" in shown
+    assert "submarines" not in shown
     # A few more memories change nothing, in no later process.
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        memory.add("Ana sold a bee.", user_id="ana")
     assert anyio.run(look) == shown
-    assert _first_answer(tmp_path, "--user", "bob") == INSTRUCTIONS
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        memory.delete([node.id for node in memory.find(user_id="ana") if "bees" in node.content])
-    assert _first_answer(tmp_path, *words) == INSTRUCTIONS
+    assert _first_answer(words) == with_manifest(INSTRUCTIONS, shown)
+    assert _first_answer([*words[:-1], "bob"]) == INSTRUCTIONS
 
 
 @pytest.mark.parametrize("text", ["a line of words", "строка слов", "一行字"])
@@ -98,7 +92,7 @@ def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) ->
         told = anyio.Event()
 
         async def talk() -> None:
-            async with _client_within(memory, hear) as client:
+            async with client_within(build(memory), hear) as client:
                 before = await _description(client)
                 for number in range(2):
                     await call(client, "remember", text=f"Ana reads book {number} about submarines.")
@@ -114,38 +108,23 @@ def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) ->
     assert heard == ["ToolListChangedNotification"]
 
 
-@contextlib.asynccontextmanager
-async def _client_within(memory: NeuroGraphMemory, hear: MessageHandlerFnT) -> AsyncIterator[ClientSession]:
-    """Yield a client of a server in this process."""
-    to_server, from_client = anyio.create_memory_object_stream[Any](10)
-    server = build(memory)
-    sent, received = anyio.create_memory_object_stream[Any](10)
-    low = server._lowlevel_server
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(low.run, from_client, sent, low.create_initialization_options())
-        async with ClientSession(received, to_server, message_handler=hear) as client:
-            await client.initialize()
-            yield client
-        tasks.cancel_scope.cancel()
-
-
 def test_an_expression_runs_within_the_scope(tmp_path: Path) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         (hidden,) = memory.add("Bob keeps the key under the stone.", user_id="bob")
         (own,) = memory.add("Ana keeps bees.", user_id="ana")
 
-    async def run() -> None:
-        async with client_of(tmp_path, "--user", "ana") as client:
-            assert [one["id"] for one in (await call(client, "memory", expression="(query)"))["result"]] == [own]
-            assert hidden in await refused(client, "memory", expression=f'(trace "{hidden}" 1)')
-            assert "line" in await refused(client, "memory", expression="(query")
-            made = (await call(client, "memory", expression='(remember "Ana sold honey.")'))["result"]
-            assert (await call(client, "recall", query="honey"))["memories"][0]["id"] == made
-        async with client_of(tmp_path, "--user", "ana", "--read_only") as client:
-            await refused(client, "memory", expression='(remember "Ana sold honey.")')
-            assert len((await call(client, "memory", expression="(query)"))["result"]) == 2
+        async def run() -> None:
+            async with client_within(build(memory, Owner("ana"))) as client:
+                assert [one["id"] for one in (await call(client, "memory", expression="(query)"))["result"]] == [own]
+                assert hidden in await refused(client, "memory", expression=f'(trace "{hidden}" 1)')
+                assert "line" in await refused(client, "memory", expression="(query")
+                made = (await call(client, "memory", expression='(remember "Ana sold honey.")'))["result"]
+                assert (await call(client, "recall", query="honey"))["memories"][0]["id"] == made
+            async with client_within(build(memory, Owner("ana"), read_only=True)) as client:
+                await refused(client, "memory", expression='(remember "Ana sold honey.")')
+                assert len((await call(client, "memory", expression="(query)"))["result"]) == 2
 
-    anyio.run(run)
+        anyio.run(run)
 
 
 def test_the_lists_are_small_also_with_a_manifest(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 from neurogated.integrations.mcp.prepared import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, answer_to
 from neurogated.integrations.mcp.server import build
-from tests.integrations.mcp_clients import call, client_of, refused
+from neurogated.integrations.mcp.tools import Owner
+from tests.integrations.mcp_clients import call, client_of, client_within, refused
 
 _META = {
     "io.modelcontextprotocol/protocolVersion": STATELESS_VERSIONS[-1],
@@ -153,22 +154,24 @@ def test_a_server_that_only_reads_has_no_tool_that_writes(tmp_path: Path) -> Non
 
 
 def test_files_of_the_memory_tool_belong_to_a_user_and_to_no_machine(tmp_path: Path) -> None:
-    async def write() -> None:
-        async with client_of(tmp_path, "--user", "ana", "--memory_tool") as client:
-            assert len((await client.list_tools()).tools) == 7
-            file = {"path": "/memories/home.txt", "file_text": "Ana lives in Lyon."}
-            await call(client, "memory_files", command="create", **file)
-            shown = await call(client, "memory_files", command="view", path="/memories/home.txt")
-            assert "Lyon" in shown["result"]
-            assert "path" in await refused(client, "memory_files", command="create", file_text="x")
-            for path in ("/etc/passwd", "/memories/../../etc/passwd", "/memories/%2e%2e/secret"):
-                await refused(client, "memory_files", command="view", path=path)
-            assert (await call(client, "recall", query="Where does Ana live?"))["memories"]
-        async with client_of(tmp_path, "--user", "bob", "--memory_tool", "--read_only") as client:
-            assert "home" not in (await call(client, "memory_files", command="view", path="/memories"))["result"]
-            await refused(client, "memory_files", command="create", **file)
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
 
-    anyio.run(write)
+        async def write() -> None:
+            async with client_within(build(memory, Owner("ana"), memory_tool=True)) as client:
+                assert len((await client.list_tools()).tools) == 7
+                file = {"path": "/memories/home.txt", "file_text": "Ana lives in Lyon."}
+                await call(client, "memory_files", command="create", **file)
+                shown = await call(client, "memory_files", command="view", path="/memories/home.txt")
+                assert "Lyon" in shown["result"]
+                assert "path" in await refused(client, "memory_files", command="create", file_text="x")
+                for path in ("/etc/passwd", "/memories/../../etc/passwd", "/memories/%2e%2e/secret"):
+                    await refused(client, "memory_files", command="view", path=path)
+                assert (await call(client, "recall", query="Where does Ana live?"))["memories"]
+            async with client_within(build(memory, Owner("bob"), memory_tool=True, read_only=True)) as client:
+                assert "home" not in (await call(client, "memory_files", command="view", path="/memories"))["result"]
+                await refused(client, "memory_files", command="create", **file)
+
+        anyio.run(write)
     assert main(["mcp", "--save_dir", str(tmp_path), "--project", "x", "--memory_tool", "--http"]) != 0
 
 
