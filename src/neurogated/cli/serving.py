@@ -26,6 +26,8 @@ _PATIENCE = 10
 @user("the only user that the new key sees")
 @click.option("--rate", type=click.FloatRange(min=1), default=500, show_default=True, help="requests of a key a second")
 @click.option("--body", type=click.IntRange(1), default=1_000_000, show_default=True, help="most bytes of a request")
+@click.option("--patience", type=click.FloatRange(min=0.1), default=30, show_default=True, help="seconds for a body")
+@click.option("--concurrency", type=click.IntRange(1), default=100, show_default=True, help="requests of a key at once")
 @click.option("--allow_host", "hosts", metavar="NAME", multiple=True, help="another name of this computer")
 def serve(flags: Flags, keys: str | None, hosts: Sequence[str], *, new_key: bool, **about: str | float) -> None:
     server = import_extra("neurogated.server", "serve")
@@ -39,7 +41,9 @@ def serve(flags: Flags, keys: str | None, hosts: Sequence[str], *, new_key: bool
     if not known.grants and about["host"] not in _LOOPBACK:
         raise ConfigError(f"a server on {about['host']} needs keys; make one with 'neurogated serve --new_key'")
     with flags.open(create=True) as memory:
-        limits = server.Limits(int(about["body"]), float(about["rate"]))
+        limits = server.Limits(
+            int(about["body"]), float(about["rate"]), float(about["patience"]), int(about["concurrency"])
+        )
         _run(server.create_app(memory, known, limits=limits, hosts=hosts), str(about["host"]), int(about["port"]))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from neurogated.server.errors import handle_errors
 from neurogated.server.guard import Guard
 from neurogated.server.keys import Grant, Keys
 from neurogated.server.limits import Limits
+from neurogated.server.mcp import McpServers
 from neurogated.server.metrics import CONTENT_TYPE, Metrics
 from neurogated.version import __version__
 
@@ -21,10 +23,12 @@ with needs_extra("serve"):
     from fastapi import APIRouter, Depends, FastAPI, HTTPException
     from fastapi.responses import PlainTextResponse
     from fastapi.routing import APIRoute
+    from starlette.routing import Route
     from starlette.staticfiles import StaticFiles
 
 _PAGE = Path(__file__).with_name("page")
-_FAILURES = (400, 401, 403, 404, 413, 421, 422, 429, 500, 503)
+_MCP = "/mcp"
+_FAILURES = (400, 401, 403, 404, 408, 413, 421, 422, 429, 500, 503)
 
 
 def create_app(
@@ -43,6 +47,7 @@ def create_app(
         ConfigError: the memory cannot open the namespace of a key.
     """
     keys, limits, metrics = keys or Keys(), limits or Limits(), Metrics()
+    protocol = McpServers(_MCP, limits.body)
     own = memory.config.namespace
     app = FastAPI(
         title="neurogated",
@@ -51,6 +56,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         generate_unique_id_function=_operation_id,
+        lifespan=lambda _: protocol.running(),
     )
     names = {grant.namespace for grant in keys.grants.values()} - {own}
     app.state.graphs = {own: memory, **{name: memory.in_namespace(name) for name in names}}
@@ -59,7 +65,13 @@ def create_app(
     failures: dict[int | str, dict[str, object]] = {status: {"model": models.Failure} for status in _FAILURES}
     for router in (memories.router, knowledge.router):
         app.include_router(router, prefix="/v1", responses=failures, dependencies=[Depends(bearer)])
-    app.include_router(_about(metrics, own))
+    # A model would be described as plain text there.
+    as_json = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
+    described: dict[int | str, dict[str, object]] = {
+        status: {"description": HTTPStatus(status).phrase, "content": as_json} for status in _FAILURES
+    }
+    app.include_router(_about(metrics, own), responses=described)
+    app.router.routes.append(Route(_MCP, protocol, include_in_schema=False))
     if _PAGE.is_dir():
         app.mount("/", StaticFiles(directory=_PAGE, html=True), name="page")
     app.add_middleware(Guard, keys=keys, namespace=own, limits=limits, metrics=metrics, hosts=hosts)

@@ -18,9 +18,10 @@ from neurogated.errors import (
 )
 
 with needs_extra("serve"):
-    from fastapi import FastAPI, Request
+    from fastapi import Request
     from fastapi.exceptions import RequestValidationError
     from fastapi.responses import JSONResponse
+    from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
 
 _log = logging.getLogger(__name__)
@@ -38,15 +39,19 @@ _OWN_FAULT = 500
 """From this status on, the message may name files of the server, so it goes to the log only."""
 
 
+_HEADERS = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "1"}}
+
+
 def error_response(request_id: str, status: int, message: str, kind: str = "") -> JSONResponse:
     """Return an error as JSON; without a kind, its type is the phrase of the status."""
     kind = kind or HTTPStatus(status).phrase.lower().replace(" ", "_")
-    headers = {"www-authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else None
+    # A message may quote text that UTF-8 cannot encode.
+    message = message.encode(errors="replace").decode()
     error = {"type": kind, "message": message, "request_id": request_id}
-    return JSONResponse({"error": error}, status, headers)
+    return JSONResponse({"error": error}, status, _HEADERS.get(status))
 
 
-def handle_errors(app: FastAPI) -> None:
+def handle_errors(app: Starlette) -> None:
     """Answer every error of an app as JSON, without a traceback."""
 
     async def of_memory(request: Request, error: Exception) -> JSONResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import Collection
@@ -21,6 +22,7 @@ with needs_extra("serve"):
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"\[?([^\[\]/@]+?)\]?(:\d+)?", re.ASCII)
 _REQUEST_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
+_TOO_MANY = "too many requests of this key are being answered; try again when one is done"
 _HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -72,10 +74,12 @@ class Guard:
             await send(message)
 
         try:
-            if refused := self._refusal(scope, headers, grant):
-                await error_response(request_id, *refused)(scope, receive, answer)
-            else:
-                await self._app(scope, self._bounded(receive), answer)
+            with self._limits.slot(grant) as is_free:
+                refused = self._refusal(scope, headers, grant) or (None if is_free else (429, _TOO_MANY))
+                if refused:
+                    await error_response(request_id, *refused)(scope, receive, answer)
+                else:
+                    await self._app(scope, self._bounded(receive), answer)
         finally:
             self._metrics.observe(scope, status, time.perf_counter() - begin)
 
@@ -105,13 +109,19 @@ class Guard:
         return f"the body has more than {self._limits.body:,} bytes"
 
     def _bounded(self, receive: Receive) -> Receive:
-        """Return `receive` for a body whose length is unknown: it refuses what is longer than the limit."""
-        total = 0
+        """Return `receive` that refuses a body which is too long or too slow."""
+        total, is_whole, deadline = 0, False, asyncio.get_running_loop().time() + self._limits.patience
 
         async def bounded() -> Message:
-            nonlocal total
-            message = await receive()
+            nonlocal total, is_whole
+            try:
+                # After the body, `receive` waits until the client goes away.
+                async with asyncio.timeout_at(None if is_whole else deadline):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, f"the body took more than {self._limits.patience:g} seconds") from None
             total += len(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
             if total > self._limits.body:
                 raise HTTPException(413, self._too_long())
             return message

@@ -1,4 +1,4 @@
-"""Routes of conflicts, facts and the history."""
+"""Routes of conflicts, facts, the history, the manifest and expressions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import itertools
 from datetime import datetime
 from typing import Annotated, Literal
 
+from neurogated.components.manifest import BUDGET
+from neurogated.core.conflicts import Conflict
 from neurogated.core.extras import needs_extra
+from neurogated.core.facts import Fact
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import MemoryNode
 from neurogated.server import models
@@ -22,24 +25,18 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 @router.get("/conflicts")
 async def conflicts(
     caller: CallerOf, status: Literal["open", "resolved", "all"] = "open", limit: Limit = 50
-) -> list[models.Conflict]:
+) -> list[Conflict]:
     """List contradictions between memories, the latest first, with the question to ask."""
-
-    def found() -> list[models.Conflict]:
-        listed = caller.memory.conflicts.list(None if status == "all" else status, user_id=caller.user_id, limit=limit)
-        return [models.Conflict.model_validate(one) for one in listed]
-
-    return await caller.run(found)
+    wanted = None if status == "all" else status
+    return await caller.run(caller.memory.conflicts.list, wanted, user_id=caller.user_id, limit=limit)
 
 
 @router.post("/conflicts/{conflict_id}/resolve")
-async def resolve(caller: CallerOf, conflict_id: str, body: models.Choice) -> models.Conflict:
+async def resolve(caller: CallerOf, conflict_id: str, body: models.Choice) -> Conflict:
     """Give a conflict an outcome; `undo` takes it back."""
 
-    def resolved() -> models.Conflict:
-        node_id = caller.changeable(conflict_id).id
-        conflict = caller.memory.conflicts.resolve(node_id, body.choice, because=body.because)
-        return models.Conflict.model_validate(conflict)
+    def resolved() -> Conflict:
+        return caller.memory.conflicts.resolve(caller.changeable(conflict_id).id, body.choice, because=body.because)
 
     return await caller.run(resolved)
 
@@ -47,14 +44,10 @@ async def resolve(caller: CallerOf, conflict_id: str, body: models.Choice) -> mo
 @router.get("/facts")
 async def facts(
     caller: CallerOf, subject: str | None = None, attribute: str | None = None, valid_at: datetime | None = None
-) -> list[models.Fact]:
+) -> list[Fact]:
     """List what is known of subjects; facts that hold no longer have a `valid_to`."""
-
-    def found() -> list[models.Fact]:
-        listed = caller.memory.facts.list(subject, attribute, valid_at=valid_at, user_id=caller.user_id)
-        return [models.Fact.model_validate(fact) for fact in listed]
-
-    return await caller.run(found)
+    find = caller.memory.facts.list
+    return await caller.run(find, subject, attribute, valid_at=valid_at, user_id=caller.user_id)
 
 
 @router.get("/history")
@@ -90,3 +83,24 @@ async def undo(caller: CallerOf, body: models.UndoTo | None = None) -> models.Un
         raise HTTPException(400, "one user's history has no numbers; leave out `to` to take back her last change")
     made = await caller.run(caller.memory.undo, to, user_id=caller.user_id)
     return models.Undone(undone=made is not None)
+
+
+@router.get("/manifest")
+async def manifest(caller: CallerOf, budget: Annotated[int, Query(ge=1, le=2000)] = BUDGET) -> models.Manifest:
+    """Tell what the memories are about; the text has at most `budget` tokens."""
+
+    def built() -> models.Manifest:
+        of = caller.memory.manifest
+        values = models.attributes(of.get(user_id=caller.user_id), models.Manifest.model_fields.keys() - {"text"})
+        return models.Manifest(**values, text=of.text(budget=budget, user_id=caller.user_id))
+
+    return await caller.run(built)
+
+
+@router.post("/execute")
+async def execute(caller: CallerOf, body: models.Expression) -> models.Result:
+    """Run one expression."""
+    run = caller.memory.execute
+    return models.Result(
+        result=await caller.run(run, body.expression, user_id=caller.user_id, read_only=body.read_only)
+    )

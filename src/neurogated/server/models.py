@@ -7,15 +7,19 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from neurogated.context.model import CONTEXT_TOKENS
+from neurogated.core.conflicts import Conflict
 from neurogated.core.extras import needs_extra
+from neurogated.core.scope import Scope
+from neurogated.manifest.model import Bridge, Community, KeyNode, TemporalLayers, Topology
 
 with needs_extra("serve"):
-    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 Text = Annotated[str, Field(min_length=1)]
 
 
-def _attributes(value: object, names: Iterable[str]) -> dict[str, Any]:
+def attributes(value: object, names: Iterable[str]) -> dict[str, Any]:
+    """Return some attributes of an object by their names."""
     return {name: getattr(value, name) for name in names}
 
 
@@ -112,15 +116,6 @@ class UndoTo(_Asked):
     to: int | None = Field(None, ge=0, description="A `sequence` of the history; the last change when left out.")
 
 
-class Owner(_Told):
-    """To whom a memory belongs."""
-
-    user_id: str | None
-    agent_id: str | None
-    session_id: str | None
-    path: tuple[str, ...]
-
-
 class Memory(_Told):
     """A memory."""
 
@@ -130,7 +125,7 @@ class Memory(_Told):
     kind: str
     role: str | None
     speaker: str | None
-    scope: Owner
+    scope: Scope
     created_at: datetime
     timestamp: datetime | None
     valid_from: datetime | None
@@ -164,26 +159,6 @@ class Recalled(_Told):
     flows: tuple[Step, ...]
 
 
-class Conflict(_Told):
-    """Two memories that cannot both stand as they are."""
-
-    id: str
-    first: str
-    second: str
-    kind: str
-    confidence: float
-    outcome: str
-    loser: str | None
-    status: str
-    because: str | None
-    reason: str
-    question: str
-    instruction: str
-    evidence: tuple[str, ...]
-    scope: Owner
-    created_at: datetime | None
-
-
 class Kernel(_Told):
     """How strongly activation spreads over each type of edge for this question."""
 
@@ -202,7 +177,7 @@ class Recall(_Told):
     trust: float
     notes: tuple[str, ...]
     # A `core.Kernel` is a mapping, too, which pydantic would read by its keys.
-    kernel: Annotated[Kernel | None, BeforeValidator(lambda one: one and _attributes(one, Kernel.model_fields))]
+    kernel: Annotated[Kernel | None, BeforeValidator(lambda one: one and attributes(one, Kernel.model_fields))]
 
 
 class Context(_Told):
@@ -216,21 +191,34 @@ class Context(_Told):
     notes: tuple[str, ...]
 
 
-class Fact(_Told):
-    """What is known of a subject."""
+class Manifest(_Told):
+    """What the memories are about and how they are linked, as values and as a text."""
 
-    id: str
-    statement: str
-    subject: str
-    attribute: str
-    value: str
-    confidence: float
-    is_denied: bool
-    valid_from: datetime | None
-    valid_to: datetime | None
-    timestamp: datetime | None
-    sources: tuple[str, ...]
-    scope: Owner
+    text: str
+    nodes: int
+    edges: int
+    average_degree: float
+    total_energy: float
+    communities: tuple[Community, ...]
+    topology: Topology
+    temporal: TemporalLayers
+    bridges: tuple[Bridge, ...]
+    key_nodes: tuple[KeyNode, ...]
+    most_used: tuple[KeyNode, ...]
+    created_at: datetime
+
+
+class Expression(_Asked):
+    """An expression such as `(recall "Where does Ana live?" 5)`."""
+
+    expression: Text
+    read_only: bool = Field(default=False, description="Refuse operations that write.")
+
+
+class Result(BaseModel):
+    """The value of an expression."""
+
+    result: JsonValue
 
 
 class Version(BaseModel):

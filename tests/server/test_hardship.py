@@ -1,0 +1,86 @@
+"""Slow clients, too many requests, and processes that are killed."""
+
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.served import Servers, client
+
+HALF = b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{"
+
+
+@contextlib.contextmanager
+def slow_clients(url: str, count: int) -> Iterator[list[socket.socket]]:
+    """Send half of a request over each of several connections."""
+    at = urlsplit(url)
+    with contextlib.ExitStack() as stack:
+        opened = []
+        for _ in range(count):
+            one = stack.enter_context(socket.create_connection((at.hostname or "", at.port or 0), timeout=30))
+            one.sendall(HALF)
+            opened.append(one)
+        yield opened
+
+
+def test_slow_clients_are_refused_and_others_are_answered_meanwhile(tmp_path: Path) -> None:
+    with Servers(tmp_path) as servers:
+        url = servers.start("--patience", "1", "--concurrency", "50")
+        with slow_clients(url, 30) as slow, client(url) as quick:
+            assert quick.get("/v1/memories").status_code == 200
+            for one in slow:
+                assert b"408" in one.recv(100)
+        assert servers.stop()[0] == 0
+
+
+def test_more_requests_at_once_than_allowed_are_refused_until_some_are_done(tmp_path: Path) -> None:
+    with Servers(tmp_path) as servers:
+        url = servers.start("--patience", "3", "--concurrency", "4")
+        with client(url) as quick:
+            with slow_clients(url, 4):
+                ends = {httpx.codes.OK, httpx.codes.TOO_MANY_REQUESTS}
+                codes = []
+                while httpx.codes.TOO_MANY_REQUESTS not in codes:
+                    answer = quick.get("/v1/memories")
+                    codes.append(answer.status_code)
+                    assert answer.status_code in ends
+                assert answer.headers["retry-after"]
+                assert answer.json()["error"]["request_id"]
+            while quick.get("/v1/memories").status_code == httpx.codes.TOO_MANY_REQUESTS:
+                pass
+            assert quick.get("/v1/memories").status_code == httpx.codes.OK
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_what_was_acknowledged_is_there_after_a_stop_during_writes(how: signal.Signals, tmp_path: Path) -> None:
+    with Servers(tmp_path) as servers:
+        url, known, enough = servers.start(), list[str](), threading.Event()
+
+        def write(number: int) -> None:
+            with client(url) as one, contextlib.suppress(httpx.HTTPError):
+                for count in range(10_000):
+                    answer = one.post("/v1/memories", json={"content": f"Note {count} of writer {number}."})
+                    if answer.status_code != httpx.codes.CREATED:
+                        return
+                    known.extend(answer.json()["ids"])
+                    if len(known) > 40:
+                        enough.set()
+
+        writers = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+        for one in writers:
+            one.start()
+        assert enough.wait(60)
+        errors = servers.stop(how)[1]
+        for one in writers:
+            one.join()
+        assert "Traceback" not in errors
+        with client(servers.start()) as reader:
+            found = {one["id"] for one in reader.get("/v1/memories?limit=1000").json()["memories"]}
+            assert set(known) <= found
+            assert reader.post("/v1/memories", json={"content": "A note after it."}).status_code == 201

@@ -1,0 +1,82 @@
+"""MCP on the port of the server."""
+
+import json
+
+import anyio
+import httpx2
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.integrations.mcp_clients import call
+from tests.served import Servers, client
+
+ACCEPTED = {"Accept": "application/json, text/event-stream"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
+}
+
+
+@pytest.fixture(scope="module")
+def keyed(servers: Servers) -> tuple[str, dict[str, str]]:
+    keys = {name: servers.key("--user", name) for name in ("ana", "ben")}
+    return servers.start(), keys
+
+
+def test_a_key_shows_its_user_by_mcp_as_by_rest(keyed: tuple[str, dict[str, str]]) -> None:
+    url, keys = keyed
+
+    async def found(user: str, *texts: str) -> list[str]:
+        headers = {"Authorization": f"Bearer {keys[user]}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            streamable_http_client(f"{url}/mcp", http_client=http) as streams,
+            ClientSession(streams[0], streams[1]) as session,
+        ):
+            await session.initialize()
+            for text in texts:
+                await call(session, "remember", text=text)
+            recalled = await call(session, "recall", query="Where does the parrot live?")
+            return [one["content"] for one in recalled["memories"]]
+
+    assert anyio.run(found, "ana", "My parrot lives in Lyon.") == ["My parrot lives in Lyon."]
+    assert anyio.run(found, "ben") == []
+    with client(url, keys["ana"]) as rest:
+        assert [one["content"] for one in rest.get("/v1/memories").json()["memories"]] == ["My parrot lives in Lyon."]
+
+
+def test_a_session_is_unknown_to_another_key(keyed: tuple[str, dict[str, str]]) -> None:
+    url, keys = keyed
+    with client(url, keys["ana"]) as ana, client(url, keys["ben"]) as ben:
+        opened = ana.post("/mcp", json=INITIALIZE, headers=ACCEPTED)
+        ids = ACCEPTED | {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        tools = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        ana.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=ids)
+        assert ana.post("/mcp", json=tools, headers=ids).status_code == 200
+        assert ben.post("/mcp", json=tools, headers=ids).status_code == 404
+        assert ben.post("/mcp?user_id=ana", json=INITIALIZE, headers=ACCEPTED).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("headers", "size", "status"),
+    [
+        ({"Authorization": ""}, 1, 401),
+        ({"Origin": "https://evil.example"}, 1, 403),
+        ({}, 2_000_000, 413),
+        ({"Transfer-Encoding": "chunked"}, 2_000_000, 413),
+    ],
+)
+def test_requests_by_mcp_pass_the_same_checks(
+    keyed: tuple[str, dict[str, str]], headers: dict[str, str], size: int, status: int
+) -> None:
+    url, keys = keyed
+    body = json.dumps({**INITIALIZE, "padding": "a" * size}).encode()
+    content = iter([body]) if "Transfer-Encoding" in headers else body
+    with client(url, keys["ana"]) as ana:
+        sent = ACCEPTED | {"Content-Type": "application/json"} | headers
+        answer = ana.post("/mcp", content=content, headers=sent)
+        assert answer.status_code == status
+        assert answer.json()["error"]
