@@ -52,7 +52,7 @@ from neurogated.retrieval.cascaded_judge import CascadedJudge
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.runtime import Runtime
-from neurogated.session import Session
+from neurogated.session import Session, Subscriber
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
 from neurogated.tiers.canvas import WorkingCanvas
@@ -118,8 +118,10 @@ def build(config: MemoryConfig, clock: Clock = utc_now, embedder: Embedder | Non
         raise
 
 
-def open_session(config: MemoryConfig, parts: Parts | None = None) -> Session:
+def open_session(config: MemoryConfig, parts: Parts | None = None, followers: tuple[Subscriber, ...] = ()) -> Session:
     """Return the session of the graph that `config` names, over `parts`, or else over the parts that it names.
+
+    `followers` are notified after all other subscribers.
 
     Raises:
         ConfigError: a setting does not fit. Other errors are those of `build`.
@@ -138,6 +140,7 @@ def open_session(config: MemoryConfig, parts: Parts | None = None) -> Session:
                 subscribers.log_access,
                 subscribers.find_conflicts,
                 subscribers.follow_manifests,
+                *followers,
             ),
         )
     except ConfigError:

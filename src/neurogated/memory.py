@@ -44,8 +44,8 @@ class NeuroGraphMemory:
         store: the graph.
         retriever: recalls without counting accesses.
         plasticity: learns from accesses and feedback.
-        facts, conflicts, duplicates, energy, context, learning, manifest, history, admin, graph: the calls of one
-            feature each.
+        facts, conflicts, duplicates, energy, context, learning, manifest, history, admin, graph, policies: the calls
+            of one feature each.
         aio: the same calls as coroutines.
     """
 
@@ -68,7 +68,7 @@ class NeuroGraphMemory:
             raise ConfigError(f"the config is {config!r}, but must be a MemoryConfig, as in MemoryConfig(save_dir=…)")
         self._owner = Ownership(owns=session is None)
         if session is None:
-            session = compose.open_session(compose.load_config() if config is None else config, parts)
+            session = compose.open_session(config or compose.load_config(), parts, (components.run_policies,))
         self.session = session
         self.config, self.store = session.config, session.store
         self.retriever, self.plasticity = session.retriever, session.plasticity
@@ -79,7 +79,7 @@ class NeuroGraphMemory:
         self.energy, self.learning = components.Energy(session), components.Learning(session)
         self.manifest = components.Manifest(session)
         self.history, self.admin = components.History(session), components.Admin(session, self._texts)
-        self.graph = components.Graph(session)
+        self.graph, self.policies = components.Graph(session), components.Policies(session)
         self._expressions = components.Expressions(session, self._texts, self._recalls, self.context)
         if self._owner.owns:
             self.learning.consolidate_in_background()

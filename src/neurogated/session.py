@@ -53,8 +53,8 @@ T = TypeVar("T")
 class Notice:
     """A change of a graph, or a recall."""
 
-    event: Event | Literal["changed", "undone"]
-    """An event of `on`; or another change, or an undo, which no callback hears of."""
+    event: Event | Literal["changed", "undone", "ticked"]
+    """An event of `on`; or another change, an undo, or a tick, which no callback hears of."""
     about: tuple[Any, ...] = ()
     """The arguments of the callbacks."""
     owner: Owner | None = None

@@ -12,6 +12,7 @@ from neurogated.components.history import History
 from neurogated.components.learning import Learning
 from neurogated.components.manifest import Manifest
 from neurogated.components.pages import Page, listed_by, page_of
+from neurogated.components.policies import Policies, run_policies
 from neurogated.components.recalls import Recalls
 from neurogated.components.texts import Texts
 
@@ -28,8 +29,10 @@ __all__ = [
     "Learning",
     "Manifest",
     "Page",
+    "Policies",
     "Recalls",
     "Texts",
     "listed_by",
     "page_of",
+    "run_policies",
 ]

@@ -12,7 +12,7 @@ from neurogated.core.filters import FilterOptions
 from neurogated.core.model import checked_count
 from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
-from neurogated.session import Session
+from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text
 from neurogated.tiers.canvas import Canvas, Owner
 from neurogated.tiers.manager import TierManager, Tiers
@@ -85,11 +85,13 @@ class Energy:
         """Journal the memories that fell dormant since the last tick; return their number.
 
         A tick is optional: energies and tiers are computed when they are read, so a tick changes none of them. A frozen
-        memory journals nothing.
+        memory journals nothing. The policies of ticks run.
         """
         session, moment = self._session, self._session.moment(now)
         session.runtime.accesses.flush()
-        return len(session.commit(lambda: self._tiers.tick(session.store, moment), learns=True).node_changes)
+        fallen = len(session.commit(lambda: self._tiers.tick(session.store, moment), learns=True).node_changes)
+        session.notify(Notice("ticked"))
+        return fallen
 
     def canvas(
         self,

@@ -43,8 +43,11 @@ class Expressions:
 
     def run(self, expression: str, scope: Scope, *, read_only: bool) -> Any:  # noqa: ANN401 - a JSON value
         """Run an expression; see `NeuroGraphMemory.execute`."""
+        return self.call(check(expression), scope, read_only=read_only)
+
+    def call(self, call: Call, scope: Scope, *, read_only: bool = False) -> Any:  # noqa: ANN401 - a JSON value
+        """Run a checked call; see `NeuroGraphMemory.execute`."""
         self._session.of_user(scope.user_id)
-        call = check(expression)
         if call.operation.writes and read_only:
             raise InputError(f"{call.operation.name} changes the memory, but only reading is allowed here")
         runner = _Runner(self._session, self._texts, self._recalls, self._context, scope)
@@ -57,12 +60,7 @@ class _Runner:
     def __init__(self, session: Session, texts: Texts, recalls: Recalls, context: AgentContext, scope: Scope) -> None:
         self._session, self._texts, self._recalls, self._context = session, texts, recalls, context
         self._graph, self._scope = Graph(session), scope
-        self._filters: FilterOptions = {
-            "user_id": scope.user_id,
-            "agent_id": scope.agent_id,
-            "session_id": scope.session_id,
-            "path": scope.path,
-        }
+        self._filters = filters_of(scope)
 
     def remember(
         self, text: str, kind: str | None, importance: float | None, ttl: timedelta | None, tags: Sequence[str]
@@ -182,6 +180,16 @@ class _Runner:
         found = Conflicts(self._session).list(status, user_id=self._scope.user_id)
         scope = listed_by(self._session, self._filters).scope
         return [one for one in found if scope is None or scope.admits(one.scope)]
+
+
+def filters_of(scope: Scope) -> FilterOptions:
+    """Return the keyword arguments of the filter for what a scope sees."""
+    return {
+        "user_id": scope.user_id,
+        "agent_id": scope.agent_id,
+        "session_id": scope.session_id,
+        "path": scope.path,
+    }
 
 
 def _step(step: Step) -> dict[str, Any]:

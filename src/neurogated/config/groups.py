@@ -59,6 +59,7 @@ class LearningSettings:
     access_flush_seconds: float = setting(
         30.0, "seconds after which the accesses of recalls are written together", low=0.0, high=86_400.0
     )
+    policies: bool = setting(False, "run the policies that are stored; see docs/how-to/expressions.md")
 
     def __post_init__(self) -> None:
         check(self, "learning.")

@@ -5,11 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import replace
 
 from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.ports import GraphStorePort
+
+CAUSE: ContextVar[str | None] = ContextVar("cause", default=None)
+"""What makes the present changes besides the caller, such as a policy; it begins their reasons."""
 
 Plan = Callable[[], GraphDelta]
 """Reads the graph and returns the delta to write."""
@@ -48,5 +52,7 @@ class Committer:
         with self.exclusively(patience):
             delta = GraphDelta() if learns and self._is_frozen() else plan()
             if delta:
-                self.store.apply(replace(delta, owner=delta.owner or Owner.MEMORY))
+                cause = CAUSE.get()
+                reason = delta.reason if cause is None else f"{cause}: {delta.reason}"
+                self.store.apply(replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason))
         return delta

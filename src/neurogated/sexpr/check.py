@@ -27,10 +27,11 @@ def check(text: str) -> Call:
     Raises:
         ExpressionError: it is no call of an operation with fitting arguments.
     """
-    return _call(read(text), text)
+    return call_of(read(text), text)
 
 
-def _call(given: Expression, text: str, *, is_inner: bool = False) -> Call:
+def call_of(given: Expression, text: str, *, is_inner: bool = False) -> Call:
+    """Return the call that an expression of a text is; raises as `check`."""
     head = given.items[0] if isinstance(given, Form) and given.items and not given.is_quoted else None
     if not isinstance(given, Form) or not isinstance(head, Atom) or not isinstance(head.value, Symbol):
         raise ExpressionError("this must be an operation, as in (stats)", text, given.at)
@@ -61,16 +62,17 @@ def _assigned(operation: Operation, form: Form, text: str) -> dict[str, object]:
         parameter = waiting or next(free, None)
         if parameter is None or parameter.name in found:
             raise ExpressionError(f"this argument is too much for {operation.signature}", text, item.at)
-        found[parameter.name] = _value(parameter, item, text)
+        found[parameter.name] = value_of(parameter, item, text)
         waiting = None
     if waiting is not None:
         raise ExpressionError(f"{waiting.name} has no value", text, form.at)
     return found
 
 
-def _value(parameter: Parameter, item: Expression, text: str) -> object:
+def value_of(parameter: Parameter, item: Expression, text: str) -> object:
+    """Return the value of an argument; raises as `check`."""
     if parameter.type == "expression":
-        return _call(item, text, is_inner=True)
+        return call_of(item, text, is_inner=True)
     if isinstance(item, Atom) and item.value is None and parameter.default is not REQUIRED:
         return parameter.default
     try:

@@ -1,0 +1,165 @@
+"""Policies: expressions that run after an event, within the scope of their owner."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.edge_type import EdgeType
+from neurogated.errors import ExpressionError, InputError, UnknownIdError
+from neurogated.sexpr.policies import LONGEST
+
+ALLOWED = {"learning": {"policies": True}}
+
+
+@pytest.fixture
+def allowed(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(config.replace(**ALLOWED)) as memory:
+        memory.add("The harbour.", id="anchor", user_id="ana")
+        yield memory
+
+
+def _reasons(memory: NeuroGraphMemory, policy: str) -> list[str]:
+    return [one.reason for one in memory.history.list() if one.reason.startswith(policy)]
+
+
+def _associated(memory: NeuroGraphMemory) -> list[str]:
+    return [one.source_id for one in memory.store.all_edges() if one.type is EdgeType.ASSOC]
+
+
+def test_a_policy_runs_after_remember_if_its_condition_holds(allowed: NeuroGraphMemory) -> None:
+    policy = allowed.policies.add('(when (= "topic" "sea") (associate it "anchor" "about" 0.5))', user_id="ana")
+    allowed.add("A tram.", id="tram", user_id="ana", metadata={"topic": "town"})
+    allowed.add("A ferry.", id="ferry", user_id="ana", metadata={"topic": "sea"})
+    assert _associated(allowed) == ["ferry"]
+    assert len(_reasons(allowed, policy)) == 1
+    allowed.undo()
+    assert allowed.get("ferry").content == "A ferry."
+    assert _associated(allowed) == []
+
+
+def test_a_policy_never_touches_another_users_memories(allowed: NeuroGraphMemory) -> None:
+    policy = allowed.policies.add('(feedback it "fail")', user_id="ana")
+    stolen = allowed.policies.add('(feedback "anchor" "fail")', user_id="bob")
+    decay = allowed.policies.add("(decay! 0.001)", "tick", user_id="bob")
+    before = allowed.get("anchor")
+    allowed.add("Of Bob.", user_id="bob")
+    allowed.add("Of nobody.")
+    allowed.energy.tick()
+    assert allowed.get("anchor") == before
+    assert _reasons(allowed, policy) == _reasons(allowed, stolen) == []
+    assert [one.id for one in allowed.policies.list(user_id="ana")] == [policy]
+    assert {one.id for one in allowed.policies.list(user_id="bob")} == {stolen, decay}
+
+
+def test_policies_are_off_unless_allowed(memory: NeuroGraphMemory) -> None:
+    policy = memory.policies.add('(remember "It ticked.")', "tick")
+    memory.energy.tick()
+    memory.add("A heron.")
+    assert _reasons(memory, policy) == []
+    with pytest.raises(InputError):
+        memory.policies.signal("end")
+
+
+def test_policies_start_no_policies(allowed: NeuroGraphMemory) -> None:
+    allowed.policies.add('(remember "First.")')
+    allowed.policies.add('(remember "Second.")')
+    allowed.add("A heron.")
+    assert sorted(one.content for one in allowed.list(kinds=["episode"])) == ["A heron.", "First.", "Second."]
+
+
+def test_a_signal_runs_the_policies_of_its_user_and_reports_faults(allowed: NeuroGraphMemory) -> None:
+    allowed.policies.add('(remember "Bye.")', "end", user_id="ana")
+    gone = allowed.policies.add('(feedback "nothing" "success")', "end", user_id="ana")
+    allowed.policies.add('(remember "Bye.")', "end", user_id="bob")
+    runs = allowed.policies.signal("end", user_id="ana")
+    assert [one.error is None for one in runs] == [one.policy != gone for one in runs]
+    assert len(runs) == 2
+    assert allowed.count(user_id="bob", kinds=["episode"]) == 0
+    with pytest.raises(InputError):
+        allowed.policies.signal("tick")
+
+
+@pytest.mark.parametrize(
+    ("expression", "when"),
+    [
+        ("(recal)", "tick"),
+        ('(recall "x")', "remember"),
+        ('(resolve "c" "both")', "tick"),
+        ("(consolidate)", "tick"),
+        ('(explain (remember "x"))', "tick"),
+        ('(feedback it "success")', "tick"),
+        ('(when (= "a" 1) (remember "x"))', "tick"),
+        ('(when (= "a") (remember "x"))', "remember"),
+        ('(when (remember "x"))', "remember"),
+        ("(" * 900 + ")" * 900, "remember"),
+        (f'(remember "{"x" * LONGEST}")', "remember"),
+    ],
+)
+def test_what_is_no_policy_is_refused_when_it_is_stored(memory: NeuroGraphMemory, expression: str, when: str) -> None:
+    with pytest.raises(ExpressionError):
+        memory.policies.add(expression, when)
+    assert memory.policies.list() == []
+
+
+def test_a_policy_that_was_changed_is_checked_again(allowed: NeuroGraphMemory) -> None:
+    policy = allowed.policies.add('(remember "Fine.")', "end")
+    allowed.update(policy, '(resolve "c" "both")')
+    (run,) = allowed.policies.signal("end")
+    assert run.error is not None
+    allowed.delete(policy)
+    assert allowed.policies.signal("end") == []
+
+
+def test_a_dry_run_changes_nothing(allowed: NeuroGraphMemory) -> None:
+    policy = allowed.policies.add('(when (exists "n") (feedback (list it "anchor") "success"))', user_id="ana")
+    allowed.add("A ferry.", id="ferry", user_id="ana")
+    allowed.add("Of Bob.", id="theirs", user_id="bob")
+    before = allowed.history.list()
+    assert allowed.policies.dry_run(policy, "ferry") is None
+    with pytest.raises(UnknownIdError):
+        allowed.policies.dry_run(policy, "theirs")
+    shown = allowed.policies.dry_run(allowed.policies.add("(decay! 2)", "tick"))
+    assert shown is not None
+    assert shown["parameters"]["half_life"] == 2
+    assert allowed.history.list()[: len(before)] == before
+
+
+def test_an_event_starts_a_bounded_number_of_runs(allowed: NeuroGraphMemory) -> None:
+    policy = allowed.policies.add('(feedback it "success")')
+    allowed.add_documents([f"Heron number {one}." for one in range(120)], progress=False)
+    assert 0 < len(_reasons(allowed, policy)) <= 100
+
+
+_WORK = """
+import itertools, sys
+from neurogated import MemoryConfig, NeuroGraphMemory
+memory = NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash", learning={"policies": True}))
+memory.add("Anchor.", id="anchor")
+memory.policies.add('(associate it "anchor" "about" 0.5)')
+print("ready", flush=True)
+for number in itertools.count():
+    memory.add(f"Heron {number}.", id=f"h{number}")
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_process_leaves_no_half_done_policy(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", _WORK, str(tmp_path)], stdout=subprocess.PIPE) as work:
+        assert work.stdout is not None
+        assert work.stdout.readline() == b"ready\n"
+        time.sleep(2)
+        work.kill()
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
+        (policy,) = memory.policies.list()
+        herons = memory.count(kinds=["episode"]) - 1
+        edges = [
+            edge for edge in memory.store.all_edges() if edge.type is EdgeType.ASSOC and edge.target_id == "anchor"
+        ]
+        assert len(edges) == len(_reasons(memory, policy.id))
+        assert herons - 1 <= len(edges) <= herons
+        assert all(edge.relation == "about" for edge in edges)
