@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import threading
 from dataclasses import dataclass
@@ -146,8 +147,8 @@ class Tools:
     ) -> str:
         """Change a memory: `update` replaces its text, `forget` deletes it, `resolve` settles a conflict."""
         if action == "resolve":
-            self._checked_conflict(id)
-            return f"resolved: {self._memory.conflicts.resolve(id, _given(action, text)).status}"
+            settled: Any = self.memory(f"(resolve {json.dumps(id)} {json.dumps(_given(action, text))})")
+            return f"resolved: {settled['status']}"
         self.get(id, own=True)
         if action == "forget":
             self._memory.delete(id)
@@ -214,14 +215,6 @@ class Tools:
         nodes = self._memory.store.get_nodes([view.ids[row] for row in rows])
         found = [Found(**_shown(node), score=round(float(score), 3)) for node, score in zip(nodes, scores, strict=True)]
         return {"memories": found, "notes": [_BY_KEYWORDS]}
-
-    def _checked_conflict(self, conflict_id: str) -> None:
-        known = self._memory.conflicts.list(None, user_id=self.owner.user_id)
-        mine = [one for one in known if one.id == conflict_id and one.scope.user_id == self.owner.user_id]
-        if not mine:
-            raise UnknownIdError(f"there is no conflict {conflict_id!r}")
-        for side in mine[0].sides:
-            self.get(side, own=True)
 
 
 def _shown(node: MemoryNode) -> Found:
