@@ -31,7 +31,7 @@ class Overview:
     def text(self) -> str:
         """Return the manifest; an empty text if there are no memories."""
         try:
-            current = self._memory.manifest.text(**self._owner.scope) if self._count() else ""
+            current = self._memory.manifest.text(**self._owner._asdict()) if self._count() else ""
         except NeurogatedError as error:
             _log.warning("the manifest is left out: %s", error)
             return ""
@@ -47,7 +47,7 @@ class Overview:
         return self.text() != before
 
     def _count(self) -> int:
-        return self._memory.manifest.get(**self._owner.scope).nodes
+        return self._memory.manifest.get(**self._owner._asdict()).nodes
 
     def _fits(self) -> bool:
         """Return whether the saved text may stay: deletions remove its file, and few memories are new."""

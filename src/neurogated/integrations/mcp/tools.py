@@ -6,11 +6,11 @@ import contextlib
 import json
 import logging
 import threading
-from dataclasses import dataclass
 from typing import (
     Annotated,
     Any,
     Literal,
+    NamedTuple,
     NotRequired,  # pydantic reads no other before Python 3.12
 )
 
@@ -74,24 +74,11 @@ Value = dict[str, Any] | list[dict[str, Any] | str] | str | int | float | None
 """What expressions return."""
 
 
-class Scope(TypedDict):
-    """The arguments of calls of the memory."""
-
-    user_id: str | None
-    path: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """The memories that a server shows."""
+class Owner(NamedTuple):
+    """The memories that a server shows; the fields are arguments of calls of the memory."""
 
     user_id: str | None = None
     path: tuple[str, ...] = ()
-
-    @property
-    def scope(self) -> Scope:
-        """The arguments of calls of the memory."""
-        return {"user_id": self.user_id, "path": self.path}
 
 
 class Tools:
@@ -119,7 +106,7 @@ class Tools:
         timestamp: Annotated[str | None, Field(description="ISO time at which it was said or happened")] = None,
     ) -> Remembered:
         """Store one statement that should last beyond this conversation. Returns its id when it is on disk."""
-        scope = self.owner.scope
+        scope = self.owner._asdict()
         ids = self._memory.add(text, **scope, tags=tags, importance=importance, timestamp=timestamp)
         return {"ids": ids}
 
@@ -130,7 +117,7 @@ class Tools:
         self._catch_up()
         if not self._loaded.is_set():
             return self._by_keywords(query, limit)
-        recall = self._memory.recall(query, top_n=limit, **self.owner.scope)
+        recall = self._memory.recall(query, top_n=limit, **self.owner._asdict())
         found = [Found(**_shown(memory.node), score=round(memory.score, 3)) for memory in recall]
         return {"memories": found, "notes": list(recall.notes)}
 
@@ -175,7 +162,7 @@ class Tools:
     ) -> Prepared:
         """Prepare a larger task: memories as text within a budget of tokens, and open conflicts with their ids."""
         self._catch_up()
-        context = self._memory.get_context(task, token_budget, **self.owner.scope)
+        context = self._memory.get_context(task, token_budget, **self.owner._asdict())
         return {
             "text": context.text,
             "ids": [memory.id for memory in context],
@@ -188,7 +175,7 @@ class Tools:
     ) -> Value:
         """Run one expression, for what no other tool does."""
         self._catch_up()
-        value: Value = self._memory.execute(expression, **self.owner.scope, read_only=self.read_only)
+        value: Value = self._memory.execute(expression, **self.owner._asdict(), read_only=self.read_only)
         return value
 
     def get(self, node_id: str, *, own: bool = False) -> MemoryNode:
@@ -197,7 +184,7 @@ class Tools:
         Raises UnknownIdError if the id is not in the scope.
         """
         self._catch_up()
-        found = self._memory.find(only_ids=[node_id], **self.owner.scope)
+        found = self._memory.find(only_ids=[node_id], **self.owner._asdict())
         if not found or (own and found[0].scope.user_id != self.owner.user_id):
             raise UnknownIdError(f"there is no memory {node_id!r}")
         return found[0]
@@ -210,7 +197,7 @@ class Tools:
                 pass
 
     def _by_keywords(self, query: str, limit: int) -> Recalled:
-        view = self._memory.view(**self.owner.scope)
+        view = self._memory.view(**self.owner._asdict())
         rows, scores = self._memory.store.keyword_rows(query, limit, view)
         nodes = self._memory.store.get_nodes([view.ids[row] for row in rows])
         found = [Found(**_shown(node), score=round(float(score), 3)) for node, score in zip(nodes, scores, strict=True)]
