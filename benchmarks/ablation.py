@@ -9,17 +9,17 @@ paired bootstrap over questions; bold where it excludes 0. The memory is frozen 
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.arguments import chosen, dataset_parser
 from benchmarks.bootstrap import paired_bootstrap
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.evaluation.datasets import FORMATS, Dataset, dataset_folder, load_dataset
+from neurogated.evaluation.datasets import Dataset
 from neurogated.evaluation.metrics import PERCENT, recall_at
-from neurogated.evaluation.runner import config_for, index, rank
+from neurogated.evaluation.runner import index, rank
 from neurogated.retrieval.turns import TURN_WEIGHTS
 
 CUTOFFS = (2, 5, 10, 20)
@@ -84,16 +84,10 @@ def recalls(dataset: Dataset, config: MemoryConfig) -> NDArray[np.float64]:
 
 def main() -> None:
     """Print the table of the data set and variants of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dataset")
-    parser.add_argument("--folder", default="dataset")
-    parser.add_argument("--format", choices=FORMATS, default="hipporag")
-    parser.add_argument("--save-dir", default="outputs")
+    parser = dataset_parser(__doc__)
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     arguments = parser.parse_args()
-    folder = dataset_folder(arguments.folder, arguments.dataset)
-    dataset = load_dataset(arguments.dataset, folder, arguments.format)
-    config = config_for(dataset, MemoryConfig(save_dir=arguments.save_dir))
+    dataset, config = chosen(arguments)
     full = recalls(dataset, config)
     print(f"| {len(full)} questions | " + " | ".join(f"recall@{k}" for k in CUTOFFS) + " |")
     print("|---" * (1 + len(CUTOFFS)) + "|")

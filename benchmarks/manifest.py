@@ -9,20 +9,19 @@ of the memories in these communities. The recalls are recall@5: of all memories,
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.arguments import chosen, dataset_parser
 from benchmarks.bootstrap import paired_bootstrap
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import NeuroGraphMemory
 from neurogated.core.trace import Recall
-from neurogated.evaluation.datasets import FORMATS, dataset_folder, load_dataset
 from neurogated.evaluation.metrics import PERCENT, recall_at
 from neurogated.evaluation.model import SOURCES_KEY, Collection
-from neurogated.evaluation.runner import config_for, index
+from neurogated.evaluation.runner import index
 from neurogated.manifest.model import Community
 
 _LIMIT = 3
@@ -80,15 +79,8 @@ def _ranked(recall: Recall) -> list[object]:
 
 def main() -> None:
     """Print the table of the data set of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dataset")
-    parser.add_argument("--folder", default="dataset")
-    parser.add_argument("--format", choices=FORMATS, default="hipporag")
-    parser.add_argument("--save-dir", default="outputs")
-    arguments = parser.parse_args()
-    folder = dataset_folder(arguments.folder, arguments.dataset)
-    dataset = load_dataset(arguments.dataset, folder, arguments.format)
-    with NeuroGraphMemory(config_for(dataset, MemoryConfig(save_dir=arguments.save_dir))) as memory:
+    dataset, config = chosen(dataset_parser(__doc__).parse_args())
+    with NeuroGraphMemory(config) as memory:
         memories = index(dataset, memory)
         for one in memories:
             one.freeze(lasting=False)

@@ -71,10 +71,12 @@ def title_of(sources: Sequence[MemoryNode]) -> str:
     return f"{title} ({' – '.join(dict.fromkeys((day_of(min(days)), day_of(max(days)))))})"
 
 
-def cluster_node(sources: Sequence[MemoryNode], text: str, at: datetime, energy: float, *, told: bool) -> MemoryNode:
+def cluster_node(
+    sources: Sequence[MemoryNode], text: str, at: datetime, energy: float, *, is_summary: bool
+) -> MemoryNode:
     """Return the node of a cluster with its energy at the time `at`, without a vector.
 
-    Its fields are those in which all sources agree. Its importance is the largest of the sources. `told` says whether a
+    Its fields are those in which all sources agree. Its importance is the largest of the sources. If it is a summary, a
     language model wrote the text; else it is a title.
     """
     ends = [node.expires_at for node in sources if node.expires_at is not None]
@@ -86,8 +88,8 @@ def cluster_node(sources: Sequence[MemoryNode], text: str, at: datetime, energy:
         energy_at=at,
         last_accessed=at,
         created_at=at,
-        importance=max(node.importance for node in sources) if told else 0.0,
-        kind=FACT if told else SEGMENT,
+        importance=max(node.importance for node in sources) if is_summary else 0.0,
+        kind=FACT if is_summary else SEGMENT,
         scope=_common_scope([node.scope for node in sources]),
         metadata=common_metadata(sources),
         valid_from=first.valid_from,

@@ -129,7 +129,9 @@ class Consolidator:
             wording = self._wording(quoted(sources))
             base, charge = self._energies(view, sources, at)
             energy = min(1.0, float((base + charge).max()))
-            yield Prepared(cluster_node(sources, wording or title_of(sources), at, energy, told=bool(wording)), sources)
+            yield Prepared(
+                cluster_node(sources, wording or title_of(sources), at, energy, is_summary=bool(wording)), sources
+            )
 
     def _undisputed(self, view: GraphView, nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
         """Return the nodes about which no conflict is, nor about a claim that was read from them."""

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import repeat
 from types import MappingProxyType
 from typing import Unpack
@@ -22,7 +22,6 @@ from neurogated.core.clock import Clock, Moment, checked_moment, checked_version
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import Filter, FilterOptions, filter_of
-from neurogated.core.forking import bind_to_process
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
@@ -62,6 +61,12 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 _COSINE_ALONE = dict.fromkeys(
     ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
 )
+
+
+@cache
+def _threads_of(_process: int) -> ThreadPoolExecutor:
+    """Return the threads of the first phase, which all retrievers share; a forked process has none of its parent's."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="first-phase")
 
 
 def _without(view: GraphView, ids: Iterable[str]) -> GraphView:
@@ -139,12 +144,6 @@ class NeuroRetriever:
         self._gates = config.retrieval.gate_exponent > 0 and not self._classic
         # In the classic mode only the cosine selects the anchors, as the specification says.
         self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
-        self.disown(at_rest=True)
-        bind_to_process(self)
-
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - it waits for no thread
-        """Start the threads of the first phase; a forked child has none of its parent's."""
-        self._beside = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="first-phase")
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[MemoryNode]:
         """Return the nodes of `recall(query)`, best first."""
@@ -246,7 +245,7 @@ class NeuroRetriever:
         self, queries: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
     ) -> tuple[NDArray[np.float32], list[Kernel], list[FirstPhase]]:
         """Embed the questions and choose their kernels, while a thread runs the first phase."""
-        first = self._beside.submit(search)
+        first = _threads_of(os.getpid()).submit(search)
         stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
         watch.lap("embed")

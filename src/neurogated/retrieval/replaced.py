@@ -19,7 +19,7 @@ from neurogated.core.rendering import slot_tag
 from neurogated.core.same_as import fronts
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
-from neurogated.retrieval.told import Told, holds_at, told_by
+from neurogated.retrieval.recalled_claims import RecalledClaims, holds_at, recalled_claims
 from neurogated.text.keywords import fold
 from neurogated.text.sentences import split_sentences
 from neurogated.text.time_spans import Span, span_of
@@ -74,26 +74,26 @@ def in_present_order(
     for recall in recalls:
         question = _last_question(recall.query)
         span, slots = span_of(question, present, years=True), _slots_of(question, reader)
-        told, memories = told_by(store, views.every_time, recall, at), list(recall.memories)
+        claims, memories = recalled_claims(store, views.every_time, recall, at), list(recall.memories)
         if held is None and not (slots and slots.is_past) and not _PAST.search(fold(recall.query)):
-            for conflict in told.conflicts:
-                if _is_over(conflict, told, span):
-                    _replace_loser(store, views.searched, memories, told, conflict)
+            for conflict in claims.conflicts:
+                if _is_over(conflict, claims, span):
+                    _replace_loser(store, views.searched, memories, claims, conflict)
         if slots:
             values = _values(store, views.owned(), slots, span, at)
             _put(store, memories, 0, _answers(views, values, memories))
         ordered = replace(recall, memories=tuple(memories[:most]))
         if ordered.ids != recall.ids:
-            told = told_by(store, views.every_time, ordered, at)
-        listed = tuple(one for one in told.conflicts if _may_list(views.every_time, told, one))
+            claims = recalled_claims(store, views.every_time, ordered, at)
+        listed = tuple(one for one in claims.conflicts if _may_list(views.every_time, claims, one))
         found.append(
             replace(
                 ordered,
                 conflicts=listed,
-                states=told.states,
-                facts=told.facts,
-                former=told.former,
-                profiles=told.profiles,
+                states=claims.states,
+                facts=claims.facts,
+                former=claims.former,
+                profiles=claims.profiles,
             )
         )
     return found
@@ -113,9 +113,9 @@ def _last_question(query: str) -> str:
     return next((one for one in reversed(sentences) if one.rstrip()[-1:] in {"?", "？"}), query)
 
 
-def _may_list(view: GraphView, told: Told, conflict: Conflict) -> bool:
+def _may_list(view: GraphView, claims: RecalledClaims, conflict: Conflict) -> bool:
     """Return whether a view admits both sides of a conflict."""
-    return all(_admitted(view, told.memories_of(side)) for side in conflict.sides)
+    return all(_admitted(view, claims.memories_of(side)) for side in conflict.sides)
 
 
 def _admitted(view: GraphView, names: Sequence[str]) -> list[str]:
@@ -137,32 +137,32 @@ def _shown(view: GraphView, names: Sequence[str], memories: Sequence[RecalledMem
 # Conflicts
 
 
-def _is_over(conflict: Conflict, told: Told, span: Span | None) -> bool:
+def _is_over(conflict: Conflict, claims: RecalledClaims, span: Span | None) -> bool:
     """Return whether one side holds no longer, or did not on the days that the question names."""
-    loser = told.nodes.get(conflict.loser or "")
+    loser = claims.nodes.get(conflict.loser or "")
     return loser is not None and (span is None or conflict.outcome == "wrong" or not span.is_before(loser.valid_to))
 
 
 def _replace_loser(
-    store: GraphStorePort, view: GraphView, memories: list[RecalledMemory], told: Told, conflict: Conflict
+    store: GraphStorePort, view: GraphView, memories: list[RecalledMemory], claims: RecalledClaims, conflict: Conflict
 ) -> None:
     """Put the memory that replaced another one in its rank, if it is below, or if the question alone misses it.
 
     A memory that also says other things stays.
     """
     loser = conflict.loser or ""
-    lost, won = told.memories_of(loser), told.memories_of(conflict.other(loser))
+    lost, won = claims.memories_of(loser), claims.memories_of(conflict.other(loser))
     for place, memory in enumerate(memories):
-        if memory.id in lost and (loser == memory.id or _says_only(memory, told)):
+        if memory.id in lost and (loser == memory.id or _says_only(memory, claims)):
             if not any(one.id in won for one in memories[:place]):
                 _put(store, memories, place, _shown(view, won, memories))
             return
 
 
-def _says_only(memory: RecalledMemory, told: Told) -> bool:
+def _says_only(memory: RecalledMemory, claims: RecalledClaims) -> bool:
     """Return whether a memory says nothing but claims that hold no longer."""
-    return not says_more(memory.content, [one for one in told.former if memory.id in one.sources]) and not any(
-        memory.id in one.sources for one in told.facts
+    return not says_more(memory.content, [one for one in claims.former if memory.id in one.sources]) and not any(
+        memory.id in one.sources for one in claims.facts
     )
 
 

@@ -71,7 +71,7 @@ class _Answer(NamedTuple):
     """An answer with its effect."""
 
     title: str
-    told: str
+    meaning: str
     is_present: bool
     lines: tuple[_Line, ...]
     removed: tuple[str, ...]
@@ -195,10 +195,10 @@ def _answer(
                 sides.get(node_id, ""), nodes[node_id].content, _placed(before, moments), _placed(after, moments), state
             )
         )
-    title, told = _words(conflict, effect, sides)
+    title, meaning = _words(conflict, effect, sides)
     return _Answer(
         title,
-        told,
+        meaning,
         conflict.status == "resolved" and (conflict.outcome, conflict.loser) == (effect.outcome, effect.loser),
         tuple(lines),
         tuple(nodes[name].content for name in effect.removed),

@@ -34,7 +34,7 @@ def _block(block: Mapping[str, Any], place: str, *, agent: str) -> Incoming | No
 
 def _message(message: Mapping[str, Any], place: str, *, agent: str) -> Incoming | None:
     """Return what is said. Its time and text identify it, since its id is only its number in the file."""
-    said = {"user": _heard, "assistant": _told}.get(message["role"])
+    said = {"user": _user_text, "assistant": _assistant_text}.get(message["role"])
     if said is None or not (text := said(message)):
         return None
     time = message.get("created_at")
@@ -42,7 +42,7 @@ def _message(message: Mapping[str, Any], place: str, *, agent: str) -> Incoming 
     return Incoming(place, f"{time}\0{text}", text, message["role"], details)
 
 
-def _heard(message: Mapping[str, Any]) -> str:
+def _user_text(message: Mapping[str, Any]) -> str:
     """Return the words of the user, which older versions wrap in JSON. Other JSON with a type is an event."""
     text = text_of(message.get("content"))
     try:
@@ -54,7 +54,7 @@ def _heard(message: Mapping[str, Any]) -> str:
     return text_of(wrapped.get("message")) if wrapped["type"] == "user_message" else ""
 
 
-def _told(message: Mapping[str, Any]) -> str:
+def _assistant_text(message: Mapping[str, Any]) -> str:
     calls = [mapping(call)["function"] for call in message.get("tool_calls") or []]
     if not calls:
         return text_of(message.get("content"))

@@ -24,7 +24,7 @@
     const here = document.createElement("a");
     here.href = "#" + itemOf(thing).id;
     here.textContent = "Read it";
-    words.append(thing.dataset.told, " · ", here);
+    words.append(thing.dataset.description, " · ", here);
     chosen.replaceChildren(words);
   }
 

@@ -24,7 +24,7 @@ from neurogated.core.trace import Profile, Recall
 from neurogated.core.view import GraphView
 
 
-class Told(NamedTuple):
+class RecalledClaims(NamedTuple):
     """What the memories of a recall say."""
 
     facts: tuple[Fact, ...] = ()
@@ -47,28 +47,30 @@ class Told(NamedTuple):
         return self.sources.get(side, (side,))
 
 
-def told_by(store: GraphStorePort, shown: GraphView, recall: Recall, present: datetime) -> Told:
+def recalled_claims(store: GraphStorePort, shown: GraphView, recall: Recall, present: datetime) -> RecalledClaims:
     """Return what the memories of a recall say; `shown` is the view with the memories of all valid times."""
     groups = dict(_groups(shown, recall.ids))
     members = set(groups).union(*groups.values())
     claims = claims_of(shown, members)
     conflicts = conflicts_about(shown, {*members, *claims}) if EdgeType.CONFLICT in shown.edge_types else []
     if not (claims or conflicts):
-        return Told()
-    known = conflicts_in(shown, store.get_nodes(conflicts, missing_ok=True))
-    sides = {side for one in known for side in one.sides}
+        return RecalledClaims()
+    disputes = conflicts_in(shown, store.get_nodes(conflicts, missing_ok=True))
+    sides = {side for one in disputes for side in one.sides}
     nodes = {node.id: node for node in store.get_nodes([*sides.union(claims)], missing_ok=True)}
     sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM])
-    told = Told(conflicts=tuple(one for one in known if _has_effect(one, nodes)), nodes=nodes, sources=sources)
+    recalled = RecalledClaims(
+        conflicts=tuple(one for one in disputes if _has_effect(one, nodes)), nodes=nodes, sources=sources
+    )
     own = [(nodes[name], [one for one in sources[name] if one in groups]) for name in claims if name in sources]
     facts = [
         (node, fact_of(node, node.found.statement, names)) for node, names in own if names and node.found.statement
     ]
-    return told._replace(
+    return recalled._replace(
         facts=tuple(fact for node, fact in facts if holds_at(node, present) and not _only_ends(node)),
         former=tuple(fact for node, fact in facts if _is_ended(node)),
         profiles=_profiles(store, shown, claims),
-        states=_states(recall, groups, told),
+        states=_states(recall, groups, recalled),
     )
 
 
@@ -112,19 +114,19 @@ def _has_effect(conflict: Conflict, nodes: Mapping[str, MemoryNode]) -> bool:
     return conflict.loser in nodes and _is_ended(nodes[conflict.loser])
 
 
-def _states(recall: Recall, groups: Mapping[str, Collection[str]], told: Told) -> dict[str, Verdict]:
+def _states(recall: Recall, groups: Mapping[str, Collection[str]], recalled: RecalledClaims) -> dict[str, Verdict]:
     """Return the states of memories by their conflicts, by those of their claims, and by those of what they repeat.
 
     A memory that repeats a superseded one, but was said after the one that replaced it, says that the old state is
     back. It has no state then.
     """
     states: dict[str, Verdict] = {}
-    for conflict in sorted(told.conflicts, key=lambda one: one.loser is not None):
+    for conflict in sorted(recalled.conflicts, key=lambda one: one.loser is not None):
         if conflict.loser is None:
-            said = dict.fromkeys(chain.from_iterable(map(told.memories_of, conflict.sides)))
+            said = dict.fromkeys(chain.from_iterable(map(recalled.memories_of, conflict.sides)))
             states.update((name, conflict.outcome) for name in said if name in groups)
             continue
-        lost, winner = set(told.memories_of(conflict.loser)), told.nodes.get(conflict.other(conflict.loser))
+        lost, winner = set(recalled.memories_of(conflict.loser)), recalled.nodes.get(conflict.other(conflict.loser))
         for memory in recall.memories:
             is_back = winner is not None and moment_of(memory.node) > moment_of(winner)
             repeats = not lost.isdisjoint(groups.get(memory.id, ())) and memory.id not in conflict.sides
