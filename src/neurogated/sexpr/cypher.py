@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.filters import Condition
+from neurogated.core.filters import Combined, Compare
 from neurogated.sexpr.check import Call
 from neurogated.sexpr.values import EDGE_TYPES
 
@@ -30,13 +31,23 @@ _EDGE = "type(e) AS type, e.relation AS relation, e.weight AS weight"
 _WALK = f"length(p) <= $depth AND {_EVERY_NODE}"
 
 
-def _association(kind: str) -> str:
-    return (
+def _association(kind: EdgeType) -> str:
+    ends = (
         f"MATCH (a:Memory {{id: $from}}), (b:Memory {{id: $to}}) WHERE {_visible('a', 'b')} AND a <> b"
-        " AND ($user_id IS NULL OR a.user_id IS NOT NULL OR b.user_id IS NOT NULL)"
-        f" MERGE (a)-[e:{kind}]->(b) ON CREATE SET e.weight = $weight, e.relation = $relation"
-        " ON MATCH SET e.relation = coalesce($relation, e.relation), e.weight ="
-        " CASE WHEN e.weight > $weight THEN e.weight ELSE $weight END"
+        " AND (a.user_id = b.user_id OR (a.user_id IS NULL AND b.user_id IS NULL AND $user_id IS NULL))"
+    )
+    if not kind.plastic:
+        # The function returns (1 + cosine) / 2.
+        return (
+            f"{ends} WITH a, b, 2 * vector.similarity.cosine(a.embedding, b.embedding) - 1 AS cosine"
+            f" MERGE (a)-[e:{kind.name}]->(b) SET e.weight = CASE WHEN cosine > 0 THEN cosine ELSE 0.0 END"
+            f" RETURN {_EDGE}"
+        )
+    relation = ", e.relation = coalesce($relation, e.relation)" if kind is EdgeType.ASSOC else ""
+    stronger = "(CASE WHEN e.weight > $weight THEN e.weight ELSE $weight END) + $step"
+    return (
+        f"{ends} MERGE (a)-[e:{kind.name}]->(b) ON CREATE SET e.weight = $weight{relation}"
+        f" ON MATCH SET e.weight = CASE WHEN {stronger} > 1 THEN 1.0 ELSE {stronger} END{relation}"
         f" RETURN {_EDGE}"
     )
 
@@ -59,7 +70,7 @@ PLANS: Mapping[str, Plan] = {
                 " MERGE (n)-[:TAGGED]->(t)"
             ),
         ),
-        "the program computes $id, embeds the text and finds its facts and conflicts",
+        "the program cuts a long text, and finds facts and conflicts",
     ),
     "recall": Plan(
         (
@@ -73,7 +84,7 @@ PLANS: Mapping[str, Plan] = {
                 " RETURN n.id AS id, sum(one.activation * e.weight * $decay) AS activation"
             ),
         ),
-        "the program embeds the query, runs the second statement once a step and ranks the memories",
+        "the program runs the second statement once a step and ranks the memories",
     ),
     "feedback": Plan(
         (
@@ -138,7 +149,7 @@ PLANS: Mapping[str, Plan] = {
                 " RETURN n.id AS id, n.content AS content, n.metadata AS metadata ORDER BY n.created_at"
             ),
         ),
-        "the program applies the condition to the metadata of each row, and then the limit",
+        "the program applies $where to the metadata of each row, because conditions have any shape, and then $limit",
     ),
     "facts": Plan(
         (
@@ -169,23 +180,40 @@ PLANS: Mapping[str, Plan] = {
     "context": Plan((), "the program recalls, and packs the memories into the budget"),
 }
 """By operation."""
-_ASSOCIATIONS = {kind: Plan((_association(kind.name),)) for kind in (EdgeType.ASSOC, *EDGE_TYPES.values())}
+_ASSOCIATIONS = {kind: Plan((_association(kind),)) for kind in (EdgeType.ASSOC, *EDGE_TYPES.values())}
 TEXTS: Sequence[str] = sorted({text for one in (*PLANS.values(), *_ASSOCIATIONS.values()) for text in one.statements})
 """All texts that an expression can become."""
 
 
+_PROVIDED = {
+    "id": "the id of the memory, computed from its text and owner",
+    "embedding": "the vector of the query",
+    "candidates": "the setting retrieval.candidates",
+    "active": "the memories that are active, each with id and activation",
+    "decay": "the setting ENERGY_DECAY_RATE",
+    "step": "the setting HEBBIAN_LEARNING_RATE",
+}
+"""The parameters that the program provides, if the call has none of the name."""
+_PARAMETER = re.compile(r"\$(\w+)")
+
+
 def explain(call: Call, scope: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the statements of a call, their parameters as JSON values, and what they leave to the program."""
+    """Return the statements of a call, their parameters as JSON values, and what they leave to the program.
+
+    `provided` describes the parameters whose values the program computes.
+    """
     if call.operation.name == "associate":
         plan = _ASSOCIATIONS[EDGE_TYPES.get(str(call.arguments["relation"]), EdgeType.ASSOC)]
     else:
         plan = PLANS[call.operation.name]
     given = {**call.arguments, **{name: scope[name] for name in ("user_id", "agent_id", "session_id", "path")}}
+    named = dict.fromkeys(name for text in plan.statements for name in _PARAMETER.findall(text))
     return {
         "operation": call.operation.name,
         "writes": call.operation.writes,
         "statements": list(plan.statements),
         "parameters": {name: _parameter(value) for name, value in given.items()},
+        "provided": {name: _PROVIDED[name] for name in named if name not in given},
         "note": plan.note,
     }
 
@@ -193,6 +221,8 @@ def explain(call: Call, scope: Mapping[str, Any]) -> dict[str, Any]:
 def _parameter(value: object) -> object:
     if isinstance(value, timedelta):
         return f"PT{value.total_seconds():g}S"
-    if isinstance(value, Condition):
-        return None
+    if isinstance(value, Compare):
+        return {"path": list(value.path), "operator": value.operator, "value": value.value}
+    if isinstance(value, Combined):
+        return {"holding": value.holding, "conditions": list(map(_parameter, value.conditions))}
     return list(value) if isinstance(value, tuple) else value

@@ -14,6 +14,7 @@ from neurogated.sexpr.reader import Atom, Expression, Form, Symbol
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[smhdw])", re.ASCII)
+_OUTCOMES = {"success": 1.0, "fail": -1.0}
 _LARGEST = 100_000
 EDGE_TYPES: Mapping[str, EdgeType] = {word: EdgeType(word) for word in ("temporal", "causal", "semantic")}
 """Relations that name a type of edges. Others are words on an ASSOC edge."""
@@ -81,9 +82,9 @@ def _duration(given: Expression) -> timedelta:
         raise InputError("this duration is too long") from None
 
 
-def _outcome(given: Expression) -> str | float:
-    if isinstance(given, Atom) and given.value in ("success", "fail"):
-        return str(given.value)
+def _outcome(given: Expression) -> float:
+    if isinstance(given, Atom) and isinstance(given.value, str) and given.value in _OUTCOMES:
+        return _OUTCOMES[given.value]
     try:
         return _number(given, -1, 1)
     except InputError:
