@@ -1,4 +1,4 @@
-"""Write the tables of docs that follow from the code: the settings, and the flags of every command.
+"""Write what follows from the code in docs: settings, the flags of every command, and the operations of expressions.
 
 python tools/reference_tables.py
 """
@@ -11,6 +11,7 @@ import click
 from neurogated import MemoryConfig
 from neurogated.cli.app import COMMANDS, PROGRAM
 from neurogated.config.setting import settings_of
+from neurogated.sexpr import reference
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -52,6 +53,11 @@ def commands() -> str:
     return "\n".join(["| command | effect | flags |", "|---|---|---|", *rows, f"| every command | | {every} |"])
 
 
+def operations() -> str:
+    """Return the page of all operations of expressions in Markdown."""
+    return f"# Operations of expressions\n\n[Expressions](how-to/expressions.md) says how to use them.\n\n{reference()}"
+
+
 TABLES = {"settings.md": settings, "reference.md": commands}
 
 
@@ -65,6 +71,7 @@ def replaced(text: str, table: str) -> str:
 
 
 if __name__ == "__main__":
+    (DOCS / "operations.md").write_text(operations(), encoding="utf-8")
     for name, table in TABLES.items():
         page = DOCS / name
         page.write_text(replaced(page.read_text(encoding="utf-8"), table()), encoding="utf-8")

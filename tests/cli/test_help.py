@@ -41,6 +41,11 @@ def test_a_table_of_docs_is_that_of_the_code(tables: ModuleType, page: str) -> N
     assert tables.replaced(text, tables.TABLES[page]()) == text, "write it with `python tools/reference_tables.py`"
 
 
+def test_the_page_of_operations_is_that_of_the_code(tables: ModuleType) -> None:
+    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    assert tables.operations() == text, "write it with `python tools/reference_tables.py`"
+
+
 def test_settings_lists_every_setting_with_its_value_default_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["settings", "--set", "retrieval.candidates=50"]) == 0
     shown = capsys.readouterr().out
