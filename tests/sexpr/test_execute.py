@@ -34,7 +34,7 @@ _THEIRS = "ferry"
 _CHANGES = {
     "remember": {"nodes put", "edges put", "nodes changed", "weights changed"},
     "associate": {"edges put"},
-    "feedback": {"edges put", "weights changed", "nodes changed"},
+    "feedback": {"edges put", "edges removed", "weights changed", "nodes changed"},
     "decay!": {"nodes changed"},
     "consolidate": {"nodes put", "edges put", "edges removed", "weights changed", "nodes changed"},
     "resolve": {"nodes put", "edges put", "edges removed", "nodes changed"},
