@@ -49,4 +49,4 @@ class IgraphAlgorithms:
 
 def _made(graph: Graph) -> tuple[Any, Any]:
     igraph = import_extra("igraph", "communities")
-    return igraph, igraph.Graph(n=graph.nodes, edges=np.column_stack((graph.source, graph.target)))
+    return igraph, igraph.Graph(graph.nodes, list(zip(graph.source.tolist(), graph.target.tolist(), strict=True)))

@@ -23,6 +23,7 @@ from neurogated.errors import NeurogatedError
 from neurogated.manifest.creation import Created, ManifestCreator
 from neurogated.manifest.model import GraphManifest
 from neurogated.manifest.routing import Router
+from neurogated.manifest.structure import Structure
 from neurogated.manifest.text import text_of
 
 _MOST_SCOPES = 64
@@ -64,6 +65,8 @@ class ManifestCache:
         self._store, self._creator, self._clock = store, creator, clock
         self._threshold, self._seconds = threshold, seconds
         self._entries = OrderedDict[Filter, _Entry]()
+        self._structures = dict[Filter, Structure]()
+        """Of scopes whose texts must be read again; without any text."""
         self._callbacks: list[Callable[[ScopeFilter], None]] = []
         self._lock = threading.Lock()
         bind_to_process(self)
@@ -72,11 +75,13 @@ class ManifestCache:
         """Forget all in a forked child, where the threads of the parent do not run."""
         self._lock = threading.Lock()
         self._entries.clear()
+        self._structures.clear()
 
     def clear(self) -> None:
         """Forget all manifests."""
         with self._lock:
             entries, self._entries = self._entries, OrderedDict()
+            self._structures.clear()
         for wanted in entries:
             self._notify(wanted)
 
@@ -85,9 +90,11 @@ class ManifestCache:
         rows_by_id = self._store.view().rows_by_id
         rows = [rows_by_id[one] for one in node_ids if one in rows_by_id]
         with self._lock:
-            outdated = [key for key, entry in self._entries.items() if np.isin(rows, entry.created.rows).any()]
+            outdated = [
+                key for key, entry in self._entries.items() if np.isin(rows, entry.created.structure.rows).any()
+            ]
             for wanted in outdated:
-                del self._entries[wanted]
+                self._structures[wanted] = self._entries.pop(wanted).created.structure
         for wanted in outdated:
             self._notify(wanted)
 
@@ -126,7 +133,9 @@ class ManifestCache:
             if entry is not None:
                 self._entries.move_to_end(wanted)
         view = self._store.view()
-        if entry is None or not self._is_valid(entry, view):
+        if entry is not None and not self._is_valid(entry, view):
+            self._structures[wanted], entry = entry.created.structure, None
+        if entry is None:
             return self._create(wanted, None)
         changed = entry.created.manifest.sequence != view.sequence
         expired = changed and time.monotonic() - entry.created_at >= self._seconds
@@ -136,8 +145,8 @@ class ManifestCache:
 
     def _is_valid(self, entry: _Entry, view: GraphView) -> bool:
         """Return whether no memory of the manifest was rewritten or deleted, or has expired."""
-        rows = entry.created.rows
-        if entry.created.ids is not view.ids or not view.alive.take(rows).all():
+        rows = entry.created.structure.rows
+        if entry.created.structure.ids is not view.ids or not view.alive.take(rows).all():
             return False
         if entry.checked != view.sequence:
             entry.checked, begin = view.sequence, entry.checked
@@ -173,7 +182,8 @@ class ManifestCache:
 
     def _create(self, wanted: Filter, old: _Entry | None) -> _Entry:
         view = self._store.view(filters=wanted)
-        created = self._creator.create(view, self._clock(), None if old is None else old.created)
+        start = self._structures.pop(wanted, None)
+        created = self._creator.create(view, self._clock(), None if old is None else old.created, start)
         manifest = created.manifest
         entry = _Entry(created, time.monotonic(), manifest, Router(manifest), view.sequence, view.node_count)
         if old is not None and manifest.nodes - old.shown.nodes < (self._threshold if old.shown.nodes else 1):
@@ -183,7 +193,7 @@ class ManifestCache:
             if old is None or self._entries.get(wanted) is old:
                 self._entries[wanted] = entry
                 if len(self._entries) > _MOST_SCOPES:
-                    self._entries.popitem(last=False)
+                    self._structures.pop(self._entries.popitem(last=False)[0], None)
         if old is not None and entry.shown is not old.shown:
             self._notify(wanted)
         return entry

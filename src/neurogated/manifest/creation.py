@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from neurogated.core.clock import to_micros
 from neurogated.core.communities import Graph, GraphAlgorithms
 from neurogated.core.energy import EnergyLaw
-from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.quoting import plain
 from neurogated.core.view import GraphView, Rows
 from neurogated.manifest.layers import layers_of
-from neurogated.manifest.measures import Labels, Values, clustering, moved, moved_from_scratch, page_rank
+from neurogated.manifest.measures import Values
 from neurogated.manifest.model import LAYERS, Bridge, Community, GraphManifest, KeyNode, TemporalLayers, Topology
 from neurogated.manifest.naming import Words, keywords_of, words_in
+from neurogated.manifest.structure import Structure, structure_of
 
 KEYWORDS = 48
 """Keywords of a community."""
@@ -32,42 +32,46 @@ _SAMPLE = 40
 _READ = 2_000
 """Memories that are read for the names of all communities."""
 _CONTENT = 100
-_RENAMED = 0.1
-"""A community gets new keywords when its size has changed by this share."""
-_AGAIN = 0.05
-"""Communities are found again, from the present ones, when this share of the memories is new."""
-_ROUGH = 1e-6
+_CHANGED = 0.1
+"""A community gets new keywords, and a bridge another memory, when it has changed by this share."""
+
+
+@dataclass(slots=True)
+class _Named:
+    """A community with its words."""
+
+    members: Rows
+    ids: tuple[str, ...]
+    words: Words
+    keywords: tuple[str, ...] = ()
+
+
+class _Bridging(NamedTuple):
+    """The memory of a bridge of some weight."""
+
+    weight: float
+    node_id: str
 
 
 class Created(NamedTuple):
     """A manifest with what the next update begins with."""
 
     manifest: GraphManifest
-    ids: Sequence[str]
-    """The ids of all rows; another object after the rows were renumbered."""
-    rows: Rows
-    """(n,) the memories."""
-    labels: Labels
-    """(n,) their communities, numbered by the least row."""
-    rank: Values
-    """(n,) PageRank."""
-    words: dict[int, Words]
-    """By the first row of a community."""
-    founded: int
-    """How many memories there were when communities were last found for all."""
+    structure: Structure
+    named: dict[int, _Named]
+    """By label."""
+    bridging: dict[tuple[int, int], _Bridging]
+    """By two labels."""
+    betweenness: tuple[Graph, Values] | None
+    """Of the links between communities when these were last found; None without algorithms."""
 
 
 class _Scoped(NamedTuple):
-    """The memories of a manifest with what was computed for each."""
+    """What a manifest shows, with values of each memory."""
 
     view: GraphView
-    rows: Rows
-    labels: Labels
-    rank: Values
+    structure: Structure
     energy: Values
-
-
-_T = TypeVar("_T", np.int64, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,155 +83,163 @@ class ManifestCreator:
     algorithms: GraphAlgorithms | None = None
     """None for communities by local moves, without betweenness."""
 
-    def create(self, view: GraphView, now: datetime, old: Created | None = None) -> Created:
+    def create(
+        self, view: GraphView, now: datetime, old: Created | None = None, start: Structure | None = None
+    ) -> Created:
         """Return the manifest of the memories that `view` admits.
 
-        After few changes new memories join the community of most of their neighbours, and the clustering stays.
+        Args:
+            view: the graph.
+            now: for energies and layers.
+            old: the last manifest. It is updated, so its memories must not have been rewritten.
+            start: an old structure to begin with, when the texts must be read again.
         """
-        rows = view.admitted_nodes()
-        place = np.full(view.node_count, -1, dtype=np.int64)
-        place[rows] = np.arange(rows.size)
-        graph, edges = _graph(view, place, rows.size)
-        if old is not None and old.ids is not view.ids:
+        structure = structure_of(view, view.admitted_nodes(), self.algorithms, start if old is None else old.structure)
+        if old is not None and structure.version != old.structure.version:
             old = None
-        labels, founded = self._labels(graph, rows, place, old)
-        start = None if old is None else _carried(old.rows, old.rank, place, rows.size, 1 / max(1, rows.size))
-        rank = page_rank(graph, start, _ROUGH)
+        rows, rank = structure.rows, structure.rank
         energy = self.law.energy(view, rows, to_micros(now))
-        scoped = _Scoped(view, rows, labels, rank, energy)
-        communities, words = self._communities(scoped, {} if old is None else old.words)
-        fresh = old is None or founded == rows.size
+        scoped = _Scoped(view, structure, energy)
+        named = self._named(scoped, {} if old is None else old.named)
+        communities, labels = _communities(scoped, named)
+        if old is None:
+            found = None if self.algorithms is None else self.algorithms.betweenness(structure.between)
+            betweenness = None if found is None else (structure.between, found)
+        else:
+            betweenness = old.betweenness
+        bridges, bridging = _bridges(scoped, labels, betweenness, {} if old is None else old.bridging)
         pairs = rows.size * (rows.size - 1) / 2
         manifest = GraphManifest(
             nodes=int(rows.size),
-            edges=edges,
+            edges=structure.edges,
             total_energy=float(energy.sum()),
             communities=communities,
             topology=Topology(
-                graph.source.size / pairs if pairs else 0.0,
-                clustering(graph) if fresh or old is None else old.manifest.topology.clustering,
-                int(np.isin(np.arange(rows.size), (graph.source, graph.target)).sum()),
+                structure.links / pairs if pairs else 0.0, structure.clustering, int(np.count_nonzero(structure.degree))
             ),
             temporal=self._layers(scoped, to_micros(now)),
-            bridges=self._bridges(scoped, graph, communities),
+            bridges=bridges,
             key_nodes=self._shown(view, rows, (rank / rank.max(initial=1e-300) + energy) / 2),
             most_used=self._shown(view, rows, view.uses.take(rows).astype(np.float64)),
             sequence=view.sequence,
             created_at=now,
         )
-        return Created(manifest, view.ids, rows, labels, rank, words, founded)
+        return Created(manifest, structure, named, bridging, betweenness)
 
-    def _labels(self, graph: Graph, rows: Rows, place: Labels, old: Created | None) -> tuple[Labels, int]:
-        if old is None:
-            found = moved_from_scratch(graph) if self.algorithms is None else self.algorithms.communities(graph)
-            return _by_first(found), int(rows.size)
-        known = _carried(old.rows, old.labels, place, rows.size, -1)
-        new = known < 0
-        known[new] = known.max(initial=-1) + 1 + np.arange(np.count_nonzero(new))
-        labels = _by_first(moved(graph, np.unique(known, return_inverse=True)[1], new))
-        if abs(rows.size - old.founded) < _AGAIN * old.founded or self.algorithms is None:
-            return labels, old.founded
-        return _by_first(self.algorithms.communities(graph, labels)), int(rows.size)
-
-    def _communities(
-        self, scoped: _Scoped, known: Mapping[int, Words]
-    ) -> tuple[tuple[Community, ...], dict[int, Words]]:
-        view, rows, labels, rank, energy = scoped
-        sizes = np.bincount(labels)
-        importance, energies = np.bincount(labels, rank), np.bincount(labels, energy)
-        (large,) = (sizes > 1).nonzero()
-        large = large[np.lexsort((large, -importance[large]))]
-        members = _members(labels, sizes)
-        sample = max(2, min(_SAMPLE, _READ // max(1, large.size)))
-        words = dict[int, Words]()
-        for places in (members[label] for label in large.tolist()):
-            first, size = int(rows[places[0]]), int(places.size)
-            before = known.get(first)
-            if before is None or abs(size - before.size) > _RENAMED * before.size:
-                best = np.sort(places[np.argsort(-rank[places], kind="stable")[:sample]])
-                before = words_in(self._nodes(view, rows[best]), size)
-            words[first] = before
-        keywords = keywords_of(list(words.values()), KEYWORDS)
-        return tuple(
-            Community(
-                number,
-                ", ".join(found[:_IN_NAME]),
-                found,
-                int(sizes[label]),
-                float(importance[label]),
-                float(energies[label]),
-                tuple(view.ids[row] for row in rows[members[label]].tolist()),
-            )
-            for number, (label, found) in enumerate(zip(large.tolist(), keywords, strict=True))
-        ), words
+    def _named(self, scoped: _Scoped, known: dict[int, _Named]) -> dict[int, _Named]:
+        """Return the communities of at least two memories by their labels."""
+        view, structure, _ = scoped
+        large = [label for label, members in enumerate(structure.members) if members.size > 1]
+        sample = max(2, min(_SAMPLE, _READ // max(1, len(large))))
+        named = dict[int, _Named]()
+        for label in large:
+            members, before = structure.members[label], known.get(label)
+            if before is not None and before.members is members:
+                named[label] = before
+                continue
+            size = 0 if before is None else before.members.size
+            ids = tuple(view.ids[row] for row in structure.rows[members[size:]].tolist())
+            if before is not None and abs(members.size - before.words.size) <= _CHANGED * before.words.size:
+                named[label] = _Named(members, before.ids + ids, before.words, before.keywords)
+                continue
+            best = np.sort(members[_top(structure.rank[members], sample)])
+            wanted = [view.ids[row] for row in structure.rows[best].tolist()]
+            read = words_in(self.store.get_nodes(wanted, missing_ok=True), members.size)
+            named[label] = _Named(members, ids if before is None else before.ids + ids, read)
+        unnamed = [one for one in named.values() if not one.keywords]
+        words = [one.words for one in named.values()]
+        for one, keywords in zip(unnamed, keywords_of(words, KEYWORDS, [one.words for one in unnamed]), strict=True):
+            one.keywords = keywords
+        return named
 
     def _layers(self, scoped: _Scoped, now: int) -> TemporalLayers:
-        view, rows, rank = scoped.view, scoped.rows, scoped.rank
-        found = layers_of(self.store, view, rows, scoped.energy, now)
+        view, structure, energy = scoped
+        found = layers_of(self.store, view, structure.rows, energy, now)
         examples = {}
         for place, name in enumerate(LAYERS):
             (inside,) = (found == place).nonzero()
-            examples[name] = self._shown(view, rows[inside], rank[inside], _EXAMPLES)
+            examples[name] = self._shown(view, structure.rows[inside], structure.rank[inside], _EXAMPLES)
         counts = np.bincount(found, minlength=len(LAYERS)).tolist()
         return TemporalLayers(dict(zip(LAYERS, counts, strict=True)), examples)
 
-    def _bridges(self, scoped: _Scoped, graph: Graph, communities: Sequence[Community]) -> tuple[Bridge, ...]:
-        number = np.full(scoped.rows.size, -1, dtype=np.int64)
-        first = np.searchsorted(scoped.rows, scoped.view.rows(one.node_ids[0] for one in communities))
-        number[scoped.labels[first]] = np.arange(first.size)
-        ends = number[scoped.labels][np.column_stack((graph.source, graph.target))]
-        crossing = ((ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])).nonzero()[0]
-        ends, weight = np.sort(ends[crossing], axis=1), graph.weight[crossing]
-        between = Graph.of(len(communities), ends[:, 0], ends[:, 1], weight)
-        through = None if self.algorithms is None else self.algorithms.betweenness(between)
-        bridges = []
-        for link in np.argsort(-between.weight, kind="stable")[:_SHOWN].tolist():
-            low, high = int(between.source[link]), int(between.target[link])
-            here = (ends[:, 0] == low) & (ends[:, 1] == high)
-            joined = np.concatenate((graph.source[crossing[here]], graph.target[crossing[here]]))
-            heaviest = np.bincount(joined, np.tile(weight[here], 2)).argmax()
-            passing = None if through is None else float(through[link])
-            node_id = scoped.view.ids[int(scoped.rows[heaviest])]
-            bridges.append(Bridge(low, high, float(between.weight[link]), passing, node_id))
-        return tuple(bridges)
-
     def _shown(self, view: GraphView, rows: Rows, score: Values, most: int = _SHOWN) -> tuple[KeyNode, ...]:
         """Return the memories with the highest positive scores."""
-        best = np.argsort(-score, kind="stable")[:most]
-        scores = {view.ids[int(rows[one])]: float(score[one]) for one in best.tolist() if score[one] > 0}
+        scores = {view.ids[int(rows[one])]: float(score[one]) for one in _top(score, most).tolist() if score[one] > 0}
         nodes = self.store.get_nodes(list(scores), missing_ok=True)
         return tuple(KeyNode(node.id, _beginning(node.content), scores[node.id]) for node in nodes)
 
-    def _nodes(self, view: GraphView, rows: Rows) -> list[MemoryNode]:
-        return self.store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
+
+def _communities(scoped: _Scoped, named: dict[int, _Named]) -> tuple[tuple[Community, ...], list[int]]:
+    """Return the communities, the most important first, and their labels."""
+    _, structure, energy = scoped
+    importance, energies = (np.bincount(structure.labels, values) for values in (structure.rank, energy))
+    labels = sorted(named, key=lambda label: -importance[label])
+    return tuple(
+        Community(
+            number,
+            ", ".join((one := named[label]).keywords[:_IN_NAME]),
+            one.keywords,
+            len(one.ids),
+            float(importance[label]),
+            float(energies[label]),
+            one.ids,
+        )
+        for number, label in enumerate(labels)
+    ), labels
 
 
-def _graph(view: GraphView, place: Labels, count: int) -> tuple[Graph, int]:
-    """Return the graph of the memories at `place`, and the number of their edges."""
-    edges = view.live_edges()
-    source, target = place[view.edge_source[edges]], place[view.edge_target[edges]]
-    inside = (source >= 0) & (target >= 0)
-    weight = view.weight.take(edges[inside]).astype(np.float64)
-    return Graph.of(count, source[inside], target[inside], weight), int(np.count_nonzero(inside))
+def _bridges(
+    scoped: _Scoped,
+    labels: Sequence[int],
+    betweenness: tuple[Graph, Values] | None,
+    known: dict[tuple[int, int], _Bridging],
+) -> tuple[tuple[Bridge, ...], dict[tuple[int, int], _Bridging]]:
+    """Return the heaviest links between communities, and the memories on them by labels."""
+    between, bridges, bridging = scoped.structure.between, [], {}
+    number = {label: place for place, label in enumerate(labels)}
+    shown = np.isin(between.source, labels) & np.isin(between.target, labels)
+    for link in _top(np.where(shown, between.weight, 0.0), _SHOWN).tolist():
+        if not shown[link]:
+            break
+        pair, weight = (int(between.source[link]), int(between.target[link])), float(between.weight[link])
+        before = known.get(pair)
+        if before is None or abs(weight - before.weight) > _CHANGED * before.weight:
+            before = _Bridging(weight, _heaviest(scoped, *pair))
+        bridging[pair] = before
+        low, high = sorted((number[pair[0]], number[pair[1]]))
+        bridges.append(Bridge(low, high, weight, _passing(betweenness, *pair), before.node_id))
+    return tuple(bridges), bridging
 
 
-def _carried(old: Rows, values: NDArray[_T], place: Labels, count: int, default: float) -> NDArray[_T]:
-    """Return the values of old rows at their new places."""
-    found = np.full(count, default, dtype=values.dtype)
-    there = place[old]
-    found[there[there >= 0]] = values[there >= 0]
-    return found
+def _passing(betweenness: tuple[Graph, Values] | None, first: int, second: int) -> float | None:
+    if betweenness is None:
+        return None
+    graph, values = betweenness
+    (found,) = ((graph.source == first) & (graph.target == second)).nonzero()
+    return float(values[found[0]]) if found.size else 0.0
 
 
-def _by_first(labels: Labels) -> Labels:
-    """Return the labels numbered from 0, in the order of their first nodes."""
-    _, first, number = np.unique(labels, return_index=True, return_inverse=True)
-    return first.argsort().argsort()[number]
+def _heaviest(scoped: _Scoped, first: int, second: int) -> str:
+    """Return the id of the memory with the most weight in links between two communities."""
+    view, structure, _ = scoped
+    smaller, larger = sorted((first, second), key=lambda label: structure.members[label].size)
+    members, ends = (structure.rows[structure.members[label]] for label in (smaller, larger))
+    arcs = view.arcs(members, both_ways=True)
+    place = np.minimum(np.searchsorted(ends, arcs.target), ends.size - 1)
+    crossing = (ends[place] == arcs.target).nonzero()[0]
+    rows = np.concatenate((members[arcs.origin[crossing]], arcs.target[crossing]))
+    found, code = np.unique(rows, return_inverse=True)
+    return view.ids[int(found[np.bincount(code, np.tile(arcs.weight[crossing], 2)).argmax()])]
 
 
-def _members(labels: Labels, sizes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Return the places of the nodes of each label, ascending."""
-    return np.split(np.argsort(labels, kind="stable"), sizes.cumsum()[:-1]) if labels.size else []
+def _top(score: NDArray[np.float64], most: int) -> Rows:
+    """Return the places of the highest scores, the highest first; of equal ones the first."""
+    if score.size <= most:
+        return np.argsort(-score, kind="stable")
+    least = np.partition(score, score.size - most)[score.size - most]
+    (above,) = (score > least).nonzero()
+    (equal,) = (score == least).nonzero()
+    return np.concatenate((above[np.argsort(-score[above], kind="stable")], equal[: most - above.size]))
 
 
 def _beginning(content: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.communities import Graph
+from neurogated.core.view import Rows
 
 Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -19,6 +20,7 @@ Values = NDArray[np.float64]
 _DAMPING = 0.85
 _EXACT = 1e-10
 _MOST_ROUNDS = 200
+_LOCAL_ROUNDS = 5
 _MOVES = 20
 _WEDGES = 2_000_000
 """Pairs of neighbours that are looked up together."""
@@ -48,6 +50,25 @@ def page_rank(graph: Graph, start: Values | None = None, exact: float = _EXACT) 
         if change < exact:
             break
     return rank
+
+
+def local_rank(rank: Values, degree: Values, touched: Rows, ends: tuple[Rows, Rows], weight: Values) -> Values:
+    """Return the PageRank with new values at some nodes; it stays at the others.
+
+    Args:
+        rank: (nodes,) before.
+        degree: (nodes,) the sums of the weights of the links of each node.
+        touched: (t,) the nodes whose links have changed, ascending.
+        ends: the touched and the other end of each link of these, each (a,).
+        weight: (a,) of each.
+    """
+    origin, other = ends
+    rank, share = rank.copy(), weight / degree[other]
+    place = np.searchsorted(touched, origin)
+    rest = (1 - _DAMPING + _DAMPING * rank[degree == 0].sum()) / max(1, rank.size)
+    for _ in range(_LOCAL_ROUNDS):
+        rank[touched] = rest + _DAMPING * np.bincount(place, share * rank[other], touched.size)
+    return rank / max(rank.sum(), 1e-300)
 
 
 def clustering(graph: Graph) -> float:

@@ -50,8 +50,10 @@ def words_in(nodes: Iterable[MemoryNode], size: int) -> Words:
     return found
 
 
-def keywords_of(communities: Sequence[Words], most: int) -> list[tuple[str, ...]]:
-    """Return at most `most` words of each community, the most distinctive first."""
+def keywords_of(communities: Sequence[Words], most: int, chosen: Sequence[Words]) -> list[tuple[str, ...]]:
+    """Return at most `most` words of each chosen one of the communities, the most distinctive first."""
+    if not chosen:
+        return []
     total = Counter[str]()
     spread = Counter[str]()
     for one in communities:
@@ -59,7 +61,7 @@ def keywords_of(communities: Sequence[Words], most: int) -> list[tuple[str, ...]
         spread.update(one.counts.keys())
     mean = sum(total.values()) / max(1, len(communities))
     keywords = []
-    for one in communities:
+    for one in chosen:
         scores = {
             stem: count
             / max(1, one.memories)

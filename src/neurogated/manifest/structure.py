@@ -1,0 +1,183 @@
+"""`Structure`: how the memories of a scope are linked; it grows by what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.communities import Graph, GraphAlgorithms
+from neurogated.core.view import GraphView, Rows
+from neurogated.manifest.measures import Labels, Values, clustering, local_rank, moved, moved_from_scratch, page_rank
+
+_AGAIN = 0.05
+"""Communities are found again, from the present ones, when this share of the memories is new."""
+_ROUGH = 1e-6
+
+
+class Structure(NamedTuple):
+    """The links of some memories, by their places among them."""
+
+    ids: Sequence[str]
+    """The ids of all rows; another object after the rows were renumbered."""
+    rows: Rows
+    """(n,) the memories, ascending."""
+    inside: NDArray[np.bool_]
+    """(edges,) the edge rows of the view that are between these memories."""
+    edges: int
+    """Those that are not removed."""
+    links: int
+    """Pairs of memories that have an edge."""
+    degree: Values
+    """(n,) the sums of the weights of their links."""
+    labels: Labels
+    """(n,) their communities, from 0."""
+    members: list[Rows]
+    """The places of the memories of each community, ascending."""
+    rank: Values
+    """(n,) PageRank."""
+    between: Graph
+    """The links between communities."""
+    clustering: float
+    """Measured when communities were last found."""
+    founded: int
+    """How many memories there were then."""
+    version: int
+    """Another number after the communities were renumbered."""
+
+
+def structure_of(
+    view: GraphView, rows: Rows, algorithms: GraphAlgorithms | None = None, old: Structure | None = None
+) -> Structure:
+    """Return the structure of the memories at `rows`.
+
+    New memories join communities of an old structure. These are found again after much growth. Without removals,
+    the cost is proportional to what is new, beside a few passes over columns.
+    """
+    if old is not None and old.ids is not view.ids:
+        old = None
+    place = np.full(view.node_count, -1, dtype=np.int64)
+    place[rows] = np.arange(rows.size)
+    if old is not None and (grown := _grown(view, rows, place, old)) is not None:
+        return grown
+    live, inside = _edges(view, place, 0)
+    edges = np.flatnonzero(live & inside)
+    graph = _graph(view, edges, place, rows.size)
+    labels, founded, start = _labels(graph, place, algorithms, old)
+    is_known = old is not None and founded == old.founded
+    leaving, arriving = (np.bincount(ends, graph.weight, rows.size) for ends in (graph.source, graph.target))
+    return Structure(
+        view.ids,
+        rows,
+        inside,
+        edges.size,
+        graph.source.size,
+        leaving + arriving,
+        labels,
+        np.split(np.argsort(labels, kind="stable"), np.bincount(labels).cumsum()[:-1]) if rows.size else [],
+        page_rank(graph, start, _ROUGH),
+        graph.quotient(labels),
+        old.clustering if old is not None and is_known else clustering(graph),
+        founded,
+        0 if old is None else old.version + 1,
+    )
+
+
+def _edges(view: GraphView, place: Labels, first: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which edges are not removed, and which of those from row `first` on are between the memories."""
+    source, target = (ends[first : view.edge_count] for ends in (view.edge_source, view.edge_target))
+    return ~np.isnan(view.weight.all()[: view.edge_count]), (place[source] >= 0) & (place[target] >= 0)
+
+
+def _graph(view: GraphView, edges: Rows, place: Labels, count: int) -> Graph:
+    weight = view.weight.take(edges).astype(np.float64)
+    return Graph.of(count, place[view.edge_source[edges]], place[view.edge_target[edges]], weight)
+
+
+def _labels(
+    graph: Graph, place: Labels, algorithms: GraphAlgorithms | None, old: Structure | None
+) -> tuple[Labels, int, Values | None]:
+    """Return the communities, how many memories there were when they were found, and where PageRank may begin."""
+    if old is None:
+        found = moved_from_scratch(graph) if algorithms is None else algorithms.communities(graph)
+        return np.unique(found, return_inverse=True)[1], graph.nodes, None
+    there = place[old.rows]
+    kept = there >= 0
+    labels = len(old.members) + np.arange(graph.nodes)
+    labels[there[kept]] = old.labels[kept]
+    rank = np.full(graph.nodes, 1 / max(1, graph.nodes))
+    rank[there[kept]] = old.rank[kept]
+    labels = np.unique(
+        moved(graph, np.unique(labels, return_inverse=True)[1], labels >= len(old.members)), return_inverse=True
+    )[1]
+    if not _has_grown(graph.nodes, old):
+        return labels, old.founded, rank
+    if algorithms is not None:
+        labels = np.unique(algorithms.communities(graph, labels), return_inverse=True)[1]
+    return labels, graph.nodes, rank
+
+
+def _has_grown(count: int, old: Structure) -> bool:
+    return abs(count - old.founded) >= max(1, _AGAIN * old.founded)
+
+
+def _grown(view: GraphView, rows: Rows, place: Labels, old: Structure) -> Structure | None:
+    """Return an old structure with what is new; None if more has changed."""
+    known = old.rows.size
+    if _has_grown(rows.size, old) or not np.array_equal(rows[:known], old.rows):
+        return None
+    live, inside = _edges(view, place, old.inside.size)
+    if np.count_nonzero(live[: old.inside.size] & old.inside) != old.edges:
+        return None
+    edges = old.inside.size + np.flatnonzero(live[old.inside.size :] & inside)
+    new = _graph(view, edges, place, rows.size)
+    touched = np.union1d(np.arange(known, rows.size), np.concatenate((new.source, new.target)))
+    arcs = view.arcs(rows[touched], both_ways=True)
+    origin, other = touched[arcs.origin], place[arcs.target]
+    kept = (other >= 0) & (other != origin) & (arcs.weight > 0)
+    origin, other, weight = origin[kept], other[kept], arcs.weight[kept].astype(np.float64)
+    degree = np.concatenate((old.degree, np.zeros(rows.size - known)))
+    degree[touched] = np.bincount(origin, weight, rows.size)[touched]
+    older = arcs.edge[kept] < old.inside.size
+    before = np.unique(origin[older] * rows.size + other[older])
+    labels = _joined(new, old, degree)
+    members = [
+        *old.members,
+        *(np.empty(0, dtype=np.int64) for _ in range(int(labels.max(initial=-1)) + 1 - len(old.members))),
+    ]
+    for label in np.unique(labels[known:]).tolist():
+        members[label] = np.concatenate((members[label], known + np.flatnonzero(labels[known:] == label)))
+    between = new.quotient(labels)
+    rank = np.concatenate((old.rank * (known / max(1, rows.size)), np.full(rows.size - known, 1 / max(1, rows.size))))
+    return old._replace(
+        rows=rows,
+        inside=np.concatenate((old.inside, inside)),
+        edges=old.edges + edges.size,
+        links=old.links + int((~np.isin(new.source * rows.size + new.target, before)).sum()),
+        degree=degree,
+        labels=labels,
+        members=members,
+        rank=local_rank(rank, degree, touched, (origin, other), weight),
+        between=Graph.of(
+            len(members),
+            np.concatenate((old.between.source, between.source)),
+            np.concatenate((old.between.target, between.target)),
+            np.concatenate((old.between.weight, between.weight)),
+        ),
+    )
+
+
+def _joined(new: Graph, old: Structure, degree: Values) -> Labels:
+    """Return the communities after new memories joined them, in the graph of old communities and new memories."""
+    known, count = old.rows.size, len(old.members)
+    labels = np.concatenate((old.labels, count + np.arange(new.nodes - known)))
+    small = new.quotient(labels)
+    size = count + new.nodes - known
+    alone = np.arange(size)
+    found = moved(small._replace(nodes=size), alone, alone >= count, np.bincount(labels, degree, size))
+    joined = found[labels[known:]]
+    own = joined >= count
+    joined[own] = count + np.unique(joined[own], return_inverse=True)[1]
+    return np.concatenate((old.labels, joined))

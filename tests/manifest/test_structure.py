@@ -1,0 +1,85 @@
+"""How the structure of a memory grows: equal to one that is computed at once, at the cost of what is new."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from neurogated import EdgeType, MemoryEdge, MemoryNode
+from neurogated.communities.modularity import IgraphAlgorithms
+from neurogated.core.delta import GraphDelta
+from neurogated.manifest.structure import Structure, structure_of
+from neurogated.storage.graph_store import GraphStore
+
+igraph = pytest.importorskip("igraph")
+
+OLD = 40
+TYPES = (EdgeType.SIM, EdgeType.ASSOC)
+weights = st.sampled_from([0.0, 0.25, 1.0])
+
+
+def edge(source: int, target: int, weight: float, edge_type: EdgeType = EdgeType.SIM) -> MemoryEdge:
+    return MemoryEdge(str(source), str(target), edge_type, weight)
+
+
+def edges(count: int) -> st.SearchStrategy[list[MemoryEdge]]:
+    node = st.integers(0, count - 1)
+    ends = st.tuples(node, node).filter(lambda pair: pair[0] != pair[1])
+    made = st.builds(lambda pair, *rest: edge(*pair, *rest), ends, weights, st.sampled_from(TYPES))
+    return st.lists(made, max_size=40, unique_by=lambda one: one.key)
+
+
+def nodes(first: int, last: int) -> tuple[MemoryNode, ...]:
+    return tuple(MemoryNode(str(number), f"text {number}") for number in range(first, last))
+
+
+def structure(store: GraphStore, old: Structure | None = None) -> Structure:
+    view = store.view()
+    return structure_of(view, view.admitted_nodes(), IgraphAlgorithms(), old)
+
+
+def assert_equal(found: Structure, expected: Structure) -> None:
+    assert (found.edges, found.links) == (expected.edges, expected.links)
+    assert found.degree == pytest.approx(expected.degree)
+    assert found.rank.sum() == pytest.approx(1)
+    for label, members in enumerate(found.members):
+        assert (found.labels[members] == label).all()
+        assert (np.diff(members) > 0).all()
+    assert sum(members.size for members in found.members) == found.rows.size
+
+
+@given(edges(OLD), edges(OLD + 1), st.integers(0, 2))
+def test_a_grown_structure_equals_a_new_one(before: list[MemoryEdge], after: list[MemoryEdge], removed: int) -> None:
+    store = GraphStore()
+    store.apply(GraphDelta(nodes=nodes(0, OLD), edges=tuple(before)))
+    old = structure(store)
+    known = {one.key for one in before}
+    store.apply(GraphDelta(removed_edges=tuple(known)[:removed]))
+    new = tuple(one for one in after if one.key not in known)
+    store.apply(GraphDelta(nodes=nodes(OLD, OLD + 1), edges=new))
+    grown = structure(store, old)
+    assert (grown.version == old.version) == (not removed or not before)
+    assert_equal(grown, structure(store))
+
+
+def test_memories_that_join_are_in_the_communities_that_all_would_form() -> None:
+    random = np.random.default_rng(0)
+    groups, count, more = 8, 800, 300
+    ends = [
+        (one, other)
+        for one in range(groups, count + more)
+        for step in random.integers(1, 1 + one // groups, 6).tolist()
+        for other in (one - groups * step if random.random() < 0.8 else int(random.integers(one)),)
+    ]
+    store = GraphStore()
+    made = tuple(edge(*pair, 1.0) for pair in dict.fromkeys(ends))
+    store.apply(GraphDelta(nodes=nodes(0, count), edges=tuple(one for one in made if int(one.source_id) < count)))
+    found = structure(store)
+    for first in range(count, count + more, 10):
+        new = tuple(one for one in made if first <= int(one.source_id) < first + 10)
+        store.apply(GraphDelta(nodes=nodes(first, first + 10), edges=new))
+        found = structure(store, found)
+    expected = structure(store)
+    assert found.version > 0
+    assert igraph.compare_communities(found.labels.tolist(), expected.labels.tolist(), method="nmi") > 0.95
+    assert np.abs(found.rank - expected.rank).sum() < 0.02
