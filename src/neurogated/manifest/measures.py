@@ -38,7 +38,7 @@ def page_rank(graph: Graph, start: Values | None = None, exact: float = _EXACT) 
         return np.empty(0)
     ends, weights = np.concatenate((graph.source, graph.target)), np.concatenate((graph.weight, graph.weight))
     others = np.concatenate((graph.target, graph.source))
-    degree = _degrees(graph)
+    degree = degrees(graph)
     share = weights / degree[ends]
     alone = degree == 0
     rank = np.full(graph.nodes, 1 / graph.nodes) if start is None else start / start.sum()
@@ -68,7 +68,8 @@ def local_rank(rank: Values, degree: Values, touched: Rows, ends: tuple[Rows, Ro
     rest = (1 - _DAMPING + _DAMPING * rank[degree == 0].sum()) / max(1, rank.size)
     for _ in range(_LOCAL_ROUNDS):
         rank[touched] = rest + _DAMPING * np.bincount(place, share * rank[other], touched.size)
-    return rank / max(rank.sum(), 1e-300)
+    scaled: Values = rank / max(rank.sum(), 1e-300)
+    return scaled
 
 
 def clustering(graph: Graph) -> float:
@@ -119,7 +120,7 @@ def moved(graph: Graph, labels: Labels, free: NDArray[np.bool_], degree: Values 
     ends, others, weights = (np.concatenate(pair) for pair in ((source, target), (target, source), (weight, weight)))
     kept = free[ends]
     ends, others, weights = ends[kept], others[kept], weights[kept]
-    degree = _degrees(graph) if degree is None else degree
+    degree = degrees(graph) if degree is None else degree
     whole = degree.sum()
     random, width, labels = np.random.default_rng(0), int(labels.max(initial=0)) + 1, labels.copy()
     for _ in range(_MOVES):
@@ -143,7 +144,7 @@ def moved(graph: Graph, labels: Labels, free: NDArray[np.bool_], degree: Values 
 
 def moved_from_scratch(graph: Graph) -> Labels:
     """Return communities by local moves of nodes, then of their communities, and so on (Louvain)."""
-    labels, level, degree = np.arange(graph.nodes), graph, _degrees(graph)
+    labels, level, degree = np.arange(graph.nodes), graph, degrees(graph)
     while True:
         alone = np.arange(level.nodes)
         found, number = np.unique(moved(level, alone, alone >= 0, degree), return_inverse=True)
@@ -152,7 +153,7 @@ def moved_from_scratch(graph: Graph) -> Labels:
         labels, level, degree = number[labels], level.quotient(number), np.bincount(number, degree).astype(np.float64)
 
 
-def _degrees(graph: Graph) -> Values:
+def degrees(graph: Graph) -> Values:
     """Return (nodes,) the sums of the weights of the links of each node."""
     leaving, arriving = (np.bincount(ends, graph.weight, graph.nodes) for ends in (graph.source, graph.target))
     return (leaving + arriving).astype(np.float64)

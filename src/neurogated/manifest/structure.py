@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from neurogated.core.communities import Graph, GraphAlgorithms
 from neurogated.core.view import GraphView, Rows
-from neurogated.manifest.measures import Labels, Values, clustering, local_rank, moved, moved_from_scratch, page_rank
+from neurogated.manifest.measures import (
+    Labels,
+    Values,
+    clustering,
+    degrees,
+    local_rank,
+    moved,
+    moved_from_scratch,
+    page_rank,
+)
 
 _AGAIN = 0.05
 """Communities are found again, from the present ones, when this share of the memories is new."""
@@ -67,14 +76,13 @@ def structure_of(
     graph = _graph(view, edges, place, rows.size)
     labels, founded, start = _labels(graph, place, algorithms, old)
     is_known = old is not None and founded == old.founded
-    leaving, arriving = (np.bincount(ends, graph.weight, rows.size) for ends in (graph.source, graph.target))
     return Structure(
         view.ids,
         rows,
         inside,
         edges.size,
         graph.source.size,
-        leaving + arriving,
+        degrees(graph),
         labels,
         np.split(np.argsort(labels, kind="stable"), np.bincount(labels).cumsum()[:-1]) if rows.size else [],
         page_rank(graph, start, _ROUGH),
@@ -176,7 +184,9 @@ def _joined(new: Graph, old: Structure, degree: Values) -> Labels:
     small = new.quotient(labels)
     size = count + new.nodes - known
     alone = np.arange(size)
-    found = moved(small._replace(nodes=size), alone, alone >= count, np.bincount(labels, degree, size))
+    found = moved(
+        small._replace(nodes=size), alone, alone >= count, np.bincount(labels, degree, size).astype(np.float64)
+    )
     joined = found[labels[known:]]
     own = joined >= count
     joined[own] = count + np.unique(joined[own], return_inverse=True)[1]
