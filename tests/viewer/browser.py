@@ -16,6 +16,7 @@ def open_browser(chromium: str, driver: str, folder: Path) -> webdriver.Chrome:
     for flag in (
         "headless=new", "no-sandbox", "disable-gpu", "disable-quic", "disable-dev-shm-usage", "no-first-run",
         "disable-background-networking", "disable-component-update", "disable-sync", "hide-scrollbars",
+        "use-angle=swiftshader", "enable-unsafe-swiftshader",
         f"user-data-dir={folder}",
     ):  # fmt: skip
         options.add_argument(f"--{flag}")

@@ -73,7 +73,9 @@ def create_app(
     app.include_router(_about(metrics, own), responses=described)
     app.router.routes.append(Route(_MCP, protocol, include_in_schema=False))
     if _PAGE.is_dir():
-        app.mount("/", StaticFiles(directory=_PAGE, html=True), name="page")
+        app.mount(
+            "/", StaticFiles(directory=_PAGE, packages=[("neurogated.viewer", "templates")], html=True), name="page"
+        )
     app.add_middleware(Guard, keys=keys, namespace=own, limits=limits, metrics=metrics, hosts=hosts)
     return app
 

@@ -1,0 +1,24 @@
+// What changed, the latest first, and how to take it back.
+
+import * as api from "./api.js";
+import { beginning, button, h, tell, when } from "./dom.js";
+import { act } from "./memory.js";
+
+export async function show(view) {
+  const entries = await api.history();
+  const items = entries.map((entry) => {
+    const back = act(async () => {
+      await api.undo(entry.sequence);
+      await show(view);
+      tell("The memory is as it was after this change.");
+    });
+    return h(
+      "li",
+      { class: "panel entry" },
+      h("p", { class: "facts" }, when(entry.at), entry.reason && h("bdi", {}, entry.reason)),
+      entry.memories.map((one) => h("p", { dir: "auto" }, h("span", { class: "tag" }, one.action), " ", beginning(one.content, 300))),
+      entry.sequence !== null && button("Undo back to here", back, { "aria-label": `Undo back to change ${entry.sequence}` }),
+    );
+  });
+  view.replaceChildren(h("h2", {}, "Changes"), items.length ? h("ol", { class: "plain" }, items) : h("p", { class: "hint" }, "Nothing has changed."));
+}

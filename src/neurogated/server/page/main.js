@@ -1,0 +1,45 @@
+// The views by their address: #search/QUESTION, #map/ID, #questions, #facts/SUBJECT, #energy, #history.
+
+import * as api from "./api.js";
+import { tell } from "./dom.js";
+import { act } from "./memory.js";
+
+const VIEWS = ["search", "map", "questions", "facts", "energy", "history"];
+const view = document.getElementById("view");
+const name = document.getElementById("user");
+
+const show = act(async () => {
+  const [, asked, rest] = /^#?(\w*)(?:\/(.*))?$/s.exec(location.hash) ?? [];
+  const chosen = VIEWS.includes(asked) ? asked : "search";
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.hash === `#${chosen}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  tell("");
+  view.replaceChildren();
+  const module = await import(`./${chosen}.js`);
+  // Each view has an element of its own, so an answer that comes late never replaces a later view.
+  const room = document.createElement("section");
+  room.className = "view";
+  room.setAttribute("aria-label", chosen);
+  view.replaceChildren(room);
+  await module.show(room, decodeURIComponent(rest ?? ""));
+});
+
+document.getElementById("owner").addEventListener("submit", (event) => {
+  event.preventDefault();
+  api.setUser(name.value.trim());
+  show();
+});
+document.getElementById("undo").addEventListener("click", act(async () => {
+  const { undone } = await api.undo();
+  await show();
+  tell(undone ? "Undone." : "There is nothing to undo.");
+}));
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  view.focus();
+});
+window.addEventListener("hashchange", show);
+name.value = api.user();
+show();

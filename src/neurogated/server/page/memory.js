@@ -1,0 +1,123 @@
+// A memory with what a reader can do with it.
+
+import * as api from "./api.js";
+import { beginning, button, h, labelled, number, quote, tell, when } from "./dom.js";
+
+/** Tell that something changed, with a button that takes it back. */
+export function changed(text, again) {
+  const back = async () => {
+    const { undone } = await api.undo();
+    tell(undone ? "Undone." : "There is nothing to undo.");
+    await again();
+  };
+  tell(`${text} `, button("Undo", act(back)));
+}
+
+/** Return a listener that tells the errors of `call`. */
+export function act(call) {
+  return async (event) => {
+    event?.preventDefault();
+    try {
+      await call(event);
+    } catch (error) {
+      tell(error.message);
+    }
+  };
+}
+
+function details(memory) {
+  const rows = {
+    kind: memory.kind,
+    speaker: memory.speaker,
+    session: memory.scope.session_id,
+    tags: memory.tags.join(", "),
+    from: memory.valid_from && when(memory.valid_from),
+    to: memory.valid_to && when(memory.valid_to),
+    id: memory.id,
+  };
+  for (const [name, value] of Object.entries(memory.metadata))
+    rows[name] = typeof value === "string" ? value : JSON.stringify(value);
+  return h(
+    "details",
+    { class: "more" },
+    h("summary", {}, "Details"),
+    h("dl", {}, Object.entries(rows).flatMap(([name, value]) => (value ? [h("dt", {}, name), h("dd", { dir: "auto" }, value)] : []))),
+  );
+}
+
+/** Return the form that corrects a memory; `done` is called with the new version, or with nothing. */
+function correction(memory, done) {
+  const text = h("textarea", { rows: 4, required: true, dir: "auto" });
+  text.value = memory.content;
+  const save = act(async () => done(await api.change(memory.id, text.value)));
+  const form = h(
+    "form",
+    { class: "correct", onsubmit: save },
+    labelled("The right text", text),
+    h("p", { class: "acts" }, h("button", { class: "act" }, "Save"), button("Cancel", () => done(null))),
+  );
+  return [form, text];
+}
+
+/** Return a card of a memory. `extra` has elements under its text, `head` those before it. */
+export function card(memory, { head = [], extra = [], again = () => {} } = {}) {
+  const text = memory.content || memory.title || "(no text)";
+  const here = h("article", { class: "memory", "aria-label": beginning(text) });
+  const shared = memory.scope.user_id === null && api.user() !== "";
+  const correct = () => {
+    const [form, field] = correction(memory, (next) => {
+      const fresh = card(next ?? memory, { head, extra: next ? [] : extra, again });
+      here.replaceWith(fresh);
+      fresh.querySelector("[data-do=correct]").focus();
+      if (next) changed("Corrected.", again);
+    });
+    here.replaceChildren(form);
+    field.focus();
+  };
+  const forget = async () => {
+    await api.forget(memory.id);
+    here.remove();
+    document.getElementById("view").focus();
+    changed("Forgotten.", again);
+  };
+  const judge = (outcome, words) => act(async () => {
+    await api.feedback(memory.id, outcome);
+    tell(words);
+  });
+  const about = beginning(text, 40);
+  here.append(
+    ...head,
+    ...(memory.title && memory.content ? [h("p", { class: "title", dir: "auto" }, h("strong", {}, memory.title))] : []),
+    quote(text),
+    h("p", { class: "facts" }, when(memory.timestamp ?? memory.created_at), memory.speaker && h("bdi", {}, memory.speaker), shared && "shared"),
+    ...extra,
+    h(
+      "p",
+      { class: "acts" },
+      button("Correct", correct, { "data-do": "correct", "aria-label": `Correct: ${about}` }),
+      button("Forget", act(forget), { "data-do": "forget", "aria-label": `Forget: ${about}` }),
+      button("Helpful", judge("success", "Its links are stronger now."), { "aria-label": `Helpful: ${about}` }),
+      button("Not helpful", judge("fail", "Its links are weaker now."), { "aria-label": `Not helpful: ${about}` }),
+      h("a", { class: "act", href: `#map/${encodeURIComponent(memory.id)}`, "aria-label": `Neighbours of: ${about}` }, "Neighbours"),
+    ),
+    details(memory),
+  );
+  return here;
+}
+
+/** Return the terms of a score as a bar, and in words. */
+export function score(recalled, widest) {
+  const terms = Object.entries(recalled.contributions).filter(([, value]) => value);
+  let right = 0;
+  const parts = terms.map(([name, value]) => {
+    const width = Math.min(100, (100 * Math.abs(value)) / widest);
+    const left = value > 0 ? right : Math.max(0, right - width);
+    right = value > 0 ? right + width : left;
+    return h("span", { class: `term ${name.replaceAll("_", "-")}${value < 0 ? " below" : ""}`, span: [left, width] });
+  });
+  const words = terms.map(([name, value]) => h("span", { class: "summand" }, `${name.replaceAll("_", " ")} `, h("span", { class: "value" }, number(value))));
+  return [
+    h("span", { class: "bar", "aria-hidden": "true" }, parts),
+    h("p", { class: "sum" }, words.flatMap((word, place) => (place ? [h("span", { class: "plus" }, " + "), word] : [word])), ` = ${number(recalled.score)}`),
+  ];
+}
