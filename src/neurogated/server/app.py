@@ -15,6 +15,7 @@ from neurogated.server.errors import handle_errors
 from neurogated.server.guard import Guard
 from neurogated.server.keys import Grant, Keys
 from neurogated.server.limits import Limits
+from neurogated.server.map import router as map_router
 from neurogated.server.mcp import McpServers
 from neurogated.server.metrics import CONTENT_TYPE, Metrics
 from neurogated.version import __version__
@@ -63,7 +64,7 @@ def create_app(
     app.state.metrics, app.state.namespace = metrics, own
     handle_errors(app)
     failures: dict[int | str, dict[str, object]] = {status: {"model": models.Failure} for status in _FAILURES}
-    for router in (memories.router, knowledge.router):
+    for router in (memories.router, knowledge.router, map_router):
         app.include_router(router, prefix="/v1", responses=failures, dependencies=[Depends(bearer)])
     # A model would be described as plain text there.
     as_json = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}

@@ -1,0 +1,46 @@
+// The energy and the layers of the memories over time, as a curve and as a table.
+
+import * as api from "./api.js";
+import { h, number, svg } from "./dom.js";
+
+const DAYS = 14;
+
+function curve(moments) {
+  const point = ({ energy }, place) => `${(600 * place) / (moments.length - 1)},${100 - 100 * energy}`;
+  const [past, future] = [moments.slice(0, DAYS + 1).map(point), moments.map(point).slice(DAYS)];
+  const label = `Mean energy, ${DAYS} days ago ${number(moments[0].energy)}, now ${number(moments[DAYS].energy)}, in ${DAYS} days without use ${number(moments.at(-1).energy)}`;
+  return svg(
+    "svg",
+    { viewBox: "-4 -4 608 108", class: "curve", role: "img", "aria-label": label },
+    svg("line", { x1: 300, x2: 300, y1: 0, y2: 100, class: "present" }),
+    svg("polyline", { points: past.join(" ") }),
+    svg("polyline", { points: future.join(" "), "stroke-dasharray": "4 4" }),
+  );
+}
+
+export async function show(view) {
+  view.replaceChildren(h("p", { class: "hint" }, "Reading the past …"));
+  const moments = await api.energy(DAYS);
+  const layers = Object.keys(moments[0].layers);
+  const total = (one) => layers.reduce((sum, name) => sum + one.layers[name], 0);
+  const most = Math.max(1, ...moments.map(total));
+  const rows = moments.map((one, place) => h(
+    "tr",
+    { class: place === DAYS && "present" },
+    h("th", { scope: "row" }, one.at.slice(0, 10), place === DAYS && " now"),
+    h("td", { class: "wide" }, h("span", { class: "stack", "aria-hidden": "true" }, layers.map((name) => h("span", { class: name, span: [0, (100 * one.layers[name]) / most] })))),
+    layers.map((name) => h("td", { class: "value" }, one.layers[name])),
+    h("td", { class: "value" }, number(one.energy)),
+  ));
+  const heads = layers.map((name) => h("th", { scope: "col" }, h("span", { class: `key ${name}` }), name));
+  view.replaceChildren(
+    h("h2", {}, "Energy over time"),
+    h("p", { class: "hint" }, "After today: without any further use. The past has the memories of that time with their present uses."),
+    h("div", { class: "panel" }, curve(moments)),
+    h(
+      "div",
+      { class: "panel chart", tabindex: 0, role: "region", "aria-label": "Layers by day" },
+      h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "day"), h("th", { scope: "col", class: "wide" }, h("span", { class: "unseen" }, "share")), heads, h("th", { scope: "col" }, "mean energy"))), h("tbody", {}, rows)),
+    ),
+  );
+}
