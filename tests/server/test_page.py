@@ -3,12 +3,10 @@
 import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -54,7 +52,8 @@ class Reader:
 
     def see(self, text: str) -> WebElement:
         """Wait for a text and return its innermost element."""
-        path = f"//*[contains(normalize-space(), {_quoted(text)}) and not(.//*[contains(normalize-space(), {_quoted(text)})])]"
+        holds = f"contains(normalize-space(), {_quoted(text)})"
+        path = f"//*[{holds} and not(.//*[{holds}])]"
         return WebDriverWait(self.chrome, PATIENCE).until(lambda chrome: chrome.find_element(By.XPATH, path), text)
 
     def miss(self, text: str) -> None:

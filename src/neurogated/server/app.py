@@ -74,9 +74,9 @@ def create_app(
     app.include_router(_about(metrics, own), responses=described)
     app.router.routes.append(Route(_MCP, protocol, include_in_schema=False))
     if _PAGE.is_dir():
-        app.mount(
-            "/", StaticFiles(directory=_PAGE, packages=[("neurogated.viewer", "templates")], html=True), name="page"
-        )
+        # The pages of the viewer have the same style.
+        files = StaticFiles(directory=_PAGE, packages=[("neurogated.viewer", "templates")], html=True)
+        app.mount("/", files, name="page")
     app.add_middleware(Guard, keys=keys, namespace=own, limits=limits, metrics=metrics, hosts=hosts)
     return app
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, timedelta
 from typing import Annotated
 
 import numpy as np
@@ -90,10 +90,10 @@ class Neighbourhood(BaseModel):
     """How many neighbours are left out."""
 
 
-class Moment(BaseModel):
-    """The memories at one time."""
+class Day(BaseModel):
+    """The memories on one day, at the present time of day (UTC)."""
 
-    at: datetime
+    day: date
     energy: float
     """Their mean energy, 0–1."""
     layers: dict[str, int]
@@ -113,12 +113,12 @@ async def neighbourhood(caller: CallerOf, memory_id: str) -> Neighbourhood:
 
 
 @router.get("/energy")
-async def energy(caller: CallerOf, days: Annotated[int, Query(ge=1, le=60)] = 14) -> list[Moment]:
+async def energy(caller: CallerOf, days: Annotated[int, Query(ge=1, le=60)] = 14) -> list[Day]:
     """Return the energy and the layers of the memories on days before now, now, and without further use after it."""
 
-    def course() -> list[Moment]:
+    def course() -> list[Day]:
         found = caller.memory.energy.tiers_course(steps=days, step=timedelta(days=1), user_id=caller.user_id)
-        return [Moment(at=one.at, energy=one.energy, layers=one.layers, tiers=one.counts) for one in found]
+        return [Day(day=one.at.date(), energy=one.energy, layers=one.layers, tiers=one.counts) for one in found]
 
     return await caller.run(course)
 

@@ -27,7 +27,7 @@ export async function show(view) {
   const rows = moments.map((one, place) => h(
     "tr",
     { class: place === DAYS && "present" },
-    h("th", { scope: "row" }, one.at.slice(0, 10), place === DAYS && " now"),
+    h("th", { scope: "row" }, one.day, place === DAYS && " now"),
     h("td", { class: "wide" }, h("span", { class: "stack", "aria-hidden": "true" }, layers.map((name) => h("span", { class: name, span: [0, (100 * one.layers[name]) / most] })))),
     layers.map((name) => h("td", { class: "value" }, one.layers[name])),
     h("td", { class: "value" }, number(one.energy)),

@@ -15,10 +15,10 @@ export function changed(text, again) {
 
 /** Return a listener that tells the errors of `call`. */
 export function act(call) {
-  return async (event) => {
-    event?.preventDefault();
+  return async (subject) => {
+    if (subject instanceof Event) subject.preventDefault();
     try {
-      await call(event);
+      await call(subject);
     } catch (error) {
       tell(error.message);
     }
