@@ -76,7 +76,8 @@ def create_app(
     if _PAGE.is_dir():
         # The pages of the viewer have the same style.
         files = StaticFiles(directory=_PAGE, packages=[("neurogated.viewer", "templates")], html=True)
-        app.mount("/", files, name="page")
+        # A mount would also answer every unknown path of REST.
+        app.router.routes += [Route(path, files, include_in_schema=False) for path in ("/", "/{file}")]
     app.add_middleware(Guard, keys=keys, namespace=own, limits=limits, metrics=metrics, hosts=hosts)
     return app
 
