@@ -50,7 +50,8 @@ def lay_out(region: NDArray[np.int64], count: int, links: Sequence[tuple[int, in
 
 def _spiral(distance: _Values, place: _Values) -> _Values:
     """Return points at these distances, each turned by the golden angle from the one before."""
-    return distance[:, None] * np.column_stack((np.cos(_GOLDEN * place), np.sin(_GOLDEN * place)))
+    points: _Values = distance[:, None] * np.column_stack((np.cos(_GOLDEN * place), np.sin(_GOLDEN * place)))
+    return points
 
 
 def _arranged(radii: _Values, links: _Values) -> _Values:

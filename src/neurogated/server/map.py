@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Annotated
 
@@ -96,8 +97,8 @@ class Day(BaseModel):
     day: date
     energy: float
     """Their mean energy, 0–1."""
-    layers: dict[str, int]
-    tiers: dict[str, int]
+    layers: Mapping[str, int]
+    tiers: Mapping[str, int]
 
 
 @router.get("/map")
