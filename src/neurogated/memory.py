@@ -70,6 +70,7 @@ class NeuroGraphMemory:
         if session is None:
             session = compose.open_session(config or compose.load_config(), parts, (components.run_policies,))
         self.session = session
+        self._parts = session.parts  # for scripts that compare with plain search by the same embedder
         self.config, self.store = session.config, session.store
         self.retriever, self.plasticity = session.retriever, session.plasticity
         self._texts, self._recalls = components.Texts(session), components.Recalls(session)

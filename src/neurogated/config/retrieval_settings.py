@@ -25,6 +25,9 @@ class RetrievalSwitches:
     named_first: bool = setting(
         True, "divide the activation by the number of subjects (titles of texts) that the question names"
     )
+    each_question: bool = setting(
+        True, "search for each question of a text that asks several, and take from each in turn"
+    )
     long_for_overviews: bool = setting(
         True, "apply no cost of a length and no own_words_weight if a question asks for a summary"
     )

@@ -1,0 +1,90 @@
+"""Texts that ask several questions: each question finds memories of its own.
+
+"Who owns the red car? And when is the party?" has one vector and one list of keywords, and the memories that answer one
+half take the places of those that answer the other. So a recall searches for the whole text and for each of its
+questions, and takes from each in turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, islice, zip_longest
+
+from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.text.keywords import split_keywords
+from neurogated.text.sentences import split_sentences
+
+_MARKS = ("?", "？")
+_MOST = 4
+"""Questions of a text that are searched for, the first ones."""
+_FEWEST_KEYWORDS, _FEWEST_WORDS = 2, 4
+"""A question with fewer of both, such as "Is that right?", asks nothing of its own."""
+_QUOTED = re.compile('"[^"]*"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」')
+
+
+def with_questions(text: str) -> list[str]:
+    """Return a text and the questions in it, or the text alone if it asks fewer than two."""
+    if sum(map(text.count, _MARKS)) < 2:  # noqa: PLR2004 - "several"
+        return [text]
+    questions = dict.fromkeys(one for one in _unbroken(text) if one.rstrip().endswith(_MARKS) and _asks(one))
+    return [text, *islice(questions, _MOST)] if len(questions) > 1 else [text]
+
+
+def _asks(question: str) -> bool:
+    return len(split_keywords(question)) >= _FEWEST_KEYWORDS or len(question.split()) >= _FEWEST_WORDS
+
+
+def _unbroken(text: str) -> Iterator[str]:
+    """Yield the sentences of a text; a quotation ends none."""
+    begin = 0
+    for sentence in split_sentences(_QUOTED.sub(lambda quoted: "q" * len(quoted[0]), text)):
+        yield text[begin : begin + len(sentence)]
+        begin += len(sentence)
+
+
+def alternated(recalls: Sequence[Recall], most: int) -> Recall:
+    """Return the recall of a text with memories of each of its questions.
+
+    Args:
+        recalls: that of the whole text, then those of its questions.
+        most: maximum number of memories.
+
+    Returns:
+        The recall of the whole text if there are no others. Else the best memory of each recall, then the second of
+        each, and so on; each memory once, with the score and the flows from where it came first.
+    """
+    whole, *others = recalls
+    if not others:
+        return whole
+    memories = tuple(islice(_in_turn(recalls), most))
+    shown = {memory.id for memory in memories}
+    anchors = dict[str, float]()
+    for name, value in chain.from_iterable(recall.anchors for recall in recalls):
+        anchors[name] = max(value, anchors.get(name, value))
+    seconds = sum((Counter(recall.seconds) for recall in recalls), Counter[str]())
+    return replace(
+        whole,
+        memories=memories,
+        anchors=tuple(sorted(anchors.items(), key=lambda each: (-each[1], each[0]))),
+        seconds={stage: float(seconds[stage]) for stage in whole.seconds},
+        notes=(*whole.notes, f"the text asks {len(others)} questions; each was searched for"),
+        relays={
+            name: steps
+            for recall in reversed(recalls)
+            for name, steps in recall.relays.items()
+            if name not in shown and name not in anchors
+        },
+        activated={name: value for name, value in whole.activated.items() if name not in shown},
+    )
+
+
+def _in_turn(recalls: Sequence[Recall]) -> Iterator[RecalledMemory]:
+    """Yield the first memories of all, then the second of all, each memory once."""
+    yielded = set[str]()
+    for memory in chain.from_iterable(zip_longest(*recalls)):
+        if memory is not None and memory.id not in yielded:
+            yielded.add(memory.id)
+            yield memory

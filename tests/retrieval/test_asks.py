@@ -1,0 +1,91 @@
+"""Texts that ask several questions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
+from neurogated.retrieval.asks import with_questions
+
+NOTES_SCORER = Path(__file__).parents[3] / "shared" / "bench" / "notes.py"
+NOTES = [
+    "My colleague the teller is 164 centimetres tall.",
+    "My colleague the teller works at a bank.",
+    "My colleague the teller comes from Chengdu.",
+    "My colleague the teller is kind.",
+    "The model art fair lasts eight weeks.",
+    "The model art fair begins on Monday at seven.",
+]
+TWO = "How many centimetres tall is my colleague the teller, who is at the bank? How many weeks does the fair last?"
+
+
+def _config(**switches: bool) -> MemoryConfig:
+    settings = RetrievalSettings(switches=RetrievalSwitches(**switches))
+    return MemoryConfig(storage="memory", embedding_name="hash", retrieval=settings)
+
+
+def test_the_answers_of_both_questions_come_first() -> None:
+    with NeuroGraphMemory(_config()) as memory:
+        ids = [memory.add(note)[0] for note in NOTES]
+        assert {ids[0], ids[4]} <= set(memory.recall(TWO, top_n=3).ids)
+        assert len(set(memory.recall(TWO, top_n=5).ids)) == 5
+    with NeuroGraphMemory(_config(each_question=False)) as memory:
+        ids = [memory.add(note)[0] for note in NOTES]
+        assert ids[4] not in memory.recall(TWO, top_n=3).ids
+
+
+def test_the_explanation_of_a_memory_names_only_nodes_of_its_recall() -> None:
+    with NeuroGraphMemory(_config()) as memory:
+        for place, note in enumerate(NOTES):
+            memory.add(note, session_id="notes" if place % 2 else None)
+        recall = memory.recall(TWO, top_n=3)
+        known = {*dict(recall.anchors), *recall.ids, *recall.relays}
+        for one in recall:
+            assert sum(one.contributions.values()) == pytest.approx(one.score)
+            assert {step.source_id for step in one.flows} <= known
+        assert not recall.relays.keys() & {*dict(recall.anchors), *recall.ids}
+        assert not recall.activated.keys() & set(recall.ids)
+
+
+@pytest.mark.parametrize(
+    ("text", "questions"),
+    [
+        ("Who owns the car? And when is the party?", ["Who owns the car? ", "And when is the party?"]),
+        ("Nice weather. Who owns the car? Anyway, when is it?", ["Who owns the car? ", "Anyway, when is it?"]),
+        ("我同事有多高来着？另外，模型展的时间是什么？", ["我同事有多高来着？", "另外，模型展的时间是什么？"]),
+        (
+            "那个内容是“艺术。模型。”的活动在哪里？我的同事叫什么？",
+            ["那个内容是“艺术。模型。”的活动在哪里？", "我的同事叫什么？"],
+        ),
+        ("Who owns the car?", []),
+        ("I plan a trip. Which hotel did I book?", []),
+        ("The car is Tom's. Right? Really?", []),
+        ("", []),
+    ],
+)
+def test_questions_in_a_text(text: str, questions: list[str]) -> None:
+    assert with_questions(text) == [text, *questions]
+
+
+@given(st.text(alphabet='a ?？.。“”"\n问题车'))
+def test_questions_are_parts_of_the_text(text: str) -> None:
+    whole, *questions = with_questions(text)
+    assert whole == text
+    assert len(questions) != 1
+    assert all(question in text for question in questions)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not NOTES_SCORER.exists(), reason=f"there is no scoring program at {NOTES_SCORER}")
+def test_the_scorer_of_notes_runs() -> None:
+    data = NOTES_SCORER.parents[1] / "data" / "memdaily_odd.json"
+    command = [sys.executable, str(NOTES_SCORER), str(data), "--every", "200", "--embedder", "hash"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "neurogated" in done.stdout
