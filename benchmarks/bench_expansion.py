@@ -20,7 +20,7 @@ SMALL = 100_000
 """networkx is measured up to this many nodes; beyond, building its graph takes minutes and gigabytes."""
 # The loop and networkx let activation return over its edge.
 CONFIG = MemoryConfig().replace(**{"retrieval.switches.never_back": False})
-KERNEL = Kernel.parse(CONFIG.retrieval.kernel_fact, "facts")
+KERNEL = Kernel.parse("MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0", "facts")
 UNCAPPED = {"retrieval.max_frontier": 10**9}
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from neurogated import MemoryConfig, NeuroGraphMemory, compose
-from neurogated.config.groups import RuntimeSettings
+from neurogated import MemoryConfig, NeuroGraphMemory, compose, runtime
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.parts import Parts
 
@@ -52,8 +51,9 @@ def embedder() -> _Hanging:
 
 
 @pytest.fixture
-def hanging(embedder: _Hanging) -> Iterator[NeuroGraphMemory]:
-    config = MemoryConfig(storage="memory", embedding_name="hash", runtime=RuntimeSettings(stall_warning_seconds=0.02))
+def hanging(embedder: _Hanging, monkeypatch: pytest.MonkeyPatch) -> Iterator[NeuroGraphMemory]:
+    monkeypatch.setattr(runtime, "_STALL_SECONDS", 0.02)
+    config = MemoryConfig(storage="memory", embedding_name="hash")
     built = compose.build(config)
     with NeuroGraphMemory(config, parts=Parts(built.store, embedder, built.kernel_source)) as memory:
         yield memory

@@ -7,7 +7,6 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from neurogated import subscribers
 from neurogated.communities.leiden import LeidenCommunities
 from neurogated.communities.modularity import IgraphAlgorithms
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear, SupportsCopies, SupportsIdentity
@@ -55,7 +53,7 @@ from neurogated.runtime import Runtime
 from neurogated.session import Session, Subscriber
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
-from neurogated.tiers.canvas import WorkingCanvas
+from neurogated.tiers.canvas import CANVAS_HALF_LIFE, WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 
 FACTS_FILE = "facts.db"
@@ -170,7 +168,7 @@ def _working_canvas(config: MemoryConfig, store: GraphStorePort) -> WorkingCanva
     settings = config.metabolism
     if settings.canvas_url is None:
         return WorkingCanvas(settings)
-    shared = canvases_of(settings.canvas_url, store, settings)
+    shared = canvases_of(settings.canvas_url, store)
     if isinstance(store, SupportsCopies) and shared.place not in store.copies():
         if config.read_only:
             # An erasure could not find what a reader leaves on a server that no writer uses.
@@ -179,7 +177,7 @@ def _working_canvas(config: MemoryConfig, store: GraphStorePort) -> WorkingCanva
     return WorkingCanvas(settings, shared)
 
 
-def canvases_of(url: str, store: GraphStorePort, settings: MetabolismSettings) -> SharedCanvases:
+def canvases_of(url: str, store: GraphStorePort) -> SharedCanvases:
     """Return the canvases of a memory on a server, which is reached at the first call.
 
     Raises:
@@ -187,7 +185,7 @@ def canvases_of(url: str, store: GraphStorePort, settings: MetabolismSettings) -
     """
     if not isinstance(store, SupportsIdentity):
         raise ConfigError(f"a {type(store).__name__} has no identity; leave metabolism.canvas_url out")
-    lifetime = _CANVAS_HALF_LIVES * timedelta(minutes=settings.canvas_half_life_minutes).total_seconds()
+    lifetime = _CANVAS_HALF_LIVES * CANVAS_HALF_LIFE.total_seconds()
     return open_canvases(url, store.identity[0], _CANVAS_SECONDS, lifetime)
 
 

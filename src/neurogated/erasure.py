@@ -88,5 +88,5 @@ def _erase_elsewhere(place: str, graphs: Mapping[str, GraphStorePort], config: M
     if not is_of_canvases(place):
         open_facts(place, config.metabolism.server_seconds).erase(graphs)
         return
-    with closing(canvases_of(place, next(iter(graphs.values())), config.metabolism)) as canvases:
+    with closing(canvases_of(place, next(iter(graphs.values())))) as canvases:
         canvases.erase()

@@ -27,6 +27,9 @@ from neurogated.telemetry import spans
 # Concurrent questions of `arecall` and `aretrieve`.
 _RECALL_CONCURRENCY = 64
 
+# Seconds without progress after which the log warns and names the stage.
+_STALL_SECONDS = 60.0
+
 _log = logging.getLogger(__name__)
 
 Event = Literal["added", "updated", "deleted", "recalled", "learned", "conflict", "echoed"]
@@ -104,7 +107,7 @@ class Runtime:
 
     def _start(self) -> None:
         self.threads = ThreadPoolExecutor(_RECALL_CONCURRENCY, thread_name_prefix="recall")
-        self._watchdog = Watchdog(self._config.runtime.stall_warning_seconds)
+        self._watchdog = Watchdog(_STALL_SECONDS)
         # The thread refers to the watchdog only, so the memory can be dropped.
         weakref.finalize(self, self._watchdog.end).atexit = False
 

@@ -14,14 +14,14 @@ from neurogated.core.clock import to_micros
 from neurogated.core.delta import Access
 from neurogated.errors import ConfigError
 from neurogated.plasticity.access_log import AccessLog
-from neurogated.plasticity.energy import EnergyController
+from neurogated.plasticity.energy import USE_GAIN, EnergyController
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.plasticity.undo import undo
 from neurogated.testing import ManualClock
 from neurogated.testing.histories import START
 
 DAY = timedelta(days=1)
-SETTINGS = MetabolismSettings(half_life_days=10.0, half_lives="fact=100, turn=1", use_gain=0.25)
+SETTINGS = MetabolismSettings(half_life_days=10.0, half_lives="fact=100, turn=1")
 CONTROLLER = EnergyController(SETTINGS)
 HALF_LIVES = {"episode": 10.0, "fact": 100.0, "turn": 1.0}
 
@@ -44,7 +44,7 @@ class Reference:
 
     def use(self, now: datetime) -> None:
         missing = 1 - self.energy(now)
-        self.charge = self.charge * self.left(self.charged, now) + missing * 0.25
+        self.charge = self.charge * self.left(self.charged, now) + missing * USE_GAIN
         self.charged = now
 
     def judge(self, outcome: float, now: datetime) -> None:

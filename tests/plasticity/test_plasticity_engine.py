@@ -1,13 +1,16 @@
 """LTP and LTD: growth, fading, and constants."""
 
+from contextlib import AbstractContextManager
 from datetime import timedelta
+from unittest.mock import patch
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
-from neurogated.config.groups import LearningSettings, RuntimeSettings
+from neurogated.config.groups import RuntimeSettings
+from neurogated.plasticity import plasticity_engine
 from neurogated.plasticity.plasticity_engine import ASSOC_WEIGHT, PlasticityEngine
 from neurogated.testing import ManualClock
 
@@ -32,6 +35,10 @@ def _weights(store: GraphStore) -> dict[EdgeKey, float]:
     return {edge.key: edge.weight for edge in store.all_edges()}
 
 
+def _bounded(bound: float) -> AbstractContextManager[object]:
+    return patch.object(plasticity_engine, "MAX_OUT_WEIGHT", bound)
+
+
 def _key(source: str, target: str, kind: EdgeType = EdgeType.SEQ) -> EdgeKey:
     return EdgeKey(source, target, kind)
 
@@ -45,7 +52,8 @@ def _key(source: str, target: str, kind: EdgeType = EdgeType.SEQ) -> EdgeKey:
 def test_reinforcement_equals_its_formula(edges: dict[EdgeKey, float], used: list[str], bound: float) -> None:
     clock = ManualClock()
     store = _store(edges, clock)
-    PlasticityEngine(store, MemoryConfig(learning=LearningSettings(max_out_weight=bound)), clock).reinforce_path(used)
+    with _bounded(bound):
+        PlasticityEngine(store, MemoryConfig(), clock).reinforce_path(used)
     expected = dict(edges)
     among = {key for key in edges if key.type.plastic and {key.source_id, key.target_id} <= set(used)}
     for key in among:
@@ -76,29 +84,28 @@ def test_confirmed_pairs_without_a_plastic_edge_are_associated_once(clock: Manua
 def test_strengthening_alone_cannot_blow_up(uses: list[list[str]]) -> None:
     clock = ManualClock()
     store = _store({_key(a, b): 0.5 for a in NAMES for b in NAMES if a != b}, clock)
-    engine = PlasticityEngine(store, MemoryConfig(learning=LearningSettings(max_out_weight=2.0)), clock)
+    engine = PlasticityEngine(store, MemoryConfig(), clock)
     for used in uses:
-        engine.reinforce_path(used, associate=True)
-        touched = set(used)
-        for name in touched:
+        with _bounded(2.0):
+            engine.reinforce_path(used, associate=True)
+        for name in set(used):
             total = sum(edge.weight for _, edge in store.get_neighbors(name) if edge.type.plastic)
             assert total <= 2.0 + 1e-9
 
 
 def test_recently_used_edges_do_not_fade(clock: ManualClock) -> None:
     store = _store({_key("a", "b"): 0.5, _key("c", "d"): 0.5}, clock)
-    engine = PlasticityEngine(store, MemoryConfig(learning=LearningSettings(idle_days=10.0)), clock)
+    engine = PlasticityEngine(store, MemoryConfig(), clock)
     clock.advance(timedelta(days=8))
     engine.reinforce_path(["a", "b"])
-    clock.advance(timedelta(days=8))
+    clock.advance(timedelta(hours=18))
     engine.decay_unused()
-    assert _weights(store) == pytest.approx({_key("a", "b"): 0.6, _key("c", "d"): 0.5 * 0.99**6})
+    assert _weights(store) == pytest.approx({_key("a", "b"): 0.6, _key("c", "d"): 0.5 * 0.99**7.75})
 
 
 def test_new_associations_count_for_the_bound(clock: ManualClock) -> None:
     store = _store({}, clock)
-    PlasticityEngine(store, MemoryConfig(learning=LearningSettings(max_out_weight=0.5)), clock).reinforce_path(
-        NAMES, associate=True
-    )
+    with _bounded(0.5):
+        PlasticityEngine(store, MemoryConfig(), clock).reinforce_path(NAMES, associate=True)
     for name in NAMES:
         assert sum(edge.weight for _, edge in store.get_neighbors(name)) <= 0.5 + 1e-9

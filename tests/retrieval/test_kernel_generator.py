@@ -1,5 +1,7 @@
 """From a judgement to weights, and the failure of the judge."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,7 +12,7 @@ from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import ConfigError, LLMError
-from neurogated.retrieval.kernel_generator import KernelGenerator
+from neurogated.retrieval.kernel_generator import DEFAULT_KERNELS, KernelGenerator
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 
 
@@ -34,7 +36,8 @@ class Broken:
 def test_a_clear_question_gets_the_kernel_of_its_kind(kind: QuestionKind) -> None:
     config = MemoryConfig()
     kernel = KernelGenerator(config, judge=Fixed(kind, 1.0)).generate("?")
-    expected = Kernel.parse(getattr(config.retrieval, f"kernel_{kind.name.lower()}"), "")
+    (text,) = re.findall(rf"{kind.value}: (.*?)\s*(?:;|$)", DEFAULT_KERNELS)
+    expected = Kernel.parse(text, "")
     for edge_type in EdgeType:
         assert kernel[edge_type] == pytest.approx(expected[edge_type])
         assert kernel.backwards(edge_type) == pytest.approx(expected.backwards(edge_type))
@@ -44,7 +47,7 @@ def test_a_clear_question_gets_the_kernel_of_its_kind(kind: QuestionKind) -> Non
 
 @pytest.mark.parametrize(("strength", "along", "against"), [(0.0, 0.5, 0.5), (0.5, 1.25, 0.75), (1.0, 2.0, 1.0)])
 def test_the_less_clear_the_nearer_to_a_plain_fact(strength: float, along: float, against: float) -> None:
-    config = MemoryConfig(retrieval=RetrievalSettings(kernel_why="CAUSE=2.0/1.0, @time=0.5", kernel_fact="CAUSE=0.5"))
+    config = MemoryConfig(retrieval=RetrievalSettings(kernels="Why: CAUSE=2.0/1.0, @time=0.5; fact: CAUSE=0.5;"))
     kernel = KernelGenerator(config, judge=Fixed(QuestionKind.WHY, strength)).generate("?")
     assert kernel[EdgeType.CAUSE] == pytest.approx(along)
     assert kernel.backwards(EdgeType.CAUSE) == pytest.approx(against)
@@ -58,10 +61,20 @@ def test_a_failing_judge_is_replaced_and_the_kernel_says_so() -> None:
     assert "no answer to 'when?'" in kernel.note
 
 
-@pytest.mark.parametrize("text", ["CAUSE", "CAUSE=a", "CAUSE=3", "CAUSE=1/x", "MIND=1", "CAUSE=1/9", "@x", "@x=2"])
+@pytest.mark.parametrize(
+    "text", ["CAUSE", "CAUSE=a", "CAUSE=3", "CAUSE=1/x", "MIND=1", "CAUSE=1/9", "@x", "@x=2", "@x=1"]
+)
 def test_a_kernel_that_cannot_be_read_names_its_setting(text: str) -> None:
     with pytest.raises(ConfigError):
-        KernelGenerator(MemoryConfig(retrieval=RetrievalSettings(kernel_like=text)), judge=Fixed(QuestionKind.WHY, 1.0))
+        KernelGenerator(
+            MemoryConfig(retrieval=RetrievalSettings(kernels=f"like: {text}")), judge=Fixed(QuestionKind.WHY, 1.0)
+        )
+
+
+@pytest.mark.parametrize("text", ["CAUSE=1", "whence: CAUSE=1"])
+def test_a_kernel_for_no_kind_of_question_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        KernelGenerator(MemoryConfig(retrieval=RetrievalSettings(kernels=text)), judge=Fixed(QuestionKind.WHY, 1.0))
 
 
 def test_the_specifications_functions_agree_with_its_examples() -> None:

@@ -67,9 +67,9 @@ def own(store: GraphStore, node: MemoryNode) -> float:
     return cosine + MemoryConfig().retrieval.keyword_weight * (scores.get(node.id, 0.0) / best if best else 0.0)
 
 
-@given(st.lists(turns, max_size=3), st.integers(0, 3))
+@given(st.lists(turns, max_size=3))
 def test_the_turns_around_count_as_a_walk_along_the_session_says(
-    drawn: list[list[tuple[str, list[float], str | None]]], reach: int
+    drawn: list[list[tuple[str, list[float], str | None]]],
 ) -> None:
     sessions = [session(number, one) for number, one in enumerate(drawn)]
     everything = [node for one in sessions for node in one]
@@ -79,7 +79,6 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
     got = asked(
         store,
         retrieval={
-            "neighbour_turns": reach,
             "neighbour_weight": 0.75,
             "answer_weight": 0.25,
         },
@@ -88,7 +87,7 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
     means: dict[str, float] = {}
     for one in sessions:
         for place, node in enumerate(one):
-            around = one[max(0, place - reach) : place] + one[place + 1 : place + 1 + reach]
+            around = one[max(0, place - 2) : place] + one[place + 1 : place + 3]
             if around:
                 values = [similarity[other.id] for other in around]
                 means[node.id] = 0.4 * sum(values) / len(values) + 0.6 * max(values)
@@ -98,7 +97,7 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
     for one in sessions:
         for place, node in enumerate(one):
             expected = 0.75 * (means[node.id] - centre) if node.id in means else 0.0
-            if reach and place and asks(one[place - 1].content):
+            if place and asks(one[place - 1].content):
                 expected += 0.25 * (similarity[one[place - 1].id] - average)
             expected -= 0.1 * asks(node.content)
             expected /= 2 ** length_level(len(node.content.split()))

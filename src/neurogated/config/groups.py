@@ -52,10 +52,6 @@ class IndexingSettings:
 class LearningSettings:
     """How use changes the graph."""
 
-    idle_days: float = setting(1.0, "days without use after which an edge begins to fade", low=0.0, high=36_500.0)
-    max_out_weight: float = setting(
-        8.0, "maximum sum of the plastic weights that leave a node; learning scales a larger sum down", low=0.0
-    )
     access_flush_seconds: float = setting(
         30.0, "seconds after which the accesses of recalls are written together", low=0.0, high=86_400.0
     )
@@ -139,9 +135,6 @@ class VectorSettings:
     exact_below: int = setting(
         20_000, "up to this many vectors, a search compares all; with more, it uses an approximate index", low=0
     )
-    probes: int = setting(
-        256, "lists of the approximate index that a search reads; more lists: better recall, slower search", low=1
-    )
 
     def __post_init__(self) -> None:
         check(self, "vectors.")
@@ -179,9 +172,6 @@ class RuntimeSettings:
         "write a checkpoint after this many changed nodes and edges, if they exceed 1/30 of the graph; a smaller "
         "number makes opening faster and writes more",
         low=1,
-    )
-    stall_warning_seconds: float = setting(
-        60.0, "seconds without progress after which the log warns and names the stage; 0: no warning", low=0.0
     )
     telemetry: bool = setting(
         False, "send spans and metrics to your application's OpenTelemetry; pip install 'neurogated[otel]'"

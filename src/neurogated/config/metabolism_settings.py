@@ -38,9 +38,6 @@ class MetabolismSettings:
     half_lives: str = setting(
         "fact=3650, profile=3650, turn=15", "other half-lives in days by kind of memory, separated by commas"
     )
-    use_gain: float = setting(
-        0.1, "share of the energy that a memory lacks and gains when a recall returns it", low=0.0, high=1.0
-    )
 
     # Tiers
     dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0)
@@ -55,9 +52,6 @@ class MetabolismSettings:
     )
 
     # Working canvas
-    canvas_half_life_minutes: float = setting(
-        60.0, "minutes in which the relevance of a memory on the canvas halves", low=0.001, high=1e7
-    )
     canvas_url: str | None = setting(
         None, "Redis server whose canvases processes share, as redis://HOST or unix://PATH; none: in the process"
     )

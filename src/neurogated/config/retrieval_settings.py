@@ -56,7 +56,6 @@ class RetrievalSettings:
     tag_weight: float = setting(0.2, "weight if a memory has a tag of the kernel, such as a time", low=0.0, high=_MOST)
 
     # Turns of a conversation: these add to the similarity before the division by the sum of the weights.
-    neighbour_turns: int = setting(2, "turns before and after a turn whose similarity counts for it; 0: none", low=0)
     neighbour_weight: float = setting(0.6, "weight of the similarity of the turns around a turn", low=0.0, high=_MOST)
     answer_weight: float = setting(
         0.25,
@@ -130,29 +129,12 @@ class RetrievalSettings:
         0.5, "exponent of the similarity in the gate of a hop; 0: no gate", low=0.0, high=100.0
     )
 
-    # Kernels: a weight 0–2 for each edge type. After a slash follows the weight against the stored direction.
+    # A kernel has a weight 0–2 for each edge type, and after a slash the weight against the stored direction.
     # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place, @sentiment and @canvas are 1.
-    kernel_fact: str = setting(
-        "MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0", "kernel of questions for plain facts"
-    )
-    kernel_why: str = setting(
-        "CAUSE=2.0, MENTION=2.0, TERM=1.0, SEQ=0.1/0.3, SIM=0.1, ASSOC=1.0, @cause=1.0",
-        "kernel of questions for a reason",
-    )
-    kernel_consequence: str = setting(
-        "CAUSE=1.5, MENTION=2.0, TERM=1.0, SEQ=0.4/0.1, SIM=0.2, ASSOC=1.0, @effect=1.0",
-        "kernel of questions for a consequence",
-    )
-    kernel_when: str = setting(
-        "MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0, @time=1.0",
-        "kernel of questions for a time or an order",
-    )
-    kernel_next: str = setting(
-        "SEQ=0.8/0.1, MENTION=2.0, TERM=1.0, SIM=0.1, CAUSE=0.8, ASSOC=1.0",
-        "kernel of questions for the next step or event",
-    )
-    kernel_like: str = setting(
-        "SIM=0.4, MENTION=2.0, TERM=1.0, SEQ=0.4, CAUSE=0.2, ASSOC=1.0", "kernel of questions for similar memories"
+    kernels: str | None = setting(
+        None,
+        "other kernels by kind of question (fact, why, consequence, when, next, like), with semicolons between, as in "
+        "why: CAUSE=2.0/1.0, @cause=1.0; like: SIM=0.5",
     )
 
     switches: RetrievalSwitches = group(RetrievalSwitches, "parts that an ablation turns off", listed=False)

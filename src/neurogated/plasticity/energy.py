@@ -20,6 +20,8 @@ from neurogated.core.view import GraphView, Rows
 # Shares of decision D1 of the specification: success gains a share of what is missing, failure loses one of the whole.
 _SUCCESS_GAIN = 0.2
 _FAIL_LOSS = 0.1
+# Share of the missing energy that a memory gains when a recall returns it: half of what a success gives.
+USE_GAIN = 0.1
 
 TimedAccess = tuple[Access, datetime]
 """The accesses of a recall, and its time."""
@@ -43,7 +45,6 @@ class EnergyController:
     """Computes energies from the columns of a view, and the changes that uses and outcomes make to them."""
 
     def __init__(self, settings: MetabolismSettings) -> None:
-        self._settings = settings
         self.law = EnergyLaw(settings)
 
     def energy(self, view: GraphView, node_id: str, now: datetime) -> float:
@@ -62,16 +63,16 @@ class EnergyController:
         states = dict(zip(names, _states(view, rows, self.law), strict=True))
         sleeping = self.law.dormant(view, rows, np.array([to_micros(first[name]) for name in names], dtype=np.int64))
         dormant = {name for name, sleeps in zip(names, sleeping.tolist(), strict=True) if sleeps}
-        woken, charges, gain = list[NodeChange](), dict[str, Charge](), self._settings.use_gain
+        woken, charges = list[NodeChange](), dict[str, Charge]()
         for name, count, at in events:
             if (state := states.get(name)) is None:
                 continue
             wakes = name in dormant
             if wakes:
                 dormant.remove(name)
-                woken.append(NodeChange(name, state.use(to_micros(at), gain, wakes=True), at))
+                woken.append(NodeChange(name, state.use(to_micros(at), USE_GAIN, wakes=True), at))
             for _ in range(count - wakes):
-                charges[name] = Charge(state.use(to_micros(at), gain), at)
+                charges[name] = Charge(state.use(to_micros(at), USE_GAIN), at)
         return NodeEnergies(tuple(woken), charges)
 
     def outcome(self, view: GraphView, node_ids: Iterable[str], outcome: float, now: datetime) -> NodeEnergies:

@@ -27,6 +27,10 @@ from neurogated.plasticity.energy import EnergyController
 
 ASSOC_WEIGHT = 0.5
 """Weight of the ASSOC edge that feedback adds between nodes without a plastic edge."""
+MAX_OUT_WEIGHT = 8.0
+"""Maximum sum of the plastic weights that leave a node: eight edges of full weight."""
+IDLE = timedelta(days=1)
+"""Time without use after which an edge begins to fade; `TIME_DECAY_FACTOR` counts days."""
 # Feedback connects each memory with this many of the memories that follow it.
 _ASSOC_NEIGHBORS = 5
 
@@ -80,7 +84,7 @@ class PlasticityEngine:
         """Long-term potentiation: strengthen every plastic edge that connects two of the nodes.
 
         Each such weight grows by `HEBBIAN_LEARNING_RATE`, up to 1 (Hebb 1949). If the plastic weights that leave a node
-        then sum to more than `learning.max_out_weight`, all of them are scaled down to that sum (synaptic scaling,
+        then sum to more than `MAX_OUT_WEIGHT`, all of them are scaled down to that sum (synaptic scaling,
         Turrigiano 2008). So repeated strengthening cannot grow without bound.
 
         Args:
@@ -169,7 +173,7 @@ class PlasticityEngine:
         return Feedback(edges, gone)
 
     def decay_unused(self, now: datetime | None = None) -> None:
-        """Long-term depression: plastic edges idle for `learning.idle_days` fade by `TIME_DECAY_FACTOR` a day.
+        """Long-term depression: plastic edges that are idle for a day fade by `TIME_DECAY_FACTOR` a day.
 
         An edge whose weight falls below `MIN_EDGE_WEIGHT` is removed. The decay depends on the time since the last
         call, not on the number of calls; a call within an hour of the last does nothing. The journal gets one delta,
@@ -179,11 +183,11 @@ class PlasticityEngine:
             now: the present time; default: the clock's.
 
         Raises:
-            InputError: the time is less than `learning.idle_days` after the beginning of the year 1.
+            InputError: the time is less than a day after the beginning of the year 1.
         """
         at = self._clock() if now is None else now
         try:
-            idle_before = at - timedelta(days=self._config.learning.idle_days)
+            idle_before = at - IDLE
         except OverflowError:
             raise InputError(f"the time {at} is too early; give a later one") from None
         begin = self._last_decay()
@@ -224,7 +228,7 @@ class PlasticityEngine:
                 for row, weight in zip(arcs.edge.tolist(), arcs.weight.tolist(), strict=True)
             }
             total = sum(current.values()) + sum(edge.weight for edge in from_source[source])
-            share = min(1.0, self._config.learning.max_out_weight / total)
+            share = min(1.0, MAX_OUT_WEIGHT / total)
             if share < 1:
                 weights.update((row, weight * share) for row, weight in current.items())
             scaled += (replace(edge, weight=edge.weight * share) for edge in from_source[source])

@@ -21,6 +21,16 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 
 _log = logging.getLogger(__name__)
 
+DEFAULT_KERNELS = """
+    fact: MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0;
+    why: CAUSE=2.0, MENTION=2.0, TERM=1.0, SEQ=0.1/0.3, SIM=0.1, ASSOC=1.0, @cause=1.0;
+    consequence: CAUSE=1.5, MENTION=2.0, TERM=1.0, SEQ=0.4/0.1, SIM=0.2, ASSOC=1.0, @effect=1.0;
+    when: MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0, @time=1.0;
+    next: SEQ=0.8/0.1, MENTION=2.0, TERM=1.0, SIM=0.1, CAUSE=0.8, ASSOC=1.0;
+    like: SIM=0.4, MENTION=2.0, TERM=1.0, SEQ=0.4, CAUSE=0.2, ASSOC=1.0
+"""
+"""The kernels of the kinds of questions, in the form of the setting `retrieval.kernels`."""
+
 
 class UniformKernelSource:
     """Gives every question the same kernel, with the same weight for every edge type."""
@@ -33,7 +43,7 @@ class UniformKernelSource:
 class KernelGenerator:
     """Asks a judge for the kind of a question and the strength of this judgement, and derives the kernel.
 
-    The settings hold a kernel for each kind. A judgement of strength *s* gives the weights f + s · (k - f), with the
+    There is a kernel for each kind. A judgement of strength *s* gives the weights f + s · (k - f), with the
     weights *k* of its kind and *f* of plain facts. So a question of unclear kind has almost the kernel of plain facts.
     """
 
@@ -48,7 +58,7 @@ class KernelGenerator:
         """Take the judge to ask.
 
         Args:
-            config: its settings `retrieval.kernel_…` hold the kernels of the kinds. Default: read from the
+            config: its setting `retrieval.kernels` has other kernels of the kinds. Default: read from the
                 environment, or the default values if `judge` is given.
             judge: asked first. Default: the judge that `config` names.
             fallback: asked if `judge` fails with an LLMError; a note in the kernel then says so.
@@ -64,7 +74,7 @@ class KernelGenerator:
         self._judge = judge
         self._fallback = fallback
         self._concurrency = concurrency
-        self._kernels = {kind: _configured(config, kind) for kind in QuestionKind}
+        self._kernels = _kernels_of(config.retrieval.kernels)
 
     def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:
         """Return the kernel for `query`.
@@ -123,14 +133,30 @@ class LLMQuestionJudge:
         )
 
 
-def _configured(config: MemoryConfig, kind: QuestionKind) -> Kernel:
-    setting = f"kernel_{kind.name.lower()}"
-    try:
-        kernel = Kernel.parse(getattr(config.retrieval, setting), kind.value)
-    except (InputError, ConfigError) as error:
-        raise ConfigError(f"retrieval.{setting} cannot be read: {error}") from None
+def _kernels_of(text: str | None) -> dict[QuestionKind, Kernel]:
+    """Return the kernel of each kind, with the changes of a text as in the setting `retrieval.kernels`.
+
+    Raises:
+        ConfigError: the text cannot be read.
+    """
+    kernels = {}
+    for entry in filter(str.strip, ";".join((DEFAULT_KERNELS, text or "")).split(";")):
+        name, _, weights = entry.partition(":")
+        try:
+            kind = QuestionKind(name.strip().lower())
+        except ValueError:
+            kinds = ", ".join(one.value for one in QuestionKind)
+            raise ConfigError(
+                f"retrieval.kernels has {name.strip()!r}, which is no kind of question: {kinds}"
+            ) from None
+        try:
+            kernels[kind] = Kernel.parse(weights.strip(), kind.value)
+        except (InputError, ConfigError) as error:
+            raise ConfigError(
+                f"retrieval.kernels has a kernel for {name.strip()} that cannot be read: {error}"
+            ) from None
     known = {TIME, *DIMENSIONS}
-    if unknown := sorted(kernel.tags.keys() - known):
+    if unknown := sorted({tag for kernel in kernels.values() for tag in kernel.tags} - known):
         there = ", ".join(f"@{tag}" for tag in sorted(known))
-        raise ConfigError(f"retrieval.{setting} looks for @{unknown[0]}, a tag that no memory has; there is {there}")
-    return kernel
+        raise ConfigError(f"retrieval.kernels has @{unknown[0]}, a tag that no memory has; there is {there}")
+    return kernels

@@ -21,6 +21,8 @@ from neurogated.text.words import split_words
 
 # Size of the sample of turns to which a turn is compared to find how generic it is.
 _GENERIC_SAMPLE = 32
+# Turns on each side of a turn whose similarity counts for it.
+_REACH = 2
 # Share of the best of the turns around a turn in their similarity; the rest is their mean.
 _BEST_SHARE = 0.6
 # Cost of a turn that ends with a question, as a share of `retrieval.answer_weight`.
@@ -86,7 +88,7 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
 class Turns:
     """Measures turns for one question.
 
-    A turn gains by the similarity of the `retrieval.neighbour_turns` turns on each side: by their mean, and by the best
+    A turn gains by the similarity of the two turns on each side: by their mean, and by the best
     of them. The turn after a question gains by the similarity of that question. A question loses a little, because it
     contains no answer. These terms halve with every doubling of the length, because a long message needs less context.
 
@@ -152,7 +154,7 @@ class Turns:
 
     def _around(self, rows: Rows, own: Values, measure: Measure) -> Values:
         config, size = self._config, rows.size
-        near = neighbours(self._view, rows, config.retrieval.neighbour_turns)
+        near = neighbours(self._view, rows, _REACH)
         distinct, place = np.unique(near.row, return_inverse=True)
         every = np.union1d(distinct, rows)
         asking: NDArray[np.bool_] = self._store.has_tags([ASKS_TAG], self._view, every)[0]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.clock import MICROS_A_DAY
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
@@ -38,7 +38,8 @@ _Values = NDArray[np.float64]
 
 _log = logging.getLogger(__name__)
 
-_MINUTES_A_DAY = 24 * 60
+CANVAS_HALF_LIFE = timedelta(hours=1)
+"""Time in which the relevance of a memory on a canvas halves: about a sitting."""
 _PROBE = CanvasKey("probe", "probe")
 
 
@@ -72,7 +73,7 @@ class WorkingCanvas:
     def __init__(self, settings: MetabolismSettings, shared: SharedCanvases | None = None) -> None:
         """Use the server `shared` if it is given."""
         self._size = settings.canvas_size
-        self._half_life = settings.canvas_half_life_minutes * MICROS_A_DAY / _MINUTES_A_DAY
+        self._half_life = CANVAS_HALF_LIFE / timedelta(microseconds=1)
         self._law = EnergyLaw(settings)
         self._local = LocalCanvases(_CANVAS_COUNT)
         self._shared = shared

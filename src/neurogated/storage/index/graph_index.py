@@ -28,7 +28,7 @@ from neurogated.storage.index.graph.topology_files import TopologySnapshot, load
 from neurogated.storage.index.graph.validity import Validity
 from neurogated.storage.index.records import MemoryRecords, NodeRecord, Records
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.index.vectors.embedding_store import EmbeddingStore, VectorSettings
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 
 # How many texts are read in one batch while the keyword index is built.
 _INDEX_CHUNK = 1000
@@ -76,7 +76,7 @@ class GraphIndex:
         self.validity = Validity()
         # Rows of the edges with each relation, also of removed edges.
         self.relations: dict[str, list[int]] = {}
-        self.vectors = EmbeddingStore(**_vector_settings(config))
+        self.vectors = EmbeddingStore(exact_below=config.vectors.exact_below)
         # Built on first use, so that a command that only counts nodes does not read all texts.
         self._texts: LexicalStore | None = None
         # For a graph of the past: returns its keywords and tags as a fork of the index of the present.
@@ -93,7 +93,7 @@ class GraphIndex:
         """
         form = cls(config)
         form.topology = load_topology(folder / _TOPOLOGY, config.runtime.overlay_edges)
-        form.vectors = EmbeddingStore.load(folder / _VECTORS, **_vector_settings(config))
+        form.vectors = EmbeddingStore.load(folder / _VECTORS, exact_below=config.vectors.exact_below)
         form._texts = LexicalStore.load(folder / _TEXTS)
         return form
 
@@ -256,13 +256,6 @@ def _outcomes_of(
             sides = [(side, at) for side in conflict.sides if (at := find(side)) is not None]
             found[row] = outcome_of(conflict, dict(sides), node.created_at)
     return found
-
-
-def _vector_settings(config: MemoryConfig) -> VectorSettings:
-    return {
-        "exact_below": config.vectors.exact_below,
-        "probes": config.vectors.probes,
-    }
 
 
 def _put_texts(index: LexicalStore, rows: Rows, read: ReadTexts) -> None:

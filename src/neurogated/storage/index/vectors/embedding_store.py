@@ -24,6 +24,8 @@ from neurogated.utils.background import BackgroundWorker
 
 _log = logging.getLogger(__name__)
 _DEFAULTS = MemoryConfig()
+# Lists that a search reads at first. ADR 14 compares numbers.
+_PROBES = 256
 _TAIL = 2000  # newest vectors that may be missing from the approximate index
 _LISTS = 8.0  # lists of the approximate index, as a multiple of the square root of the number of vectors
 _NOTHING = np.empty(0, dtype=np.int64)
@@ -54,9 +56,9 @@ class EmbeddingStore:
         exact_below: int = _DEFAULTS.vectors.exact_below,
         tail: int = _TAIL,
         lists: float = _LISTS,
-        probes: int = _DEFAULTS.vectors.probes,
+        probes: int = _PROBES,
     ) -> None:
-        """Create an empty index; `exact_below` and `probes` are settings of `vectors`."""
+        """Create an empty index; `exact_below` is a setting of `vectors`."""
         self._options = SearchOptions(exact_below, tail, lists, probes)
         # Each change replaces the state; readers take it once and need no lock.
         self._state: VectorState | None = None
