@@ -55,12 +55,6 @@ def build() -> Iterator[Callable[[float], Watchdog]]:
         watchdog.close()
 
 
-def test_a_stall_is_told_with_the_work_and_its_stage(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
-    with build(0.02).watch("indexing"):
-        stage("writing")
-        assert warnings.next().endswith(" s while indexing: writing [MainThread]")
-
-
 def test_a_stall_that_lasts_is_told_again_and_again(build: Callable[[float], Watchdog], warnings: Warnings) -> None:
     with build(0.02).watch("indexing"):
         for _ in range(3):

@@ -1,6 +1,5 @@
 """Copies of a memory in use, larger than SQLite's page cache: each snapshot and export can be read, or none is made."""
 
-import threading
 from pathlib import Path
 
 import apsw
@@ -58,31 +57,6 @@ def test_the_folder_of_a_killed_process_with_a_long_log_is_restored(tmp_path: Pa
     restore_snapshot(_config(tmp_path / "restored"), killed)
     assert _check(_config(tmp_path / "restored")) == count
     assert _check(_config(tmp_path / "killed")) == count
-
-
-def test_snapshots_beside_a_thread_that_writes_are_restored(tmp_path: Path) -> None:
-    stop = threading.Event()
-    with SqliteStore.open(tmp_path / "memory.db") as store:
-        _fill(store)
-
-        def work() -> None:
-            number = 0
-            while not stop.is_set():
-                store.add_node(MemoryNode(id=f"later {number}", content="otter".ljust(TEXT, "y"), embedding=[1.0, 2.0]))
-                number += 1
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        try:
-            for number in range(3):
-                store.snapshot(tmp_path / f"{number}.taken")
-        finally:
-            stop.set()
-            thread.join()
-    for number in range(3):
-        restored = _config(tmp_path / f"restored {number}")
-        restore_snapshot(restored, tmp_path / f"{number}.taken")
-        assert _check(restored) >= BIGGER_THAN_THE_CACHE // TEXT
 
 
 def test_a_damaged_copy_is_never_called_a_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

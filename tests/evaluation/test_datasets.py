@@ -160,11 +160,8 @@ def test_missing_file_is_named(tmp_path: Path, file_format: str, missing: str) -
     ("content", "problem"),
     [
         (b'[\n {"a": 1},\n  oops]', "is not JSON: Expecting value at line 3 column 3"),
-        (b"", "is not JSON: Expecting value at line 1 column 1"),
         (b'{"a": 1}', "holds an object, but must hold a list"),
-        (b'"text"', "holds text, but must hold a list"),
         (b"[7]", ", entry 0 is a number, but must be an object"),
-        (b"[null]", ", entry 0 is null, but must be an object"),
         (b"[\xff]", "cannot be read"),
     ],
 )
@@ -181,14 +178,10 @@ def test_file_that_is_no_list_of_objects_is_refused(tmp_path: Path, content: byt
     ("row", "problem"),
     [
         ({"title": "A"}, "lacks the field 'text'"),
-        ({"text": None}, "lacks the field 'text'"),
         ({"text": 7}, "field 'text' is a number"),
         ({"text": " \n"}, "empty or blank"),
         ({"text": "nul \0"}, "NUL character"),
-        ({"text": "a", "title": ["A"]}, "field 'title' is a list"),
-        ({"text": "a", "title": "nul \0"}, "NUL character"),
         ({"text": "a", "idx": "1"}, "field 'idx' is text"),
-        ({"text": "a", "idx": True}, "field 'idx' is true or false"),
     ],
 )
 def test_bad_corpus_row_is_named_with_file_and_position(tmp_path: Path, row: dict[str, Any], problem: str) -> None:

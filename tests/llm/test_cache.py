@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neurogated.core.abilities import SupportsClear, SupportsStatistics
+from neurogated.core.abilities import SupportsStatistics
 from neurogated.errors import LLMError
 from neurogated.llm.cache import CachedLLM
 from neurogated.llm.limits import LimitedLLM
@@ -62,20 +62,6 @@ def test_failures_and_empty_answers_are_not_kept(server: Server, path: Path) -> 
         llm.infer(ASKED)
     assert [llm.infer(ASKED)[0] for _ in range(3)] == [" \n", "Hello.", "Hello."]
     llm.close()
-
-
-def test_a_cleared_cache_asks_again_and_has_no_answer_on_disk(server: Server, path: Path) -> None:
-    server.says("A telling answer.")
-    llm = CachedLLM(server.llm(), path)
-    assert isinstance(llm, SupportsClear)
-    llm.infer(ASKED)
-    assert any(b"telling" in file.read_bytes() for file in path.parent.iterdir())
-
-    llm.clear()
-    assert not any(b"telling" in file.read_bytes() for file in path.parent.iterdir())
-    llm.infer(ASKED)
-    llm.close()
-    assert len(server.requests) == 2
 
 
 def test_calls_tokens_hits_and_misses_are_counted_through_all_wrappers(server: Server, path: Path) -> None:

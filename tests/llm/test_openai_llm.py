@@ -108,18 +108,10 @@ def test_a_server_that_sends_its_answer_byte_by_byte_is_given_up(server: Server)
     "payload",
     [
         pytest.param(b"{not json", id="no JSON"),
-        pytest.param(b"", id="empty"),
         pytest.param(b"\xff\xfe\x00", id="bytes"),
-        pytest.param(b"[" * 100_000, id="brackets"),
-        pytest.param(b"{}", id="no choices"),
-        pytest.param(b"[]", id="a list"),
         pytest.param(b"null", id="null"),
-        pytest.param(b"7", id="a number"),
         pytest.param(json.dumps({"choices": []}).encode(), id="choices empty"),
-        pytest.param(json.dumps({"choices": None}).encode(), id="choices null"),
         pytest.param(json.dumps({"choices": {}}).encode(), id="choices are an object"),
-        pytest.param(json.dumps({"choices": [{}]}).encode(), id="no message"),
-        pytest.param(json.dumps({"choices": ["x"]}).encode(), id="a choice is text"),
         pytest.param(json.dumps({"choices": [{"message": None}]}).encode(), id="message null"),
         pytest.param(
             json.dumps({"choices": [{"message": {"content": [1]}, "finish_reason": "stop"}]}).encode(),

@@ -109,9 +109,9 @@ class _Object:
         return self.make(**found, **more)
 
 
-def _each(form: _Form, gather: Callable[[Any], Any] = tuple) -> _Converted:
+def _each(form: _Form) -> _Converted:
     """Return the form of a sequence of values."""
-    return _Converted(lambda some: [form.write(one) for one in some], lambda some: gather(map(form.read, some)))
+    return _Converted(lambda some: [form.write(one) for one in some], lambda some: tuple(map(form.read, some)))
 
 
 def _moment(micros: Any) -> datetime:  # noqa: ANN401 - JSON
