@@ -5,9 +5,11 @@ import time
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from neurogated.errors import ExpressionError
 from neurogated.sexpr import OPERATIONS, Atom, Form, Symbol, check, read, write
+from neurogated.sexpr.layout import layout
 from neurogated.sexpr.reader import LONGEST, MOST
 from tests.sexpr.random_expressions import expressions
 
@@ -78,6 +80,23 @@ def test_large_texts_are_read_or_refused_at_once(text: str) -> None:
     assert time.process_time() - begin < 0.2
 
 
+@given(expressions, st.lists(st.text('; ()"ab', max_size=10), max_size=3))
+def test_a_layout_keeps_the_expression_and_its_comments(expression: Atom | Form, comments: list[str]) -> None:
+    text = "".join(f"; {one}\n" for one in comments) + write(expression).replace(" (", " ; why (\n(")
+    with contextlib.suppress(ExpressionError):
+        before = read(text)
+        shown = layout(text)
+        assert read(shown) == before
+        assert layout(shown) == shown
+        assert "".join(shown.split()) == "".join(text.split())
+
+
+def test_a_long_form_has_a_line_for_each_item() -> None:
+    text = f'(remember "{"x" * 90}" ; why\n (list "a" "b"))'
+    assert layout(text) == f'(remember\n  "{"x" * 90}"\n  ; why\n  (list "a" "b"))\n'
+    assert layout('( recall   "x"\n5 )') == '(recall "x" 5)\n'
+
+
 def test_an_expression_beyond_a_limit_is_refused_where_it_exceeds_it() -> None:
     full = "(" + "1 " * (MOST - 1) + ")"
     assert read(full) == read(write(read(full)))
@@ -93,3 +112,10 @@ def test_a_thousand_forms_may_be_nested() -> None:
     with pytest.raises(ExpressionError) as caught:
         read(f"({deep})")
     assert caught.value.column == 1_001
+
+
+def test_a_large_expression_is_laid_out_in_linear_time() -> None:
+    text = "(" * 900 + "1 " * 40_000 + ")" * 900
+    begin = time.process_time()
+    assert write(read(layout(text))) == write(read(text))
+    assert time.process_time() - begin < 5
