@@ -7,13 +7,14 @@ import json
 import logging
 import os
 from collections.abc import Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from neurogated import subscribers
 from neurogated.communities.leiden import LeidenCommunities
-from neurogated.communities.modularity import IgraphAlgorithms
+from neurogated.communities.modularity import IgraphMeasures
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.consolidation.summaries import Summariser
@@ -109,7 +110,9 @@ def build(config: MemoryConfig, clock: Clock = utc_now, embedder: Embedder | Non
             facts=facts,
             canvas=canvas,
             text_judge=_text_judge(config, models.language_model),
-            graph_algorithms=IgraphAlgorithms(config.manifest.algorithm) if find_spec("igraph") else None,
+            graph_algorithms=partial(IgraphMeasures, algorithm=config.manifest.algorithm)
+            if find_spec("igraph")
+            else None,
         )
     except BaseException:
         store.close()

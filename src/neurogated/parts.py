@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.abilities import SupportsClear
 from neurogated.core.claims import ClaimJudge, ClaimReader, QuestionReader
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.communities import CommunityFinder, GraphAlgorithms
+from neurogated.core.communities import CommunityFinder, Graph, GraphMeasures
 from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.encoder import Encoder
@@ -42,7 +43,7 @@ class Parts:
     """Holds the memories that matter to a session now."""
     community_finder: CommunityFinder | None = None
     """Finds clusters of memories; None for the Leiden algorithm."""
-    graph_algorithms: GraphAlgorithms | None = None
+    graph_algorithms: Callable[[Graph], GraphMeasures] | None = None
     """Find the communities of the manifest; None for those that need no extra."""
     claim_reader: ClaimReader = field(default_factory=OfflineClaimReader)
     """Reads what new memories say; the write lock is held, so it must be quick."""

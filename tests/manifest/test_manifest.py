@@ -113,6 +113,7 @@ def test_communities_are_found_without_igraph(config: MemoryConfig, monkeypatch:
         found = memory.manifest.get()
     assert [one.size for one in found.communities] == [8, 8]
     assert all(bridge.betweenness is None for bridge in found.bridges)
+    assert found.topology.clustering is None
 
 
 def test_a_question_is_routed_to_the_community_that_answers_it(memory: NeuroGraphMemory) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from neurogated import EdgeType, MemoryEdge, MemoryNode
-from neurogated.communities.modularity import IgraphAlgorithms
+from neurogated.communities.modularity import IgraphMeasures
 from neurogated.core.delta import GraphDelta
 from neurogated.manifest.structure import Structure, structure_of
 from neurogated.storage.graph_store import GraphStore
@@ -35,7 +35,7 @@ def nodes(first: int, last: int) -> tuple[MemoryNode, ...]:
 
 def structure(store: GraphStore, old: Structure | None = None) -> Structure:
     view = store.view()
-    return structure_of(view, view.admitted_nodes(), IgraphAlgorithms(), old)
+    return structure_of(view, view.admitted_nodes(), IgraphMeasures, old)
 
 
 def assert_equal(found: Structure, expected: Structure) -> None:

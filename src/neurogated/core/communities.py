@@ -77,14 +77,17 @@ class Graph(NamedTuple):
         return Graph.of(int(labels.max(initial=-1)) + 1, labels[self.source], labels[self.target], self.weight)
 
 
-class GraphAlgorithms(Protocol):
-    """Algorithms that an extra installs."""
+class GraphMeasures(Protocol):
+    """Measures of one graph, by algorithms that an extra installs."""
 
-    def communities(self, graph: Graph, start: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    def communities(self, start: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return (nodes,) numbers of communities of high modularity; `start` has the communities to begin with."""
 
-    def betweenness(self, graph: Graph) -> NDArray[np.float64]:
+    def betweenness(self) -> NDArray[np.float64]:
         """Return (links,) how many shortest paths between two nodes pass each link; equal paths share one."""
+
+    def clustering(self) -> float:
+        """Return the mean local clustering coefficient; a node with fewer than two neighbours counts as 0."""
 
 
 class CommunityFinder(Protocol):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.clock import to_micros
-from neurogated.core.communities import Graph, GraphAlgorithms
+from neurogated.core.communities import Graph
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.quoting import plain
@@ -20,7 +20,7 @@ from neurogated.manifest.layers import layers_of
 from neurogated.manifest.measures import Values
 from neurogated.manifest.model import LAYERS, Bridge, Community, GraphManifest, KeyNode, TemporalLayers, Topology
 from neurogated.manifest.naming import Words, keywords_of, words_in
-from neurogated.manifest.structure import Structure, structure_of
+from neurogated.manifest.structure import Algorithms, Structure, structure_of
 
 KEYWORDS = 48
 """Keywords of a community."""
@@ -80,8 +80,8 @@ class ManifestCreator:
 
     store: GraphStorePort
     law: EnergyLaw
-    algorithms: GraphAlgorithms | None = None
-    """None for communities by local moves, without betweenness."""
+    algorithms: Algorithms = None
+    """None for communities by local moves, without betweenness and clustering."""
 
     def create(
         self, view: GraphView, now: datetime, old: Created | None = None, start: Structure | None = None
@@ -103,7 +103,7 @@ class ManifestCreator:
         named = self._named(scoped, {} if old is None else old.named)
         communities, labels = _communities(scoped, named)
         if old is None:
-            found = None if self.algorithms is None else self.algorithms.betweenness(structure.between)
+            found = None if self.algorithms is None else self.algorithms(structure.between).betweenness()
             betweenness = None if found is None else (structure.between, found)
         else:
             betweenness = old.betweenness

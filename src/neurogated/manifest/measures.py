@@ -1,12 +1,9 @@
-"""Measures of a graph in numpy: PageRank, clustering, and communities by local moves.
+"""Measures of a graph in numpy: PageRank, and communities by local moves.
 
 L. Page, S. Brin, R. Motwani, T. Winograd: The PageRank citation ranking: bringing order to the web (1999)
-M. Latapy: Main-memory triangle computations for very large (sparse (power-law)) graphs (2008)
 """
 
 from __future__ import annotations
-
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +19,6 @@ _EXACT = 1e-10
 _MOST_ROUNDS = 200
 _LOCAL_ROUNDS = 5
 _MOVES = 20
-_WEDGES = 2_000_000
-"""Pairs of neighbours that are looked up together."""
 
 
 def page_rank(graph: Graph, start: Values | None = None, exact: float = _EXACT) -> Values:
@@ -70,38 +65,6 @@ def local_rank(rank: Values, degree: Values, touched: Rows, ends: tuple[Rows, Ro
         rank[touched] = rest + _DAMPING * np.bincount(place, share * rank[other], touched.size)
     scaled: Values = rank / max(rank.sum(), 1e-300)
     return scaled
-
-
-def clustering(graph: Graph) -> float:
-    """Return the mean local clustering coefficient; a node with fewer than two neighbours counts as 0."""
-    if not graph.source.size:
-        return 0.0
-    degree = np.bincount(graph.source, minlength=graph.nodes) + np.bincount(graph.target, minlength=graph.nodes)
-    place = np.empty(graph.nodes, dtype=np.int64)
-    place[np.lexsort((np.arange(graph.nodes), degree))] = np.arange(graph.nodes)
-    # Each link leads to the end of higher degree, so that few links leave a hub.
-    first, second = place[graph.source], place[graph.target]
-    codes = np.sort(np.minimum(first, second) * graph.nodes + np.maximum(first, second))
-    low, high = codes // graph.nodes, codes % graph.nodes
-    later = np.searchsorted(low, low, side="right") - np.arange(low.size) - 1
-    triangles, total = np.zeros(graph.nodes), later.cumsum()
-    for begin, end in _parts(total):
-        link = np.arange(begin, end).repeat(later[begin:end])
-        before = total[begin:end] - later[begin:end] - (total[begin - 1] if begin else 0)
-        other = link + 1 + np.arange(link.size) - before.repeat(later[begin:end])
-        wanted = high[link] * graph.nodes + high[other]
-        found = codes[np.minimum(np.searchsorted(codes, wanted), codes.size - 1)] == wanted
-        for corner in (low[link], high[link], high[other]):
-            triangles += np.bincount(corner[found], minlength=graph.nodes)
-    pairs = np.zeros(graph.nodes)
-    pairs[place] = degree * (degree - 1) / 2
-    return float(np.divide(triangles, pairs, out=np.zeros(graph.nodes), where=pairs > 0).mean())
-
-
-def _parts(total: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return ranges of links that have about as many pairs of neighbours as are looked up together."""
-    bounds = [0, *(np.flatnonzero(np.diff(total // _WEDGES)) + 1).tolist(), total.size]
-    return list(pairwise(bounds))
 
 
 def moved(graph: Graph, labels: Labels, free: NDArray[np.bool_], degree: Values | None = None) -> Labels:

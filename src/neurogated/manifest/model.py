@@ -63,8 +63,9 @@ class Topology:
 
     density: float
     """0–1, the share of pairs of memories that have a link."""
-    clustering: float
-    """0–1, the mean share of the pairs of a memory's neighbours that have a link."""
+    clustering: float | None
+    """0–1, the mean share of the pairs of a memory's neighbours that have a link; None without the extra
+    `communities`."""
     linked: int
     """Memories that have a link."""
 

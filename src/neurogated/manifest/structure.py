@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.communities import Graph, GraphAlgorithms
+from neurogated.core.communities import Graph, GraphMeasures
 from neurogated.core.view import GraphView, Rows
 from neurogated.manifest.measures import (
     Labels,
     Values,
-    clustering,
     degrees,
     local_rank,
     moved,
     moved_from_scratch,
     page_rank,
 )
+
+Algorithms = Callable[[Graph], GraphMeasures] | None
 
 _AGAIN = 0.05
 """Communities are found again, from the present ones, when this share of the memories is new."""
@@ -49,17 +50,15 @@ class Structure(NamedTuple):
     """(n,) PageRank."""
     between: Graph
     """The links between communities."""
-    clustering: float
-    """Measured when communities were last found."""
+    clustering: float | None
+    """Measured when communities were last found; None without algorithms."""
     founded: int
     """How many memories there were then."""
     version: int
     """Another number after the communities were renumbered."""
 
 
-def structure_of(
-    view: GraphView, rows: Rows, algorithms: GraphAlgorithms | None = None, old: Structure | None = None
-) -> Structure:
+def structure_of(view: GraphView, rows: Rows, algorithms: Algorithms = None, old: Structure | None = None) -> Structure:
     """Return the structure of the memories at `rows`.
 
     New memories join communities of an old structure. These are found again after much growth. Without removals,
@@ -74,8 +73,12 @@ def structure_of(
     live, inside = _edges(view, place, 0)
     edges = np.flatnonzero(live & inside)
     graph = _graph(view, edges, place, rows.size)
-    labels, founded, start = _labels(graph, place, algorithms, old)
-    is_known = old is not None and founded == old.founded
+    known, start = _carried(graph, place, old)
+    if old is not None and not _has_grown(rows.size, old):
+        labels, measured, founded = known, old.clustering, old.founded
+    else:
+        labels, measured = _found(graph, algorithms, None if old is None else known)
+        founded = rows.size
     return Structure(
         view.ids,
         rows,
@@ -87,7 +90,7 @@ def structure_of(
         np.split(np.argsort(labels, kind="stable"), np.bincount(labels).cumsum()[:-1]) if rows.size else [],
         page_rank(graph, start, _ROUGH),
         graph.quotient(labels),
-        old.clustering if old is not None and is_known else clustering(graph),
+        measured,
         founded,
         0 if old is None else old.version + 1,
     )
@@ -104,27 +107,27 @@ def _graph(view: GraphView, edges: Rows, place: Labels, count: int) -> Graph:
     return Graph.of(count, place[view.edge_source[edges]], place[view.edge_target[edges]], weight)
 
 
-def _labels(
-    graph: Graph, place: Labels, algorithms: GraphAlgorithms | None, old: Structure | None
-) -> tuple[Labels, int, Values | None]:
-    """Return the communities, how many memories there were when they were found, and where PageRank may begin."""
+def _found(graph: Graph, algorithms: Algorithms, start: Labels | None) -> tuple[Labels, float | None]:
+    """Return communities for all memories, and the clustering."""
+    if algorithms is None:
+        return moved_from_scratch(graph) if start is None else start, None
+    measures = algorithms(graph)
+    return np.unique(measures.communities(start), return_inverse=True)[1], measures.clustering()
+
+
+def _carried(graph: Graph, place: Labels, old: Structure | None) -> tuple[Labels, Values | None]:
+    """Return the communities after new memories joined old ones, and the PageRank to begin with."""
     if old is None:
-        found = moved_from_scratch(graph) if algorithms is None else algorithms.communities(graph)
-        return np.unique(found, return_inverse=True)[1], graph.nodes, None
+        return np.arange(graph.nodes), None
     there = place[old.rows]
     kept = there >= 0
     labels = len(old.members) + np.arange(graph.nodes)
     labels[there[kept]] = old.labels[kept]
     rank = np.full(graph.nodes, 1 / max(1, graph.nodes))
     rank[there[kept]] = old.rank[kept]
-    labels = np.unique(
-        moved(graph, np.unique(labels, return_inverse=True)[1], labels >= len(old.members)), return_inverse=True
-    )[1]
-    if not _has_grown(graph.nodes, old):
-        return labels, old.founded, rank
-    if algorithms is not None:
-        labels = np.unique(algorithms.communities(graph, labels), return_inverse=True)[1]
-    return labels, graph.nodes, rank
+    new = labels >= len(old.members)
+    joined = moved(graph, np.unique(labels, return_inverse=True)[1], new)
+    return np.unique(joined, return_inverse=True)[1], rank
 
 
 def _has_grown(count: int, old: Structure) -> bool:

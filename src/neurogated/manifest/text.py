@@ -41,7 +41,8 @@ def _lines(manifest: GraphManifest) -> Iterator[tuple[int, str]]:
     for place, node in enumerate(manifest.key_nodes[:_KEY_NODES]):
         yield 2 + 2 * place, f"Key: {_quoted(node)}"
     shape = manifest.topology
-    yield 8, f"Topology: density {shape.density:.3f}, clustering {shape.clustering:.2f}"
+    clustering = "" if shape.clustering is None else f", clustering {shape.clustering:.2f}"
+    yield 8, f"Topology: density {shape.density:.3f}{clustering}"
     names = [one.name for one in manifest.communities]
     for place, bridge in enumerate(manifest.bridges[:_BRIDGES]):
         yield 9 + place, f"Bridge: {names[bridge.first]} ↔ {names[bridge.second]}"
