@@ -9,10 +9,10 @@ from neurogated.evaluation.datasets import FORMATS, Dataset, dataset_folder, loa
 from neurogated.evaluation.runner import config_for
 
 
-def dataset_parser(description: str | None) -> argparse.ArgumentParser:
+def dataset_parser(description: str | None, *, optional: bool = False) -> argparse.ArgumentParser:
     """Return a parser of a data set, its folder and format, and the folder of the memory."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dataset")
+    parser.add_argument("dataset", nargs="?" if optional else None)
     parser.add_argument("--folder", default="dataset")
     parser.add_argument("--format", choices=FORMATS, default="hipporag")
     parser.add_argument("--save-dir", default="outputs")
