@@ -121,13 +121,9 @@ def _carried(graph: Graph, place: Labels, old: Structure | None) -> tuple[Labels
         return np.arange(graph.nodes), None
     there = place[old.rows]
     kept = there >= 0
-    labels = len(old.members) + np.arange(graph.nodes)
-    labels[there[kept]] = old.labels[kept]
-    rank = np.full(graph.nodes, 1 / max(1, graph.nodes))
-    rank[there[kept]] = old.rank[kept]
-    new = labels >= len(old.members)
-    joined = moved(graph, np.unique(labels, return_inverse=True)[1], new)
-    return np.unique(joined, return_inverse=True)[1], rank
+    labels, rank = np.full(graph.nodes, -1), np.full(graph.nodes, 1 / max(1, graph.nodes))
+    labels[there[kept]], rank[there[kept]] = old.labels[kept], old.rank[kept]
+    return _joined(graph, labels, degrees(graph)), rank
 
 
 def _has_grown(count: int, old: Structure) -> bool:
@@ -153,7 +149,7 @@ def _grown(view: GraphView, rows: Rows, place: Labels, old: Structure) -> Struct
     degree[touched] = np.bincount(origin, weight, rows.size)[touched]
     older = arcs.edge[kept] < old.inside.size
     before = np.unique(origin[older] * rows.size + other[older])
-    labels = _joined(new, old, degree)
+    labels = _joined(new, np.concatenate((old.labels, np.full(rows.size - known, -1))), degree)
     members = [
         *old.members,
         *(np.empty(0, dtype=np.int64) for _ in range(int(labels.max(initial=-1)) + 1 - len(old.members))),
@@ -180,17 +176,22 @@ def _grown(view: GraphView, rows: Rows, place: Labels, old: Structure) -> Struct
     )
 
 
-def _joined(new: Graph, old: Structure, degree: Values) -> Labels:
-    """Return the communities after new memories joined them, in the graph of old communities and new memories."""
-    known, count = old.rows.size, len(old.members)
-    labels = np.concatenate((old.labels, count + np.arange(new.nodes - known)))
-    small = new.quotient(labels)
-    size = count + new.nodes - known
-    alone = np.arange(size)
-    found = moved(
-        small._replace(nodes=size), alone, alone >= count, np.bincount(labels, degree, size).astype(np.float64)
-    )
-    joined = found[labels[known:]]
-    own = joined >= count
-    joined[own] = count + np.unique(joined[own], return_inverse=True)[1]
-    return np.concatenate((old.labels, joined))
+def _joined(graph: Graph, labels: Labels, degree: Values) -> Labels:
+    """Return the communities after new memories joined them, in the graph of old communities and new memories.
+
+    Args:
+        graph: the links of the new memories at least.
+        labels: (n,) communities; -1 for new memories. Those that keep members keep their order.
+        degree: (n,) the sums of the weights of all links.
+    """
+    (new,) = (labels < 0).nonzero()
+    count = int(labels.max(initial=-1)) + 1
+    labels = labels.copy()
+    labels[new] = count + np.arange(new.size)
+    alone = np.arange(count + new.size)
+    joined = moved(graph.quotient(labels), alone, alone >= count, np.bincount(labels, degree).astype(np.float64))[
+        labels
+    ]
+    used = np.bincount(joined, minlength=alone.size) > 0
+    numbers: Labels = (used.cumsum() - 1)[joined]
+    return numbers
