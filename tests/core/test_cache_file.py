@@ -94,7 +94,7 @@ def test_a_damaged_file_gives_the_right_value_or_none_and_stores_new_values(
     name: str, kind: str, left_behind: dict[str, bytes], tmp_path: Path
 ) -> None:
     chance = random.Random(f"{name} {kind}")
-    for number in range(30):
+    for number in range(10):
         files = {**left_behind, name: _damaged(left_behind[name], kind, chance)}
         with closing(CacheFile(lay_out(files, tmp_path / str(number)), ROOM)) as cache:
             found = kept(cache)

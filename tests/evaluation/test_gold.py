@@ -112,9 +112,6 @@ def test_malformed_question_is_named_with_file_entry_and_field(
     assert f"{tmp_path / 'd.json'}, {problem}" in _refused(tmp_path, [MOON, TAR], question)
 
 
-# Questions without gold, and answers
-
-
 # A memory of an earlier version of the files
 
 

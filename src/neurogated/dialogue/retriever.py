@@ -74,7 +74,12 @@ class Retriever:
         self._strict = strict
 
     def search(
-        self, talk: Conversation, query: str, top_k: int, session_id: str | None, metadata: Mapping[str, Any] | None
+        self,
+        conversation: Conversation,
+        query: str,
+        top_k: int,
+        session_id: str | None,
+        metadata: Mapping[str, Any] | None,
     ) -> Answer:
         """Return what the memory of a user has for a query: the `top_k` best of all tiers together."""
         parts, most = self._parts, self._parts.settings.retrieval_page_topk
@@ -82,12 +87,12 @@ class Retriever:
         start, records = self._threads.submit, parts.records
         # All pages of the short-term memory may be better than those of the mid-term memory.
         limit = most + parts.settings.short_term_max_capacity
-        pages = start(parts.pages.search, talk.user_id, query, limit, session_id)
-        known = start(records.search, talk.user_id, query, len(KNOWLEDGE) * most)
-        profile = start(records.get, talk.user_id, PROFILE, [PROFILE])
-        talk.read()
-        recent = [one.key for one in talk.timeline.newest(parts.settings.short_term_max_capacity, session_id)]
-        scored = self._tiers(talk, pages.result(), frozenset(recent))
+        pages = start(parts.pages.search, conversation.user_id, query, limit, session_id)
+        known = start(records.search, conversation.user_id, query, len(KNOWLEDGE) * most)
+        profile = start(records.get, conversation.user_id, PROFILE, [PROFILE])
+        conversation.read()
+        recent = [one.key for one in conversation.timeline.newest(parts.settings.short_term_max_capacity, session_id)]
+        scored = self._tiers(conversation, pages.result(), frozenset(recent))
         facts = [
             Hit(one.kind, one.key, one.score * _KNOWN, one.value["text"], tuple(one.value["evidence"]))
             for one in known.result()
@@ -95,17 +100,19 @@ class Retriever:
         ]
         hits = _cut([*scored, *facts], most, top_k)
         shown = parts.pages.get(
-            talk.user_id, {*recent, *(one.key for one in hits if one.tier in (SHORT_TERM, MID_TERM))}
+            conversation.user_id, {*recent, *(one.key for one in hits if one.tier in (SHORT_TERM, MID_TERM))}
         )
         hits = [
             one._replace(text=shown[one.key].text) if one.key in shown else one for one in hits if _is_there(one, shown)
         ]
-        topics = {one.key: talk.segment_of[one.key] for one in hits if one.key in talk.segment_of}
-        talk.visit(frozenset(topics.values()), parts.instance, parts.clock().timestamp())
+        topics = {one.key: conversation.segment_of[one.key] for one in hits if one.key in conversation.segment_of}
+        conversation.visit(frozenset(topics.values()), parts.instance, parts.clock().timestamp())
         texts = {
-            "short_term_memory": "\n\n".join(_told(shown[key]) for key in recent if key in shown),
+            "short_term_memory": "\n\n".join(_page_text(shown[key]) for key in recent if key in shown),
             "mid_term_memory": "\n\n".join(
-                _told(shown[one.key], self._topic(talk, topics.get(one.key))) for one in hits if one.tier == MID_TERM
+                _page_text(shown[one.key], self._topic(conversation, topics.get(one.key)))
+                for one in hits
+                if one.tier == MID_TERM
             ),
             "user_background_context": self._background(profile.result(), hits),
             "assistant_knowledge": _listed(one.text for one in hits if one.tier == ASSISTANT_KNOWLEDGE),
@@ -114,14 +121,16 @@ class Retriever:
         return Answer(texts, hits)
 
     @staticmethod
-    def _topic(talk: Conversation, segment: str | None) -> str:
-        return talk.segments[segment].summary if segment else ""
+    def _topic(conversation: Conversation, segment: str | None) -> str:
+        return conversation.segments[segment].summary if segment else ""
 
-    def _tiers(self, talk: Conversation, found: Iterable[tuple[str, float]], recent: Collection[str]) -> list[Hit]:
+    def _tiers(
+        self, conversation: Conversation, found: Iterable[tuple[str, float]], recent: Collection[str]
+    ) -> list[Hit]:
         """Return the pages that were found with their tiers; those of dormant segments score less."""
         hits = []
         for key, score in found:
-            weight = _DORMANT if talk.segment_of.get(key) in talk.asleep else 1.0
+            weight = _DORMANT if conversation.segment_of.get(key) in conversation.asleep else 1.0
             hits.append(Hit(SHORT_TERM if key in recent else MID_TERM, key, score * weight, "", (key,)))
         return hits
 
@@ -148,7 +157,7 @@ def _is_there(hit: Hit, shown: Collection[str]) -> bool:
     return hit.tier in KNOWLEDGE or hit.key in shown
 
 
-def _told(page: Page, topic: str = "") -> str:
+def _page_text(page: Page, topic: str = "") -> str:
     lines = [f"User: {page.user}"] * bool(page.user) + [f"Assistant: {page.assistant}"] * bool(page.assistant)
     lines.append(f"Time: {page.said.isoformat()}")
     lines += [f"Topic: {topic}"] * bool(topic)

@@ -148,24 +148,26 @@ class Updater:
             self._drop(user_id)
 
     def _run(self, user_id: str, stop: Callable[[], bool]) -> None:
-        talk = self.conversation(user_id)
-        known = next(iter(talk.segments), None)
+        conversation = self.conversation(user_id)
+        known = next(iter(conversation.segments), None)
         if known is not None and not self._parts.records.get(user_id, SEGMENT, [known]):
             # The user was erased in the store.
             self._drop(user_id)
-            talk = self.conversation(user_id)
+            conversation = self.conversation(user_id)
         try:
-            talk.read()
-            while batch := self._due(talk):
-                self._place(talk, batch)
+            conversation.read()
+            while batch := self._due(conversation):
+                self._place(conversation, batch)
                 _go_on(stop)
-            self._learn(talk, stop)
-            self._write_visits(talk)
-            with talk.lock:
-                talk.asleep = dormant(talk.segments.values(), self._parts.clock().timestamp(), self._parts.settings)
+            self._learn(conversation, stop)
+            self._write_visits(conversation)
+            with conversation.lock:
+                conversation.asleep = dormant(
+                    conversation.segments.values(), self._parts.clock().timestamp(), self._parts.settings
+                )
         except LLMError:
-            with talk.lock:
-                talk.touched.update(talk.segments)
+            with conversation.lock:
+                conversation.touched.update(conversation.segments)
             raise
         except BaseException:
             # Memory and records may differ now; the records are read again.
@@ -176,22 +178,22 @@ class Updater:
         with self._lock:
             self._conversations.pop(user_id, None)
 
-    def _due(self, talk: Conversation) -> list[Place]:
+    def _due(self, conversation: Conversation) -> list[Place]:
         """Return the first pages that have left the short-term memory and are in no segment."""
-        kept = talk.timeline.newest(self._parts.settings.short_term_max_capacity)
-        return [one for one in sorted(talk.waiting.values()) if kept and one < kept[0]][:_TOGETHER]
+        kept = conversation.timeline.newest(self._parts.settings.short_term_max_capacity)
+        return [one for one in sorted(conversation.waiting.values()) if kept and one < kept[0]][:_TOGETHER]
 
-    def _place(self, talk: Conversation, batch: Sequence[Place]) -> None:
+    def _place(self, conversation: Conversation, batch: Sequence[Place]) -> None:
         """Put pages into segments."""
-        parts, user_id = self._parts, talk.user_id
+        parts, user_id = self._parts, conversation.user_id
         done = parts.records.get(user_id, PAGE, [place.key for place in batch])
-        if not {record["segment"] for record in done.values()} <= talk.segments.keys():
+        if not {record["segment"] for record in done.values()} <= conversation.segments.keys():
             for key, record in parts.records.all(user_id, SEGMENT).items():
-                talk.topics.update(talk.segments.setdefault(key, Segment.of(key, record)))
+                conversation.topics.update(conversation.segments.setdefault(key, Segment.of(key, record)))
         for key, record in done.items():
-            talk.place(key, record)
+            conversation.place(key, record)
         rest = [place for place in batch if place.key not in done]
-        before = {place.key: talk.timeline.previous(place) for place in rest}
+        before = {place.key: conversation.timeline.previous(place) for place in rest}
         pages = parts.pages.get(user_id, {one.key for one in (*rest, *before.values()) if one})
         vectors = dict(zip(pages, parts.embed([page.text for page in pages.values()]), strict=True)) if pages else {}
 
@@ -206,40 +208,42 @@ class Updater:
         writes: dict[tuple[str, str], Record | None] = {}
         results = list(parts.threads.map(described, [place for place in rest if place.key in pages]))
         now = parts.clock().timestamp()
-        with talk.lock:
+        with conversation.lock:
             for place, record in results:
                 vector, words = vectors[place.key], record["keywords"]
-                name = talk.topics.nearest(vector, words, parts.settings.topic_similarity_threshold) or place.key
-                segment = talk.segments.setdefault(name, Segment(name, np.zeros_like(vector)))
+                name = (
+                    conversation.topics.nearest(vector, words, parts.settings.topic_similarity_threshold) or place.key
+                )
+                segment = conversation.segments.setdefault(name, Segment(name, np.zeros_like(vector)))
                 segment.add(place.key, vector, words, record["summary"], now)
-                talk.topics.update(segment)
+                conversation.topics.update(segment)
                 record["segment"] = segment.id
-                talk.place(place.key, record)
-                talk.touched.add(segment.id)
+                conversation.place(place.key, record)
+                conversation.touched.add(segment.id)
                 writes[PAGE, place.key] = record
                 writes[SEGMENT, segment.id] = segment.record()
             for place in rest:
-                talk.waiting.pop(place.key, None)
+                conversation.waiting.pop(place.key, None)
         parts.records.put(user_id, writes)
 
-    def _learn(self, talk: Conversation, stop: Callable[[], bool]) -> None:
+    def _learn(self, conversation: Conversation, stop: Callable[[], bool]) -> None:
         """Learn from the pages of hot segments, and cool them."""
         parts, now = self._parts, self._parts.clock().timestamp()
-        with talk.lock:
-            touched, talk.touched = talk.touched, set()
-            chosen = [talk.segments[name] for name in sorted(touched)]
+        with conversation.lock:
+            touched, conversation.touched = conversation.touched, set()
+            chosen = [conversation.segments[name] for name in sorted(touched)]
         hot = [one for one in chosen if one.heat(now, parts.settings) >= parts.settings.mid_term_heat_threshold]
         for segment in hot:
             keys = segment.new_pages
             for begin in range(0, len(keys), _TOGETHER):
-                self._learn_from(talk, segment, keys[begin : begin + _TOGETHER])
+                self._learn_from(conversation, segment, keys[begin : begin + _TOGETHER])
                 _go_on(stop)
-            with talk.lock:
+            with conversation.lock:
                 segment.settled = segment.visited
-            parts.records.put(talk.user_id, {(SEGMENT, segment.id): segment.record()})
+            parts.records.put(conversation.user_id, {(SEGMENT, segment.id): segment.record()})
 
-    def _learn_from(self, talk: Conversation, segment: Segment, keys: Sequence[str]) -> None:
-        parts, user_id = self._parts, talk.user_id
+    def _learn_from(self, conversation: Conversation, segment: Segment, keys: Sequence[str]) -> None:
+        parts, user_id = self._parts, conversation.user_id
         pages = sorted(parts.pages.get(user_id, keys).values(), key=lambda page: page.order)
         traits = parts.threads.submit(parts.analyst.traits, pages, parts.allowed)
         known = parts.analyst.knowledge(pages)
@@ -255,16 +259,16 @@ class Updater:
             everything = {**parts.records.all(user_id, TRAIT), **found}
             writes[PROFILE, PROFILE] = profile_of(everything, parts.allowed)
         parts.records.put(user_id, writes)
-        with talk.lock:
+        with conversation.lock:
             segment.pages.update(dict.fromkeys(keys, True))
 
-    def _write_visits(self, talk: Conversation) -> None:
+    def _write_visits(self, conversation: Conversation) -> None:
         instance = self._parts.instance
-        with talk.lock:
-            names, talk.unwritten = talk.unwritten, set()
-            counts = {name: talk.segments[name].visits[instance] for name in names}
+        with conversation.lock:
+            names, conversation.unwritten = conversation.unwritten, set()
+            counts = {name: conversation.segments[name].visits[instance] for name in names}
         self._parts.records.put(
-            talk.user_id,
+            conversation.user_id,
             {
                 (VISITS, f"{name}-{instance}"): {"segment": name, "instance": instance, "count": count}
                 for name, count in counts.items()

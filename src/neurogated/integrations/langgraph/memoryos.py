@@ -192,8 +192,8 @@ class MemoryOS(BaseStore):
             raise InputError(f"the query is blank, or top_k is {count}; ask for something, and at least one result")
         if not self._updater.knows(checked_name("user_id", user_id)):
             self._backlog.add(user_id)
-        talk = self._updater.conversation(user_id)
-        return self._retriever.search(talk, query, count, session_id, user_conversation_meta_data)
+        conversation = self._updater.conversation(user_id)
+        return self._retriever.search(conversation, query, count, session_id, user_conversation_meta_data)
 
     async def asave_memory(
         self,
@@ -312,33 +312,33 @@ class MemoryOS(BaseStore):
     def _register(self, user_id: str) -> None:
         if user_id not in self._users:
             self.store.put(_USERS, escaped(user_id), {"user_id": user_id}, index=False)
-            talk = self._updater.conversation(user_id)
-            talk.read()
-            latest = [int(place.order.partition("-")[0]) for place in talk.timeline.newest(1)]
+            conversation = self._updater.conversation(user_id)
+            conversation.read()
+            latest = [int(place.order.partition("-")[0]) for place in conversation.timeline.newest(1)]
             with self._lock:
                 # The clock may be behind that of an earlier save.
                 self._last = max([self._last, *latest])
             self._users.add(user_id)
 
     def _tiers(self, user_id: str) -> dict[str, Record]:
-        talk = self._updater.conversation(user_id)
-        talk.read()
-        recent = [one.key for one in talk.timeline.newest(self.settings.short_term_max_capacity)]
+        conversation = self._updater.conversation(user_id)
+        conversation.read()
+        recent = [one.key for one in conversation.timeline.newest(self.settings.short_term_max_capacity)]
         placed = self._records.all(user_id, PAGE)
         pages = {key: _shown(page) for key, page in self._pages.get(user_id, {*recent, *placed}).items()}
         following = {one["previous"]: key for key, one in placed.items()}
         segments: dict[str, Record] = {}
         now = self._clock().timestamp()
-        with talk.lock:
-            for one in talk.segments.values():
+        with conversation.lock:
+            for one in conversation.segments.values():
                 keys = [key for key in one.pages if key in pages and key in placed]
-                told = [{**pages[key], **placed[key], "next": following.get(key)} for key in keys]
-                if not told:
+                listed = [{**pages[key], **placed[key], "next": following.get(key)} for key in keys]
+                if not listed:
                     # Its pages were erased, or are not written yet.
                     continue
                 heat = one.heat(now, self.settings)
                 segments[one.id] = {
-                    "summary": one.summary, "keywords": one.front, "heat": heat, "visits": one.visited, "pages": told,
+                    "summary": one.summary, "keywords": one.front, "heat": heat, "visits": one.visited, "pages": listed,
                 }  # fmt: skip
         return {
             "short_term": {"pages": [pages[key] for key in recent if key in pages]},
