@@ -1,0 +1,119 @@
+"""How soon a server answers many clients: quantiles of the milliseconds by kind of request.
+
+    python -m benchmarks.serve --memories 2000 --clients 50 --requests 100 --pause 1
+
+The server is a process of its own with the bundled model. Each client has a connection of its own and a user of its own,
+and waits on average `--pause` seconds between an answer and its next request; with 0 it never waits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from benchmarks.measuring import quantile
+from neurogated import MemoryConfig, NeuroGraphMemory
+
+_BATCH = 500
+_KINDS = {"recall": 40, "add": 15, "get": 20, "list": 10, "context": 15}
+"""Percent of the requests."""
+
+Request = tuple[str, str, object]
+
+
+class _Client:
+    """One connection that sends one request at a time."""
+
+    def __init__(self, url: str, number: int) -> None:
+        self._at, self.random, self._user = urlsplit(url), random.Random(number), f"user{number}"  # noqa: S311
+        self.times: dict[str, list[float]] = {kind: [] for kind in _KINDS}
+        self.statuses = Counter[int]()
+        self._ids: list[str] = []
+
+    async def run(self, requests: int, pause: float) -> None:
+        """Send requests, and measure each."""
+        self._reader, self._writer = await asyncio.open_connection(self._at.hostname, self._at.port)
+        await self._ask(self._request("add", -1))
+        for number in range(requests):
+            await asyncio.sleep(self.random.expovariate(1 / pause) if pause else 0)
+            (kind,) = self.random.choices(list(_KINDS), list(_KINDS.values()))
+            begin = time.perf_counter()
+            await self._ask(self._request(kind, number))
+            self.times[kind].append(time.perf_counter() - begin)
+        self._writer.close()
+
+    def _request(self, kind: str, number: int) -> Request:
+        chosen = self.random.randrange(10_000)
+        requests: dict[str, Request] = {
+            "recall": ("POST", "recall", {"query": f"Who collects the {chosen % 97} stamps of town {chosen % 53}?"}),
+            "add": ("POST", "memories", {"content": f"{self._user} lent book {number} to neighbour {chosen}."}),
+            "get": ("GET", f"memories/{self._ids[chosen % len(self._ids)] if self._ids else ''}", None),
+            "list": ("GET", "memories", None),
+            "context": ("POST", "context", {"task": f"write to the neighbour who has book {chosen % 100}"}),
+        }
+        return requests[kind]
+
+    async def _ask(self, request: Request) -> None:
+        method, path, content = request
+        body = b"" if content is None else json.dumps(content).encode()
+        head = f"{method} /v1/{path}?user_id={self._user} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+        self._writer.write(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
+        answer = await self._reader.readuntil(b"\r\n\r\n")
+        length = int(answer.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
+        told = json.loads(await self._reader.readexactly(length))
+        self.statuses[int(answer.split()[1])] += 1
+        self._ids += told.get("ids", ())
+
+
+async def measure(url: str, asked: argparse.Namespace) -> None:
+    """Print the quantiles of all clients."""
+    clients = [_Client(url, number) for number in range(asked.clients)]
+    begin = time.perf_counter()
+    await asyncio.gather(*(client.run(asked.requests, asked.pause) for client in clients))
+    seconds, total = time.perf_counter() - begin, asked.clients * asked.requests
+    statuses = sum((client.statuses for client in clients), Counter[int]())
+    print(f"{asked.memories:,} memories, {asked.clients} clients with a pause of {asked.pause:g} s: {total / seconds:.0f} requests/s")
+    print("statuses:", ", ".join(f"{status}: {count:,}" for status, count in sorted(statuses.items())))
+    for kind in _KINDS:
+        times = [1000 * one for client in clients for one in client.times[kind]]
+        middle, high, highest = quantile(times, 0.5), quantile(times, 0.95), max(times)
+        print(f"{kind:8} {len(times):6,} requests   median {middle:7.1f}   p95 {high:7.1f}   most {highest:7.1f} ms")
+
+
+def main() -> None:
+    """Serve a memory, and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, value in (("--memories", 2_000), ("--clients", 50), ("--requests", 100)):
+        parser.add_argument(name, type=int, default=value)
+    parser.add_argument("--pause", type=float, default=1.0)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        with NeuroGraphMemory(MemoryConfig(save_dir=name)) as memory:
+            for first in range(0, asked.memories, _BATCH):
+                numbers = range(first, min(first + _BATCH, asked.memories))
+                memory.add([f"Person {one} collects {one % 97} stamps of town {one % 53}." for one in numbers])
+        words = [sys.executable, "-m", "neurogated", "serve", "--save_dir", name, "--port", "0", "--rate", "100000"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            asyncio.run(measure(server.stdout.readline().strip(), asked))
+            print(f"server: {_seconds(server.pid):.1f} s of processor time")
+            server.terminate()
+
+
+def _seconds(process: int) -> float:
+    """Return the seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+if __name__ == "__main__":
+    main()
