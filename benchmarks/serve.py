@@ -2,8 +2,8 @@
 
     python -m benchmarks.serve --memories 2000 --clients 50 --requests 100 --pause 1
 
-The server is a process of its own with the bundled model. Each client has a connection of its own and a user of its own,
-and waits on average `--pause` seconds between an answer and its next request; with 0 it never waits.
+The server is a process of its own with the bundled model. Each client has its own connection and user. It waits on
+average `--pause` seconds between an answer and its next request; with 0 it never waits.
 """
 
 from __future__ import annotations
@@ -39,10 +39,14 @@ class _Client:
         self.statuses = Counter[int]()
         self._ids: list[str] = []
 
+    async def open(self) -> None:
+        """Send a request of each kind, unmeasured."""
+        self._reader, self._writer = await asyncio.open_connection(self._at.hostname, self._at.port)
+        for kind in ("add", *_KINDS):
+            await self._ask(self._request(kind, -1))
+
     async def run(self, requests: int, pause: float) -> None:
         """Send requests, and measure each."""
-        self._reader, self._writer = await asyncio.open_connection(self._at.hostname, self._at.port)
-        await self._ask(self._request("add", -1))
         for number in range(requests):
             await asyncio.sleep(self.random.expovariate(1 / pause) if pause else 0)
             (kind,) = self.random.choices(list(_KINDS), list(_KINDS.values()))
@@ -65,7 +69,9 @@ class _Client:
     async def _ask(self, request: Request) -> None:
         method, path, content = request
         body = b"" if content is None else json.dumps(content).encode()
-        head = f"{method} /v1/{path}?user_id={self._user} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+        head = (
+            f"{method} /v1/{path}?user_id={self._user} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+        )
         self._writer.write(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
         answer = await self._reader.readuntil(b"\r\n\r\n")
         length = int(answer.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
@@ -77,11 +83,14 @@ class _Client:
 async def measure(url: str, asked: argparse.Namespace) -> None:
     """Print the quantiles of all clients."""
     clients = [_Client(url, number) for number in range(asked.clients)]
+    await asyncio.gather(*(client.open() for client in clients))
     begin = time.perf_counter()
     await asyncio.gather(*(client.run(asked.requests, asked.pause) for client in clients))
     seconds, total = time.perf_counter() - begin, asked.clients * asked.requests
     statuses = sum((client.statuses for client in clients), Counter[int]())
-    print(f"{asked.memories:,} memories, {asked.clients} clients with a pause of {asked.pause:g} s: {total / seconds:.0f} requests/s")
+    print(
+        f"{asked.memories:,} memories, {asked.clients} clients, pause {asked.pause:g} s: {total / seconds:.0f} requests/s"
+    )
     print("statuses:", ", ".join(f"{status}: {count:,}" for status, count in sorted(statuses.items())))
     for kind in _KINDS:
         times = [1000 * one for client in clients for one in client.times[kind]]
@@ -104,9 +113,11 @@ def main() -> None:
         words = [sys.executable, "-m", "neurogated", "serve", "--save_dir", name, "--port", "0", "--rate", "100000"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
-            asyncio.run(measure(server.stdout.readline().strip(), asked))
-            print(f"server: {_seconds(server.pid):.1f} s of processor time")
-            server.terminate()
+            try:
+                asyncio.run(measure(server.stdout.readline().strip(), asked))
+                print(f"server: {_seconds(server.pid):.1f} s of processor time")
+            finally:
+                server.terminate()
 
 
 def _seconds(process: int) -> float:

@@ -16,6 +16,10 @@ from neurogated.errors import ConfigError
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _PATIENCE = 10
 """Seconds that a stopping server gives the requests that it is answering."""
+_IDLE = 60
+"""Seconds for which a connection may wait for its next request; a client may keep it as long as it thinks."""
+_SWITCH = 0.0005
+"""Seconds."""
 
 
 @command("serve")
@@ -50,8 +54,16 @@ def serve(flags: Flags, keys: str | None, hosts: Sequence[str], *, new_key: bool
 def _run(app: object, host: str, port: int) -> None:
     """Serve until the process is interrupted or terminated, after the answers to the requests that it has."""
     uvicorn = import_extra("uvicorn", "serve")
+    # A request waits for the interpreter up to this long whenever another thread computes.
+    sys.setswitchinterval(_SWITCH)
     config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", server_header=False, timeout_graceful_shutdown=_PATIENCE
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        server_header=False,
+        timeout_keep_alive=_IDLE,
+        timeout_graceful_shutdown=_PATIENCE,
     )
     opened = config.bind_socket()
     opened.listen(config.backlog)  # so that a client that reads the address may connect at once

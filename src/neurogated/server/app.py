@@ -18,6 +18,7 @@ from neurogated.server.limits import Limits
 from neurogated.server.map import router as map_router
 from neurogated.server.mcp import McpServers
 from neurogated.server.metrics import CONTENT_TYPE, Metrics
+from neurogated.server.queue import CallQueue
 from neurogated.version import __version__
 
 with needs_extra("serve"):
@@ -61,7 +62,7 @@ def create_app(
     )
     names = {grant.namespace for grant in keys.grants.values()} - {own}
     app.state.graphs = {own: memory, **{name: memory.in_namespace(name) for name in names}}
-    app.state.metrics, app.state.namespace = metrics, own
+    app.state.queue = CallQueue()
     handle_errors(app)
     failures: dict[int | str, dict[str, object]] = {status: {"model": models.Failure} for status in _FAILURES}
     for router in (memories.router, knowledge.router, map_router):

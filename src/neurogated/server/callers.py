@@ -11,6 +11,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.errors import UnknownIdError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.server.keys import Grant
+from neurogated.server.queue import CallQueue
 
 with needs_extra("serve"):
     from fastapi import Depends, HTTPException, Query, Request
@@ -30,10 +31,14 @@ class Caller:
     """The user; None for the memories without an owner only."""
     is_admin: bool
     """Whether the key is for all users of the graph."""
+    queue: CallQueue
+    """Decides which calls run next."""
+    operation: str
+    """What is asked."""
 
     async def run(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Await a blocking call in a thread of the memory."""
-        return await self.memory.aio.run(call, *args, **kwargs)
+        """Await a blocking call in a thread of the memory, when it is its turn."""
+        return await self.queue.run(self.operation, lambda: self.memory.aio.run(call, *args, **kwargs))
 
     def visible(self, node_id: str) -> MemoryNode:
         """Return a memory; raises UnknownIdError if there is none, or if it is another user's."""
@@ -67,7 +72,8 @@ def caller_of(
     if grant.user_id is not None and user_id not in {grant.user_id, None}:
         raise HTTPException(403, "this key is for another user")
     memory: NeuroGraphMemory = request.app.state.graphs[grant.namespace]
-    return Caller(memory, grant.user_id or user_id, grant.user_id is None)
+    operation = getattr(request.scope.get("route"), "name", "")
+    return Caller(memory, grant.user_id or user_id, grant.user_id is None, request.app.state.queue, operation)
 
 
 bearer = HTTPBearer(auto_error=False, description="A key of this server; none is needed on loopback without keys.")
