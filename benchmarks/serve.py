@@ -88,9 +88,8 @@ async def measure(url: str, asked: argparse.Namespace) -> None:
     await asyncio.gather(*(client.run(asked.requests, asked.pause) for client in clients))
     seconds, total = time.perf_counter() - begin, asked.clients * asked.requests
     statuses = sum((client.statuses for client in clients), Counter[int]())
-    print(
-        f"{asked.memories:,} memories, {asked.clients} clients, pause {asked.pause:g} s: {total / seconds:.0f} requests/s"
-    )
+    print(f"{asked.memories:,} memories, {asked.clients} clients, pause {asked.pause:g} s")
+    print(f"{total / seconds:.0f} requests/s")
     print("statuses:", ", ".join(f"{status}: {count:,}" for status, count in sorted(statuses.items())))
     for kind in _KINDS:
         times = [1000 * one for client in clients for one in client.times[kind]]
