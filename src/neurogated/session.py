@@ -39,6 +39,7 @@ from neurogated.knowledge.questions import asked
 from neurogated.knowledge.read.model import ClaimEnquiry
 from neurogated.manifest.caching import ManifestCache
 from neurogated.manifest.creation import ManifestCreator
+from neurogated.manifest.titles import CommunityNamer
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
@@ -134,7 +135,9 @@ class Session:
 
     def _manifests(self) -> ManifestCache:
         settings, law = self.config.manifest, EnergyLaw(self.config.metabolism)
-        creator = ManifestCreator(self.store, law, self.parts.graph_algorithms)
+        model = self.parts.language_model
+        namer = None if model is None else CommunityNamer(model, PromptTemplateManager())
+        creator = ManifestCreator(self.store, law, self.parts.graph_algorithms, namer)
         seconds = settings.cache_ttl_ms / 1000
         return ManifestCache(self.store, creator, self.clock, threshold=settings.update_threshold, seconds=seconds)
 

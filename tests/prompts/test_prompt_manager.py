@@ -15,6 +15,7 @@ from neurogated.prompts.prompt_template import PromptTemplate, few_shot
 NAMES = [
     "causal_extraction",
     "claims",
+    "community_names",
     "consolidation",
     "contradiction",
     "dialogue_page",
@@ -27,6 +28,7 @@ NAMES = [
 VALUES = {
     "causal_extraction": ["first", "second"],
     "claims": ["attributes", "messages"],
+    "community_names": ["groups"],
     "consolidation": ["memories"],
     "contradiction": ["pairs"],
     "dialogue_page": ["page", "previous"],
@@ -41,6 +43,7 @@ MANAGER = PromptTemplateManager()
 WORDS = {
     "causal_extraction": "2:46c70439",
     "claims": "1:0469ab47",
+    "community_names": "1:9383b820",
     "consolidation": "1:63b5b8d6",
     "contradiction": "5:7d873612",
     "dialogue_page": "1:77dc4aa6",

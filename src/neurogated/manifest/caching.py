@@ -136,7 +136,10 @@ class ManifestCache:
         if entry is not None and not self._is_valid(entry, view):
             self._structures[wanted], entry = entry.created.structure, None
         if entry is None:
-            return self._create(wanted, None)
+            entry = self._create(wanted, None)
+            if self._creator.namer is not None:
+                threads.submit(self._name, entry)
+            return entry
         changed = entry.created.manifest.sequence != view.sequence
         expired = changed and time.monotonic() - entry.created_at >= self._seconds
         if expired or self._is_due(wanted, entry, view):
@@ -175,10 +178,14 @@ class ManifestCache:
 
     def _create_in_background(self, wanted: Filter, entry: _Entry) -> None:
         try:
-            self._create(wanted, entry)
+            self._name(self._create(wanted, entry))
         except NeurogatedError as error:
             entry.running = False
             _log.warning("the manifest is not rebuilt: %s", error)
+
+    def _name(self, entry: _Entry) -> None:
+        """Name communities by the language model; the text has these names when it changes next."""
+        entry.created = self._creator.with_titles(entry.created)
 
     def _create(self, wanted: Filter, old: _Entry | None) -> _Entry:
         view = self._store.view(filters=wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from neurogated.manifest.measures import Values
 from neurogated.manifest.model import LAYERS, Bridge, Community, GraphManifest, KeyNode, TemporalLayers, Topology
 from neurogated.manifest.naming import Words, keywords_of, words_in
 from neurogated.manifest.structure import Algorithms, Structure, structure_of
+from neurogated.manifest.titles import CommunityNamer
 
 KEYWORDS = 48
 """Keywords of a community."""
@@ -44,6 +45,8 @@ class _Named:
     ids: tuple[str, ...]
     words: Words
     keywords: tuple[str, ...] = ()
+    title: str | None = None
+    """By a language model; empty if it gave none, None if it was not asked."""
 
 
 class _Bridging(NamedTuple):
@@ -82,6 +85,7 @@ class ManifestCreator:
     law: EnergyLaw
     algorithms: Algorithms = None
     """None for communities by local moves, without betweenness and clustering."""
+    namer: CommunityNamer | None = None
 
     def create(
         self, view: GraphView, now: datetime, old: Created | None = None, start: Structure | None = None
@@ -95,12 +99,15 @@ class ManifestCreator:
             start: an old structure to begin with, when the texts must be read again.
         """
         structure = structure_of(view, view.admitted_nodes(), self.algorithms, start if old is None else old.structure)
+        titles = {} if old is None else {one.keywords: one.title for one in old.named.values()}
         if old is not None and structure.version != old.structure.version:
             old = None
         rows, rank = structure.rows, structure.rank
         energy = self.law.energy(view, rows, to_micros(now))
         scoped = _Scoped(view, structure, energy)
         named = self._named(scoped, {} if old is None else old.named)
+        for one in named.values():
+            one.title = titles.get(one.keywords, one.title)
         communities, labels = _communities(scoped, named)
         if old is None:
             found = None if self.algorithms is None else self.algorithms(structure.between).betweenness()
@@ -126,6 +133,21 @@ class ManifestCreator:
         )
         return Created(manifest, structure, named, bridging, betweenness)
 
+    def with_titles(self, created: Created) -> Created:
+        """Return a manifest whose first communities have names by the language model, which is asked once for each."""
+        first = {one.keywords for one in created.manifest.communities[: CommunityNamer.most]}
+        new = [one for one in created.named.values() if one.title is None and one.keywords and one.keywords in first]
+        new = new[: CommunityNamer.most]
+        if self.namer is None or not new:
+            return created
+        for one, title in zip(new, self.namer.names([one.keywords for one in new]), strict=True):
+            one.title = title
+        titles = {one.keywords: one.title for one in created.named.values() if one.title}
+        communities = tuple(
+            replace(one, name=titles.get(one.keywords, one.name)) for one in created.manifest.communities
+        )
+        return created._replace(manifest=replace(created.manifest, communities=communities))
+
     def _named(self, scoped: _Scoped, known: dict[int, _Named]) -> dict[int, _Named]:
         """Return the communities of at least two memories by their labels."""
         view, structure, _ = scoped
@@ -140,7 +162,7 @@ class ManifestCreator:
             size = 0 if before is None else before.members.size
             ids = tuple(view.ids[row] for row in structure.rows[members[size:]].tolist())
             if before is not None and abs(members.size - before.words.size) <= _CHANGED * before.words.size:
-                named[label] = _Named(members, before.ids + ids, before.words, before.keywords)
+                named[label] = replace(before, members=members, ids=before.ids + ids)
                 continue
             best = np.sort(members[_top(structure.rank[members], sample)])
             wanted = [view.ids[row] for row in structure.rows[best].tolist()]
@@ -177,7 +199,7 @@ def _communities(scoped: _Scoped, named: dict[int, _Named]) -> tuple[tuple[Commu
     return tuple(
         Community(
             number,
-            ", ".join((one := named[label]).keywords[:_IN_NAME]),
+            (one := named[label]).title or ", ".join(one.keywords[:_IN_NAME]),
             one.keywords,
             len(one.ids),
             float(importance[label]),

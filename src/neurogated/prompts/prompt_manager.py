@@ -11,6 +11,7 @@ from neurogated.prompts.prompt_template import PromptTemplate
 from neurogated.prompts.templates import (
     causal_extraction,
     claims,
+    community_names,
     consolidation,
     contradiction,
     dialogue_page,
@@ -24,6 +25,7 @@ from neurogated.prompts.templates import (
 _BUILT_IN = (
     causal_extraction,
     claims,
+    community_names,
     consolidation,
     contradiction,
     dialogue_page,
