@@ -46,7 +46,7 @@ def _node() -> tuple[str, Path]:
     return str(folder / "bin" / "node"), folder
 
 
-def _program(cache: pytest.Cache, package: str, name: str) -> list[str]:
+def npm_program(cache: pytest.Cache, package: str, name: str) -> list[str]:
     """Return the command of a program of npm; its package stays in the cache of the tests."""
     node, wheel = _node()
     folder = cache.mkdir("npm_" + re.sub(r"\W+", "_", package))
@@ -100,7 +100,7 @@ def test_the_server_conforms(
     package: str, flags: tuple[str, ...], checks: int, *, fixtures: Path, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     assert pytestconfig.cache is not None
-    program = _program(pytestconfig.cache, package, "conformance")
+    program = npm_program(pytestconfig.cache, package, "conformance")
     with _serving(
         "-m", "tests.integrations.mcp_fixture_server", str(tmp_path / "memory"), str(fixtures), "PORT"
     ) as url:
@@ -114,7 +114,7 @@ def test_the_inspector_has_no_complaint(
     flags: tuple[str, ...], *, over_http: bool, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     assert pytestconfig.cache is not None
-    program = [*_program(pytestconfig.cache, INSPECTOR, "mcp-inspector"), "--cli"]
+    program = [*npm_program(pytestconfig.cache, INSPECTOR, "mcp-inspector"), "--cli"]
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         memory.add("Ana keeps bees.")
     server = ["-m", "neurogated", "mcp", "--save_dir", str(tmp_path), *flags]
