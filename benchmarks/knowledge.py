@@ -39,7 +39,7 @@ _KINDS = {
 }
 ASKED_CATEGORIES = ("contradiction_resolution", "knowledge_update")
 _SENTENCES = 1000
-_PREFIXES = {"first": "", "second": "second_"}
+PREFIXES = {"first": "", "second": "second_"}
 """The beginning of the names of the tables of each set of pairs and sentences."""
 
 
@@ -337,12 +337,12 @@ def main() -> None:
     parser.add_argument("measures", nargs="+", choices=("all", *SPOKEN, *PUBLIC, *PLAIN))
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the public sets")
     parser.add_argument("--half", choices=("dev", "test"), default="dev", help="which half of our own texts")
-    parser.add_argument("--set", choices=_PREFIXES, default="first", help="which set of our pairs and sentences")
+    parser.add_argument("--set", choices=PREFIXES, default="first", help="which set of our pairs and sentences")
     parser.add_argument("--verbose", action="store_true", help="print the failures of the half `dev`")
     arguments = parser.parse_args()
     for name in (*SPOKEN, *PLAIN, *PUBLIC) if "all" in arguments.measures else arguments.measures:
         if name in SPOKEN:
-            SPOKEN[name](arguments.half, _PREFIXES[arguments.set], verbose=arguments.verbose)
+            SPOKEN[name](arguments.half, PREFIXES[arguments.set], verbose=arguments.verbose)
         elif name in PUBLIC:
             PUBLIC[name](arguments.data)
         else:

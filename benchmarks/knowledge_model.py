@@ -1,8 +1,10 @@
-"""Measure what a memory reaches with a language model that knows the answers.
+"""Measure what a memory reaches with a language model that knows the answers, or try its prompts with a real one.
 
     python -m benchmarks.knowledge_model --data FOLDER [--half test]
+    python -m benchmarks.knowledge_model --url http://127.0.0.1:8080/v1 --set second --half dev --every 5
 
-The figures are the most that candidates, prompts and records let a perfect model reach. No real model is asked.
+The figures of a model that knows the answers are the most that candidates, prompts and records let a perfect model
+reach. With `--url`, a real model on a server with OpenAI's protocol reads every fifth text and judges every fifth pair.
 """
 
 from __future__ import annotations
@@ -11,33 +13,36 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from benchmarks.context import fill, user_of
 from benchmarks.knowing_model import Known, Told, serving
-from benchmarks.knowledge import ASKED_CATEGORIES, START, Pairs, messages_in_conflict, share
+from benchmarks.knowledge import ASKED_CATEGORIES, PREFIXES, START, Pairs, messages_in_conflict, share
 from benchmarks.spoken import facts_of, matches, rows
 from neurogated import MemoryConfig, NeuroGraphMemory
 
+Table = list[list[str]]
+"""Rows of our own texts."""
+Server = dict[str, Any]
+"""The settings of a memory that asks a model."""
 _RELATIONS = {"contradiction": "contradiction", "change": "changed"}
 _KINDS = {"contradiction_resolution": "contradiction", "knowledge_update": "changed"}
 
 
 @contextmanager
-def opened(server: dict[str, Any]) -> Iterator[NeuroGraphMemory]:
+def opened(server: Server) -> Iterator[NeuroGraphMemory]:
     """Open an empty memory that asks the server, and no cache of answers."""
     config = MemoryConfig.from_mapping({"storage": "memory", **server, "llm.cache_bytes": 0})
     with NeuroGraphMemory(config) as memory:
         yield memory
 
 
-def pairs(half: str) -> None:
-    table = rows(f"pairs_{half}")
+def pairs(table: Table, name: str, real: Server | None) -> None:
     known = [Known(one, other, _RELATIONS[kind]) for _, kind, _, one, other in table if kind in _RELATIONS]
     count = Counter[str]()
-    with serving(known) as server, opened(server) as memory:
+    with nullcontext(real) if real else serving(known) as server, opened(server) as memory:
         written = Pairs(memory)
         for _, _, days, earlier, later in table:
             written.written(earlier, later, int(days))
@@ -47,14 +52,14 @@ def pairs(half: str) -> None:
             count["found" if expected in _RELATIONS else "flagged"] += is_found
             count[expected] += 1
     conflicts = count["contradiction"] + count["change"]
-    print(f"pairs, {half}: found {share(count['found'], conflicts)}, flagged {share(count['flagged'], count['none'])}")
+    print(f"pairs, {name}: found {share(count['found'], conflicts)}, flagged {share(count['flagged'], count['none'])}")
 
 
-def facts(half: str) -> None:
-    table = [(text, facts_of(told)) for _, text, told in rows(f"sentences_{half}")]
+def facts(sentences: Table, name: str, real: Server | None) -> None:
+    table = [(text, facts_of(told)) for _, text, told in sentences]
     told = [Told(text, [one.first for one in expected]) for text, expected in table]
     count = Counter[str]()
-    with serving(told=told) as server, opened(server) as memory:
+    with nullcontext(real) if real else serving(told=told) as server, opened(server) as memory:
         for number, (text, _) in enumerate(table):
             memory.add(
                 {"role": "user", "content": text, "timestamp": START}, user_id=f"user {number}", session_id="one"
@@ -68,7 +73,7 @@ def facts(half: str) -> None:
             count["there"] += len(required)
             count["read"] += sum(any(matches(fact, one) for fact in found) for one in required)
     precision, recall = share(count["right"], count["found"]), share(count["read"], count["there"])
-    print(f"facts, {half}: precision {precision}, recall {recall}")
+    print(f"facts, {name}: precision {precision}, recall {recall}")
 
 
 def beam(data: Path) -> None:
@@ -110,11 +115,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what a memory reaches with a model that knows the answers.")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the public sets")
     parser.add_argument("--half", choices=("dev", "test"), default="test", help="which half of our own texts")
+    parser.add_argument("--set", choices=PREFIXES, default="first", help="which set of our pairs and sentences")
+    parser.add_argument("--every", type=int, default=1, help="take every so many rows of our own texts")
+    parser.add_argument("--url", help="ask a real model at this address, about our own texts only")
     arguments = parser.parse_args()
-    pairs(arguments.half)
-    facts(arguments.half)
-    beam(arguments.data)
-    locomo(arguments.data)
+    half, prefix, url = arguments.half, PREFIXES[arguments.set], arguments.url
+    # The writes wait for no slow model; `resume` asks it.
+    real: Server = {"llm_base_url": url, "llm.timeout": 1800.0, "llm.retries": 0}
+    real |= {"metabolism.claim_calls": 0, "metabolism.conflict_calls": 0}
+    for measure, table, changes in (
+        (facts, "sentences", {}),
+        (pairs, "pairs", {"metabolism.read_claims": "offline"}),
+    ):
+        chosen = rows(f"{prefix}{table}_{half}")[:: arguments.every]
+        measure(chosen, f"{arguments.set} set, {half}", real | changes if url else None)
+    if not url:
+        beam(arguments.data)
+        locomo(arguments.data)
 
 
 if __name__ == "__main__":

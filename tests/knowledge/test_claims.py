@@ -245,3 +245,22 @@ def test_a_value_ends_at_the_latest_when_its_end_was_said(memory: NeuroGraphMemo
     held = {(one.value, one.is_denied): (one.valid_from, one.valid_to) for one in known(memory)}
     assert held[("Ghent", False)][1] == START + 12 * DAY
     assert held[("Civic", True)] == (START + 11 * DAY, None)
+
+
+def test_a_memory_that_moves_in_time_meets_its_neighbours_again(memory: NeuroGraphMemory) -> None:
+    days = [datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3, 4)]
+    texts = ["I live in Ghent.", "I live in Antwerp now.", "I live in Brussels now."]
+    ids = [memory.add(text, timestamp=day, user_id="ana")[0] for text, day in zip(texts, days, strict=False)]
+    ends = {fact.value: fact.valid_to for fact in memory.facts.list(user_id="ana")}
+    assert ends == {"Ghent": days[1], "Antwerp": days[2], "Brussels": None}
+    memory.update(ids[1], timestamp=days[3])
+    ends = {fact.value: fact.valid_to for fact in memory.facts.list(user_id="ana")}
+    assert ends == {"Ghent": days[2], "Brussels": days[3], "Antwerp": None}
+
+
+def test_a_memory_that_moves_behind_what_ended_it_is_asked_about(memory: NeuroGraphMemory) -> None:
+    first, *_ = memory.add("I live in Ghent.", timestamp="2026-01-01", user_id="ana")
+    memory.add("I live in Antwerp now.", timestamp="2026-01-02", user_id="ana")
+    memory.update(first, timestamp="2026-01-03")
+    assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == ["open"]
+    assert {fact.valid_to for fact in memory.facts.list(user_id="ana")} == {None}

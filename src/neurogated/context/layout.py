@@ -10,6 +10,7 @@ from neurogated.core.facts import Fact
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import FACT, PROFILE
 from neurogated.core.quoting import CLOSING, OPENING, held_from_to, quoted, quoted_memory
+from neurogated.text.strings import one_line
 
 EMPTY = f"{OPENING}\n{CLOSING}"
 """The text around the memories."""
@@ -62,8 +63,12 @@ def fact_line(fact: Fact, beside: Line, *, is_contested: bool = False) -> Line:
 
 
 def _fact(words: str, held: str, marks: Sequence[str] = ()) -> str:
-    """Return the line of a fact. Brackets in its words become square, so that they can imitate no time and no mark."""
-    shown = [*(f"({mark})" for mark in marks), quoted(words).translate(_ROUND), *([f"({held})"] if held else [])]
+    """Return the line of a fact. It can imitate no other fact, no time and no mark: brackets become square."""
+    shown = [
+        *(f"({mark})" for mark in marks),
+        quoted(one_line(words)).translate(_ROUND),
+        *([f"({held})"] if held else []),
+    ]
     return f"- {' '.join(shown)}"
 
 

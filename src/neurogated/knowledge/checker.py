@@ -80,8 +80,10 @@ class ConflictChecker:
         removed = tuple(
             dict.fromkeys((*delta.removed_nodes, *ledger.gone, *conflicts_about(self._store.view(), ledger.gone)))
         )
-        parted = list(settlement.parted_by(frozenset(removed)))
-        settlement.remove(removed)
+        # A claim whose time moved meets its neighbours again; what the user answered stands.
+        outdated = [one.id for name in ledger.moved for one in settlement.about(name) if not one.by_user]
+        parted = list(settlement.parted_by(frozenset((*removed, *ledger.moved, *outdated))))
+        settlement.remove((*removed, *outdated))
         for node in delta.nodes:
             settlement.follow(node)
         for earlier, later in parted:

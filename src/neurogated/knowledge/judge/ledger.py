@@ -82,6 +82,7 @@ class ClaimLedger:
         self._mates: dict[str, Mate] = {}
         self._views: dict[str | None, GraphView] = {}
         self.gone: dict[str, None] = {}
+        self.moved: dict[str, None] = {}
         self.edges: dict[EdgeKey, MemoryEdge] = {}
         self.parted: list[EdgeKey] = []
 
@@ -107,6 +108,8 @@ class ClaimLedger:
             self.parted += [EdgeKey(claim.id, name, EdgeType.DERIVED_FROM) for name in there if name not in staying]
             if staying:
                 kept.append(self._put(self._retold(claim)))
+                if _times(kept[-1].claim) != _times(claim_of(claim)):
+                    self.moved[claim.id] = None
             else:
                 self.gone[claim.id] = None
         return kept
@@ -250,3 +253,7 @@ class ClaimLedger:
         """Return the rows of the nodes of some kinds with one of some tags, ascending."""
         rows = np.unique(view.known_rows(chain.from_iterable(self._store.nodes_with([tag], view=view) for tag in tags)))
         return rows[np.isin(view.kind.take(rows), [view.kinds.index(kind) for kind in kinds if kind in view.kinds])]
+
+
+def _times(claim: Claim) -> tuple[datetime | None, ...]:
+    return claim.said, claim.valid_from, claim.valid_to

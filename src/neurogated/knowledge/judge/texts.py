@@ -77,6 +77,8 @@ def _claims(reader: ClaimReader, node: MemoryNode, known: Sequence[Mate]) -> lis
 def _node(name: str, content: Content, at: datetime) -> MemoryNode:
     """Return a memory with a text or fact."""
     given = {"content": content} if isinstance(content, str) else content
+    if not isinstance(given, Mapping):
+        raise InputError(f"the {name} statement is {given!r}, but must be a text or a mapping")
     named = {field: given.get(other) for field, other in _OTHER_NAMES.items()}
     values = named | {field: value for field, value in given.items() if value is not None}
     begin, end, said = (checked_moment(field, values.get(field)) for field in _TIMES)
