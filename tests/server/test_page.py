@@ -1,24 +1,35 @@
 """The page of a server in a real browser, by clicks and keys only."""
 
-import os
-import shutil
+import gzip
+import io
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from PIL import Image
 from selenium import webdriver
-from selenium.webdriver.common.by import By
-from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
+import neurogated.server
+from neurogated import MemoryConfig
 from tests.served import Servers, client
+from tests.server.reader import CHROMIUM, DRIVER, HOW, Reader, needs_browser
 from tests.viewer.browser import open_browser, set_screen
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-HOW = "no browser: apt-get install -y chromium chromium-driver"
-PATIENCE = 20
 HOSTILE = '"><script>document.title="taken"</script><img src=x onerror="document.title=\'taken\'">'
+VIEWS = ("Search", "Map", "Questions", "Facts", "Energy", "History")
+TEXTS = (
+    "My sister lives in Lyon.",
+    "My sister lives in Paris.",
+    "I work at Acme.",
+    "I work at Globex now.",
+    "The boat on the lake has a red sail.",
+    "The boat on the lake has a new red sail.",
+    "The boat on the lake lost its red sail.",
+)
 
-pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER) and "CI" not in os.environ, reason=HOW)
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -35,69 +46,20 @@ def url(servers: Servers) -> str:
     return servers.start()
 
 
-class Reader:
-    """A person at the page, who is one user of the memory."""
-
-    def __init__(self, chrome: webdriver.Chrome, url: str, user: str | None) -> None:
-        self.chrome, self.url = chrome, url
-        set_screen(chrome, 1200, 900, "light")
-        chrome.get("about:blank")
-        chrome.get(url)
-        chrome.execute_script("sessionStorage.clear()")
-        chrome.get_log("browser")  # type: ignore[no-untyped-call]
-        chrome.refresh()
-        if user is not None:
-            self.write("User", user)
-            self.press("Show")
-
-    def see(self, text: str) -> WebElement:
-        """Wait for a text and return its innermost element."""
-        holds = f"contains(normalize-space(), {_quoted(text)})"
-        path = f"//*[{holds} and not(.//*[{holds}])]"
-        return WebDriverWait(self.chrome, PATIENCE).until(lambda chrome: chrome.find_element(By.XPATH, path), text)
-
-    def miss(self, text: str) -> None:
-        """Wait until a text is gone."""
-        WebDriverWait(self.chrome, PATIENCE).until(lambda _: text not in self.text, text)
-
-    @property
-    def text(self) -> str:
-        return str(self.chrome.execute_script("return document.body.innerText"))
-
-    def field(self, label: str) -> WebElement:
-        path = f"//*[@id = //label[normalize-space() = {_quoted(label)}]/@for]"
-        return WebDriverWait(self.chrome, PATIENCE).until(lambda chrome: chrome.find_element(By.XPATH, path), label)
-
-    def write(self, label: str, text: str) -> None:
-        field = self.field(label)
-        field.clear()
-        field.send_keys(text)
-
-    def press(self, text: str) -> None:
-        """Click the first button or link of this name."""
-        path = f"//*[(self::button or self::a or self::summary) and normalize-space() = {_quoted(text)}]"
-
-        def clicked(chrome: webdriver.Chrome) -> bool:
-            chrome.find_element(By.XPATH, path).click()
-            return True
-
-        WebDriverWait(self.chrome, PATIENCE, ignored_exceptions=[Exception]).until(clicked, text)
-
-    @property
-    def errors(self) -> list[str]:
-        return [one["message"] for one in self.chrome.get_log("browser")]  # type: ignore[no-untyped-call]
-
-
-def _quoted(text: str) -> str:
-    assert "'" not in text or '"' not in text
-    return f"'{text}'" if "'" not in text else f'"{text}"'
-
-
 @pytest.fixture
 def reader(chrome: webdriver.Chrome, url: str, request: pytest.FixtureRequest) -> Iterator[Reader]:
     found = Reader(chrome, url, request.node.name)
     yield found
     assert found.errors == []
+
+
+@pytest.fixture
+def told(reader: Reader) -> Reader:
+    """Return a reader whose memory has facts, a contradiction, and some memories that are alike."""
+    with client(reader.url, user_id=reader.user) as sender:
+        for text in TEXTS:
+            assert sender.post("/v1/memories", json={"content": text}).status_code == 201
+    return reader
 
 
 def remember(reader: Reader, text: str) -> None:
@@ -112,11 +74,8 @@ def test_a_memory_is_added_found_corrected_forgotten_and_brought_back_by_clicks(
     reader.write("Question", "What does Ana collect?")
     reader.press("Recall")
     reader.see("Links followed")
-    assert (
-        reader.chrome.find_element(By.CSS_SELECTOR, "#results .memory .content").text
-        == "Ana collects old maps of Lyon."
-    )
-    assert "similarity" in reader.chrome.find_element(By.CSS_SELECTOR, "#results .memory .sum").text
+    assert reader.all("#results .memory .content")[0].text == "Ana collects old maps of Lyon."
+    assert "similarity" in reader.all("#results .memory .sum")[0].text
     reader.press("Correct")
     reader.write("The right text", "Ana collects stamps.")
     reader.press("Save")
@@ -127,21 +86,145 @@ def test_a_memory_is_added_found_corrected_forgotten_and_brought_back_by_clicks(
     reader.press("Undo")
     reader.see("Ana collects stamps.")
     reader.press("Undo the last change")
-    reader.press("History")
+    reader.open("History")
     reader.see("Ana collects stamps.")
 
 
-def test_no_text_of_a_memory_is_read_as_markup(reader: Reader, url: str) -> None:
-    user = reader.field("User").get_property("value")
-    with client(url, user_id=user) as sender:
-        body = {"content": HOSTILE, "title": HOSTILE, "metadata": {HOSTILE: HOSTILE}, "tags": ["tag"]}
-        assert sender.post("/v1/memories", json=body).status_code == 201
+def test_a_contradiction_is_resolved_and_the_fact_before_stays_in_its_history(told: Reader) -> None:
+    told.open("Questions")
+    told.press("The second is right")
+    told.see("Answered.")
+    told.see("Nothing contradicts.")
+    told.press("Undo")
+    told.see("Undone.")
+    told.miss("Nothing contradicts.")
+    told.open("Facts")
+    told.see("Before (1)")
+    told.write("Subject", "sister")
+    told.press("Show facts")
+    told.miss("Globex")
+    told.see("Paris")
+
+
+def open_boats(reader: Reader) -> float:
+    """Open the community of the boat on the map; return the pixels of a unit of the map."""
+    reader.open("Map")
+    (boats,) = (one for one in reader.all(".regions button") if "boat" in one.text)
+    boats.click()
+    reader.see("those with the most energy first")
+    sky = reader.all(".sky")[0].size
+    return 0.4 * min(sky["width"], sky["height"]) / (1 + 3**0.5)
+
+
+def test_the_map_leads_from_a_community_to_a_memory_and_to_its_neighbours(told: Reader) -> None:
+    open_boats(told)
+    told.press(TEXTS[4])
+    told.see("Neighbours")
+    told.press(TEXTS[5])
+    told.wait(lambda _: told.all("article .content")[0].text == TEXTS[5], TEXTS[5])
+    told.open("Energy")
+    assert "now 0." in str(told.all("svg.curve")[0].accessible_name)
+
+
+def test_memories_are_points_of_the_map_that_a_click_opens(told: Reader) -> None:
+    # The first of three members lies to the right of the middle.
+    right = int(open_boats(told) / 2**0.5)
+    sky = told.all(".sky")[0]
+    picture = Image.open(io.BytesIO(sky.screenshot_as_png)).convert("HSV")
+    assert picture.getpixel((picture.width // 2 + right, picture.height // 2))[1] > 60  # type: ignore[index]
+    ActionChains(told.chrome).move_to_element_with_offset(sky, right, 0).click().perform()
+    told.see("Neighbours")
+    assert told.all("article .content")[0].text == TEXTS[4]
+
+
+def test_no_text_of_a_memory_is_read_as_markup(reader: Reader) -> None:
+    body = {"content": HOSTILE, "title": HOSTILE, "metadata": {HOSTILE: HOSTILE}, "tags": ["tag"]}
+    with client(reader.url, user_id=reader.user) as sender:
+        (known,) = sender.post("/v1/memories", json=body).json()["ids"]
+        sender.post("/v1/memories", json={"content": f"My name is {HOSTILE}. {HOSTILE}"})
+        sender.post("/v1/memories", json={"content": f"My name is not {HOSTILE}. {HOSTILE}"})
     reader.write("Question", HOSTILE)
     reader.press("Recall")
     reader.see("Links followed")
     reader.press("Details")
-    for name in ("History", "Search"):
-        reader.press(name)
-        reader.see("<script>")
+    for name in VIEWS:
+        reader.open(name)
         assert reader.chrome.title == "neurogated"
-        assert reader.chrome.find_elements(By.CSS_SELECTOR, "main img, main script") == []
+        assert reader.all("main img, main script") == []
+    reader.chrome.get(f"{reader.url}/#map/{known}")
+    reader.see("<script>")
+    assert reader.chrome.title == "neurogated"
+
+
+def test_keys_alone_ask_open_correct_and_walk_the_map(told: Reader) -> None:
+    def keys(*pressed: str) -> None:
+        ActionChains(told.chrome).send_keys(*pressed).perform()
+
+    def reach(selector: str) -> None:
+        for _ in range(60):
+            keys(Keys.TAB)
+            if told.chrome.execute_script("return document.activeElement.matches(arguments[0])", selector):
+                return
+        pytest.fail(f"Tab does not reach {selector}")
+
+    told.see("Search")
+    reach("input[name=question]")
+    keys("boat on the lake", Keys.ENTER)
+    told.see("Links followed")
+    reach("#results [data-do=correct]")
+    keys(Keys.ENTER, " It is fast.")
+    reach("form.correct button")
+    keys(Keys.ENTER)
+    told.see("Corrected.")
+    told.chrome.execute_script("document.activeElement.blur()")
+    reach("nav a[href='#map']")
+    keys(Keys.ENTER)
+    told.see("Communities")
+    reach(".sky canvas")
+    keys("+", "+", Keys.ARROW_LEFT, "0", Keys.ENTER)
+    told.see("Neighbours")
+
+
+def test_every_control_has_a_name_and_every_view_fits_a_phone(told: Reader) -> None:
+    set_screen(told.chrome, 360, 740, "dark")
+    for name in VIEWS:
+        told.open(name)
+        controls = told.all("button, input, textarea, select, a, canvas[tabindex], [role=img], [role=region]")
+        nameless = [
+            one.get_attribute("outerHTML") for one in controls if one.is_displayed() and not one.accessible_name
+        ]
+        assert nameless == []
+        assert told.chrome.execute_script("return document.documentElement.scrollWidth <= innerWidth"), name
+
+
+def test_the_page_asks_for_a_key_and_shows_a_second_user_nothing_of_the_first(
+    chrome: webdriver.Chrome, tmp_path: Path
+) -> None:
+    known_keys, file = neurogated.server.Keys(), tmp_path / "server_keys.json"
+    grants = [neurogated.server.Grant(MemoryConfig().namespace, name) for name in ("ana", "ben")]
+    ana, ben = (known_keys.create(file, grant) for grant in grants)
+    with Servers(tmp_path) as servers:
+        url = servers.start()
+        with client(url, ana) as sender:
+            (known,) = sender.post("/v1/memories", json={"content": "Zanzibar is my secret."}).json()["ids"]
+        for key, sees in ((ana, True), (ben, False)):
+            reader = Reader(chrome, url)
+            reader.see("This server needs a key")
+            reader.write("Key", "wrong")
+            reader.press("Enter")
+            reader.write("Key", key)
+            reader.press("Enter")
+            reader.see("Zanzibar" if sees else "There are no memories yet.")
+            reader.open("Map")
+            chrome.get(f"{url}/#map/{known}")
+            reader.see("Zanzibar" if sees else "there is no memory")
+            for name in VIEWS:
+                reader.open(name)
+                assert sees or "Zanzibar" not in reader.text
+        chrome.execute_script("sessionStorage.clear()")
+
+
+def test_the_page_is_small_and_asks_for_nothing_beyond_its_server() -> None:
+    files = [one for one in Path(neurogated.server.__file__).with_name("page").iterdir() if one.is_file()]
+    assert sum(len(gzip.compress(one.read_bytes())) for one in files) < 100_000
+    assert [one.name for one in files if "https:" in one.read_text(encoding="utf-8")] == []

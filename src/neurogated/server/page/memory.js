@@ -7,8 +7,9 @@ import { beginning, button, h, labelled, number, quote, tell, when } from "./dom
 export function changed(text, again) {
   const back = async () => {
     const { undone } = await api.undo();
-    tell(undone ? "Undone." : "There is nothing to undo.");
     await again();
+    document.getElementById("view").focus();
+    tell(undone ? "Undone." : "There is nothing to undo.");
   };
   tell(`${text} `, button("Undo", act(back)));
 }
@@ -17,6 +18,7 @@ export function changed(text, again) {
 export function act(call) {
   return async (subject) => {
     if (subject instanceof Event) subject.preventDefault();
+    tell("");
     try {
       await call(subject);
     } catch (error) {

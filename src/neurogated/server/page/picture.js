@@ -5,6 +5,7 @@ import { h, tell } from "./dom.js";
 
 const GOLDEN = 137.508;
 const NEAR = 10;
+const POINT = 1.3;
 const LAYER_HUES = [145, 35, 0, 220];
 
 function rgb(hue, saturation, lightness) {
@@ -92,8 +93,8 @@ export class Picture {
     return place < this.filter.until && this.filter.layers.has(this.map.layer[place]);
   }
 
-  /** Return the number of the nearest memory to a pixel, within some pixels; -1 if there is none. */
-  nearest(pixel, within = NEAR * this.ratio) {
+  /** Return the number of the nearest memory to a pixel, on its point or within some pixels; -1 if there is none. */
+  nearest(pixel, within = Math.max(NEAR * this.ratio, (POINT / 2) * this.camera.scale)) {
     const [x, y] = this.at(...pixel);
     let [found, least] = [-1, (within / this.camera.scale) ** 2];
     for (let place = 0; place < this.map.ids.length; place += 1) {
@@ -131,7 +132,7 @@ export class Picture {
 
   draw() {
     const { map, camera, front, ratio } = this;
-    this.points?.draw(camera, Math.max(2.5 * ratio, 1.3 * camera.scale));
+    this.points?.draw(camera, Math.max(2.5 * ratio, POINT * camera.scale));
     const style = getComputedStyle(this.element);
     const [text, edge, accent] = ["--text", "--muted", "--accent"].map((name) => style.getPropertyValue(name));
     const pen = front.getContext("2d");

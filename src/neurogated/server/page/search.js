@@ -40,32 +40,36 @@ export async function show(view, question = "") {
   const fresh = h("textarea", { rows: 2, name: "memory", required: true, dir: "auto" });
   const results = h("div", { class: "list", id: "results" });
 
-  async function more(cursor) {
-    const page = await api.list(cursor);
+  function more(page) {
     results.append(...page.memories.map((one) => card(one, { again: refresh })));
     if (!results.children.length) results.append(h("p", { class: "hint" }, "There are no memories yet."));
     if (page.cursor) {
       const next = button("More", act(async () => {
+        const following = await api.list(page.cursor);
         next.remove();
-        await more(page.cursor);
+        more(following);
       }));
       results.append(next);
     }
   }
 
+  // Only the latest question is answered, in whichever order answers come.
+  let turn = 0;
+
   async function refresh() {
-    const query = asked.value.trim();
+    const [query, mine] = [asked.value.trim(), (turn += 1)];
     history.replaceState(null, "", query ? `#search/${encodeURIComponent(query)}` : "#search");
-    const found = query ? answer(await api.recall(query), refresh).filter(Boolean) : [];
-    results.replaceChildren(...found);
-    if (!query) await more();
-    else tell(`${results.querySelectorAll(".memory").length} memories`);
+    const found = await (query ? api.recall(query) : api.list());
+    if (mine !== turn) return;
+    results.replaceChildren(...(query ? answer(found, refresh) : []).filter(Boolean));
+    if (query) tell(`${found.memories.length} memories`);
+    else more(found);
   }
 
   const remember = act(async () => {
+    asked.value = "";
     await api.add(fresh.value);
     fresh.value = "";
-    asked.value = "";
     await refresh();
     changed("Remembered.", refresh);
   });
