@@ -113,7 +113,7 @@ def open_boats(reader: Reader) -> float:
     boats.click()
     reader.see("those with the most energy first")
     sky = reader.all(".sky")[0].size
-    return 0.4 * min(sky["width"], sky["height"]) / (1 + 3**0.5)
+    return 0.4 * min(float(sky["width"]), float(sky["height"])) / (1 + 3**0.5)
 
 
 def test_the_map_leads_from_a_community_to_a_memory_and_to_its_neighbours(told: Reader) -> None:

@@ -43,21 +43,14 @@ class Region(BaseModel):
     radius: float
 
 
-class Crossing(BaseModel):
-    """The memory with the most links between two regions."""
-
-    first: int
-    second: int
-    id: str
-
-
 class Map(BaseModel):
     """Regions, and columns with one value for each memory, in the order they were added."""
 
     regions: list[Region]
     links: list[tuple[int, int, float]]
     """Pairs of regions with the sum of the weights of the edges between them."""
-    bridges: list[Crossing]
+    bridges: list[tuple[int, int, str]]
+    """Pairs of regions with the memory that has the most weight in edges between the two."""
     layers: tuple[Layer, ...]
     """The names of the numbers in `layer`."""
     ids: list[str]
@@ -147,7 +140,7 @@ def _map(caller: Caller) -> Map:
             for (name, keywords), size, (x, y, radius) in zip(named, sizes.tolist(), discs, strict=True)
         ],
         links=links,
-        bridges=[Crossing(first=one.first, second=one.second, id=one.node_id) for one in manifest.bridges],
+        bridges=[(one.first, one.second, one.node_id) for one in manifest.bridges],
         layers=LAYERS,
         ids=[view.ids[row] for row in rows.tolist()],
         region=region[rows].tolist(),

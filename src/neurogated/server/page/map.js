@@ -92,11 +92,11 @@ export async function show(view, chosen = "") {
     const best = inside.sort((one, other) => map.energy[other] - map.energy[one]).slice(0, MEMBERS);
     const memories = await api.readAll(best.map((place) => map.ids[place]));
     const { name, size, keywords } = map.regions[region];
-    const bridges = map.bridges.filter((one) => one.first === region || one.second === region);
+    const bridges = map.bridges.filter((one) => one.slice(0, 2).includes(region));
     about.replaceChildren(
       h("h2", { dir: "auto" }, name || "In no community"),
       h("p", { class: "hint", dir: "auto" }, keywords.join(", ")),
-      ...bridges.map((one) => h("p", {}, "Bridge to ", h("bdi", {}, map.regions[one.first === region ? one.second : one.first].name), ": ", button("open its memory", () => open(one.id), { class: "link" }))),
+      ...bridges.map(([first, second, id]) => h("p", {}, "Bridge to ", h("bdi", {}, map.regions[first === region ? second : first].name), ": ", button("open its memory", () => open(id), { class: "link" }))),
       h("p", { class: "hint" }, `${size} memories, those with the most energy first:`),
       h("ul", { class: "flows" }, memories.filter(Boolean).map((one) => h("li", {}, button(beginning(one.content || one.title || one.id), () => open(one.id), { class: "link", dir: "auto" })))),
     );

@@ -1,7 +1,7 @@
 // The picture of the map: points below, regions with their links and names above, and a camera.
 
 import { Points } from "./points.js";
-import { h, tell } from "./dom.js";
+import { beginning, h, tell } from "./dom.js";
 
 const GOLDEN = 137.508;
 const NEAR = 10;
@@ -149,7 +149,7 @@ export class Picture {
     };
     const heaviest = Math.max(...map.links.map((one) => one[2]), 1e-9);
     for (const [first, second, weight] of map.links) line(first, second, edge, 1 + (5 * weight) / heaviest, 0.12 + (0.3 * weight) / heaviest);
-    for (const { first, second } of map.bridges) line(first, second, accent, 1.5, 0.5);
+    for (const [first, second] of map.bridges) line(first, second, accent, 1.5, 0.5);
     const ring = (place, radius, colour, width) => {
       pen.globalAlpha = 1;
       pen.strokeStyle = colour;
@@ -166,11 +166,12 @@ export class Picture {
       ring(region, radius, edge, 0.75);
       if (radius < 16 * ratio || !region.name) continue;
       const [x, y] = spot(region);
+      const name = beginning(region.name, Math.max(12, Math.floor(radius / (2.5 * ratio))));
       pen.strokeStyle = style.getPropertyValue("--panel");
       pen.lineWidth = 3 * ratio;
-      pen.strokeText(region.name, x, y - radius + 16 * ratio);
+      pen.strokeText(name, x, y - radius + 16 * ratio);
       pen.fillStyle = text;
-      pen.fillText(region.name, x, y - radius + 16 * ratio);
+      pen.fillText(name, x, y - radius + 16 * ratio);
     }
     if (this.marked >= 0) ring({ x: map.x[this.marked], y: map.y[this.marked] }, Math.max(7 * ratio, camera.scale), accent, 3);
   }
