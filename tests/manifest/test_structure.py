@@ -1,5 +1,7 @@
 """How the structure of a memory grows: equal to one that is computed at once, at the cost of what is new."""
 
+from collections import Counter
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -23,7 +25,8 @@ def edge(source: int, target: int, weight: float, edge_type: EdgeType = EdgeType
 
 
 def edges(count: int) -> st.SearchStrategy[list[MemoryEdge]]:
-    node = st.integers(0, count - 1)
+    # Few nodes have edges, so that several join the same two.
+    node = st.integers(0, 7) | st.just(count - 1)
     ends = st.tuples(node, node).filter(lambda pair: pair[0] != pair[1])
     made = st.builds(lambda pair, *rest: edge(*pair, *rest), ends, weights, st.sampled_from(TYPES))
     return st.lists(made, max_size=40, unique_by=lambda one: one.key)
@@ -60,6 +63,14 @@ def test_a_grown_structure_equals_a_new_one(before: list[MemoryEdge], after: lis
     grown = structure(store, old)
     assert (grown.version == old.version) == (not removed or not before)
     assert_equal(grown, structure(store))
+    between = Counter[tuple[int, int]]()
+    for one in store.all_edges():
+        first, second = sorted(int(grown.labels[int(end)]) for end in (one.source_id, one.target_id))
+        between[first, second] += one.weight if first != second else 0.0
+    found = zip(grown.between.source.tolist(), grown.between.target.tolist(), strict=True)
+    assert dict(zip(found, grown.between.weight.tolist(), strict=True)) == {
+        pair: weight for pair, weight in between.items() if weight
+    }
 
 
 def test_memories_that_join_are_in_the_communities_that_all_would_form() -> None:
@@ -79,6 +90,14 @@ def test_memories_that_join_are_in_the_communities_that_all_would_form() -> None
         new = tuple(one for one in made if first <= int(one.source_id) < first + 10)
         store.apply(GraphDelta(nodes=nodes(first, first + 10), edges=new))
         found = structure(store, found)
+        if first == count:
+            alike = [
+                found.labels[one] == np.bincount(found.labels[one % groups : count : groups]).argmax()
+                for one in range(count, count + 10)
+            ]
+            assert found.version == 0
+            assert np.mean(alike) >= 0.7
+            assert np.abs(found.rank - structure(store).rank)[count:].sum() < 0.0001
     expected = structure(store)
     assert found.version > 0
     assert igraph.compare_communities(found.labels.tolist(), expected.labels.tolist(), method="nmi") > 0.95

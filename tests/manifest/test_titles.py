@@ -70,6 +70,8 @@ def test_names_that_do_not_fit_leave_the_keywords(memory: NeuroGraphMemory, serv
     server.says(answer)
     memory.manifest.get()
     settle(memory)
+    (entry,) = memory.session.manifests._entries.values()
+    assert all(one.title is not None for one in entry.created.named.values())
     for one in memory.manifest.get().communities:
         assert one.name in {", ".join(one.keywords[:3]), "y"}
     assert naming(server)
