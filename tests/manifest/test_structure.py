@@ -1,6 +1,6 @@
 """How the structure of a memory grows: equal to one that is computed at once, at the cost of what is new."""
 
-from collections import Counter
+from collections import defaultdict
 
 import hypothesis.strategies as st
 import numpy as np
@@ -63,7 +63,7 @@ def test_a_grown_structure_equals_a_new_one(before: list[MemoryEdge], after: lis
     grown = structure(store, old)
     assert (grown.version == old.version) == (not removed or not before)
     assert_equal(grown, structure(store))
-    between = Counter[tuple[int, int]]()
+    between = defaultdict[tuple[int, int], float](float)
     for one in store.all_edges():
         first, second = sorted(int(grown.labels[int(end)]) for end in (one.source_id, one.target_id))
         between[first, second] += one.weight if first != second else 0.0
