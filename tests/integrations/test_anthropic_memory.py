@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.anthropic_memory import MemoryTool
 from neurogated.integrations.anthropic_memory_async import AsyncMemoryTool
+from neurogated.integrations.files import MemoryFiles
 from tests.chat_handler import ChatHandler
 
 TEXT = "# Ana\n\nHer heron is called Ada.\nShe likes tea.\n"
@@ -152,6 +154,39 @@ def test_of_two_processes_that_change_a_file_none_loses_its_change(config: Memor
         assert [one.wait() for one in started] == [0, 0]
         lines = [line.split("\t")[1] for line in _call(tool, "view", path="/memories/a").splitlines()[1:]]
     assert sorted(filter(None, lines)) == sorted(f"{name} {number}" for name in "xy" for number in range(12))
+
+
+@pytest.mark.parametrize("deltas", range(3))
+def test_a_folder_that_is_renamed_by_a_killed_process_has_one_of_its_names(config: MemoryConfig, deltas: int) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "from neurogated import MemoryConfig, NeuroGraphMemory\n"
+        "from neurogated.integrations.anthropic_memory import MemoryTool\n"
+        "memory = NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name='hash'))\n"
+        "write, left = memory.store.apply, [None] * int(sys.argv[2])\n"
+        "def apply(*given, **named):\n"
+        "    if not left:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    left.pop()\n"
+        "    return write(*given, **named)\n"
+        "memory.store.apply = apply\n"
+        "given = {'old_path': '/memories/old', 'new_path': '/memories/new'}\n"
+        "MemoryTool(memory, user_id='ana').call({'command': 'rename', **given})\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    texts = {name: f"Note {name}. " + "The heron of Ana stands in the lake. " * 200 * (name == "c") for name in "abc"}
+    with NeuroGraphMemory(config) as memory:
+        for name, text in texts.items():
+            _call(MemoryTool(memory, user_id="ana"), "create", path=f"/memories/old/{name}", file_text=text)
+    child = subprocess.run([sys.executable, "-c", code, config.save_dir, str(deltas)], check=False)
+    assert child.returncode == -signal.SIGKILL
+    with NeuroGraphMemory(config) as memory:
+        files = MemoryFiles(memory, "ana", None)
+        folders = files.below(("memories", "old")), files.below(("memories", "new"))
+        (there,) = filter(None, folders)
+        assert {path[-1]: text for path, text in there.items()} == texts
+        assert bool(folders[1]) == (deltas > 0)
+        assert {tuple(node.scope.path[:2]) for node in memory.find(user_id="ana")} == {next(iter(there))[:2]}
 
 
 def test_the_tool_for_event_loops_does_the_same(memory: NeuroGraphMemory) -> None:

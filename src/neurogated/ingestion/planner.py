@@ -85,8 +85,8 @@ class Planner:
             drafts.append(Draft.of(new, found))
         return [Part(drafts, 0, len(drafts))]
 
-    def plan(self, parts: Sequence[Part]) -> Batch:
-        """Return the batch of some parts for the present state of the store."""
+    def plan(self, parts: Sequence[Part], removed: Sequence[str] = ()) -> Batch:
+        """Return the batch that stores parts and removes texts, by their ids, for the present state of the store."""
         view = self._store.view()
         old = self._stored(parts, view)
         # Of several texts with one id, the last one is current.
@@ -94,6 +94,7 @@ class Planner:
         current = [part for part in parts if last.get(part.document[0].id, part) is part]
         drafts = self._merged(parts, current, old)
         gone = [rest for part in last.values() for rest in later_chunks(view, part.document[0].id, len(part.document))]
+        gone += [chunk for name in removed for chunk in (name, *later_chunks(view, name))]
         old |= stored(self._store, gone)
         moving = {name: old[name] for name, draft in drafts.items() if name in old and draft.moves(old[name])}
         leaving = moving | {name: old[name] for name in gone if name in old}

@@ -149,7 +149,7 @@ class Writer:
     def delete_all(self, filters: Filter) -> list[str]:
         """Remove the nodes that pass a filter; return the ids of the memories among them."""
         with self.exclusively():
-            self._expire(self._clock())
+            self.expire(self._clock())
             nodes = self._store.find(filters)
             if nodes:
                 self._delete([node.id for node in nodes], "delete")
@@ -185,6 +185,13 @@ class Writer:
                 node_id
             ]
 
+    def move(self, removed: Sequence[str], documents: Iterable[Document]) -> list[str]:
+        """Store documents, and remove texts by their ids, in one delta; return the ids of the stored nodes."""
+        parts = list(chain.from_iterable(map(self._planner.parts, documents)))
+        with EmbeddingAhead(self._embedder) as embedding:
+            self._put(lambda: self._planner.plan(parts, removed), embedding, "move")
+        return [draft.id for part in parts for draft in part.drafts]
+
     def read(self, nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
         """Return nodes with the names, the sentiments and the places in their texts."""
         return [self._analysis.encoder.read(node) for node in self._analysis.find_entities(nodes).nodes]
@@ -199,7 +206,7 @@ class Writer:
         """
         with self.exclusively():
             at = self._clock()
-            self._expire(at)
+            self.expire(at)
             old = stored(self._store, (node.id for node in nodes))
             analysed = Analysed.replacing(old, nodes, removed, at)
             if any(node.embedding is not None for node in nodes):
@@ -218,12 +225,16 @@ class Writer:
     def expire(self, now: datetime) -> int:
         """Remove the nodes that have expired by `now`; return their number."""
         with self.exclusively():
-            return self._expire(now)
+            ids = self._store.expired(now)
+            if ids:
+                self._commit(self._linker.deletion(ids, reason="expired", at=self._clock()))
+                _log.info("removed %d expired memories", len(ids))
+            return len(ids)
 
     def sweep(self, now: datetime) -> None:
         """Remove the nodes that have expired by `now`, and conflicts that have lost a side."""
         with self.exclusively():
-            self._expire(now)
+            self.expire(now)
             if orphans := orphaned_conflicts(self._store, self._store.view()):
                 self._commit(self._linker.deletion(orphans, reason="expired", at=self._clock()))
 
@@ -236,18 +247,10 @@ class Writer:
         gone = set(wanted).difference(staying)
         if gone:
             _log.info("%s skips %d memories that are gone: %s", reason, len(gone), ", ".join(sorted(gone)))
-        self._expire(at)
+        self.expire(at)
         if staying:
             self._commit(self._linker.deletion(staying, reason=reason, at=at))
         return [node_id for node_id in ids if node_id not in gone]
-
-    def _expire(self, now: datetime) -> int:
-        """Remove expired nodes, so that no write sees them."""
-        ids = self._store.expired(now)
-        if ids:
-            self._commit(self._linker.deletion(ids, reason="expired", at=self._clock()))
-            _log.info("removed %d expired memories", len(ids))
-        return len(ids)
 
     def _make_up(self, tasks: Sequence[PendingTask]) -> int:
         nodes = stored(self._store, (node_id for task in tasks for node_id in task.nodes))
@@ -259,7 +262,7 @@ class Writer:
         failed = {*causes.failed, *named.failed}
         settled = tuple(task for task in tasks if task not in failed)
         with self.exclusively():
-            self._expire(at)
+            self.expire(at)
             # During the judgement, other threads may have changed or removed nodes, so this changes only the names.
             current = stored(self._store, nodes)
             changed = tuple(
@@ -302,7 +305,7 @@ class Writer:
         for attempt in range(1, _ATTEMPTS + 1):
             analysed = self._analysed(batch, embedding)
             with self.exclusively():
-                self._expire(self._clock())
+                self.expire(self._clock())
                 current = self._current(batch, plan)
                 is_same = current is batch or current.basis == batch.basis
                 batch = current

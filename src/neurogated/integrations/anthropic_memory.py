@@ -77,9 +77,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             files, old, new = self._movable(command.old_path), _path(command.old_path), self._free(command.new_path)
             if new[: len(old)] == old:
                 raise ToolError(f"{command.old_path} cannot move into itself")
-            for path, text in files.items():
-                self._files.write(new + path[len(old) :], text)
-            self._files.delete(files)
+            self._files.move(files, old, new)
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def clear_all_memory(self) -> str:

@@ -6,9 +6,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from neurogated.errors import UnknownIdError
+from neurogated.ingestion.contents import read_contents
+from neurogated.ingestion.document import Details
 from neurogated.ingestion.messages import ORIGINAL
 from neurogated.integrations.conversation import storable
 from neurogated.memory import NeuroGraphMemory
+from neurogated.session import Notice
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 Path = tuple[str, ...]
@@ -40,19 +43,30 @@ class MemoryFiles:
 
     def write(self, path: Path, text: str) -> None:
         """Write a file, or replace it."""
-        shown = storable(text)
-        message = {
-            "role": "assistant",
-            "content": shown if shown.strip() else "(empty)",
-            "id": self._id(path),
-            ORIGINAL: json.dumps(text),
-        }
-        title = "/".join(path[1:])
-        self.memory.add(message, user_id=self._user_id, agent_id=self._agent_id, path=path, title=title)
+        message, details = self._message(path, text)
+        self.memory.add(message, **details)
+
+    def move(self, files: Mapping[Path, str], old: Path, new: Path) -> None:
+        """Move files from the folder `old` to the folder `new`, all or none."""
+        session, removed = self.memory.session, [self._id(path) for path in files]
+        moved = (self._message(new + path[len(old) :], text) for path, text in files.items())
+        documents = [document for message, details in moved for document in read_contents(message, details)]
+        with session.runtime.work("moving files"):
+            added = session.writer.move(removed, documents)
+        session.notify(Notice("deleted", (removed,)))
+        session.notify(Notice("added", (added,)))
 
     def delete(self, paths: Iterable[Path]) -> None:
         """Delete files, all or none."""
         self.memory.delete([self._id(path) for path in paths])
+
+    def _message(self, path: Path, text: str) -> tuple[dict[str, str], Details]:
+        """Return the message that stores a file, and its owner and title."""
+        shown = storable(text)
+        content = shown if shown.strip() else "(empty)"
+        message = {"role": "assistant", "content": content, "id": self._id(path), ORIGINAL: json.dumps(text)}
+        title = "/".join(path[1:])
+        return message, {"user_id": self._user_id, "agent_id": self._agent_id, "path": path, "title": title}
 
     def _id(self, path: Path) -> str:
         return compute_mdhash_id(json.dumps([self._user_id, self._agent_id, *path]), prefix="file-")
