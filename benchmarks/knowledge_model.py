@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from benchmarks.knowing_model import Known, Told, serving
 from benchmarks.knowledge import ASKED_CATEGORIES, PREFIXES, START, Pairs, messages_in_conflict, share
 from benchmarks.spoken import facts_of, matches, rows
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.compose import build
+from neurogated.ingestion.entities import OfflineEntityFinder
 
 Table = list[list[str]]
 """Rows of our own texts."""
@@ -33,9 +36,10 @@ _KINDS = {"contradiction_resolution": "contradiction", "knowledge_update": "chan
 
 @contextmanager
 def opened(server: Server) -> Iterator[NeuroGraphMemory]:
-    """Open an empty memory that asks the server, and no cache of answers."""
-    config = MemoryConfig.from_mapping({"storage": "memory", **server, "llm.cache_bytes": 0})
-    with NeuroGraphMemory(config) as memory:
+    """Open an empty memory that asks the server about claims and pairs only, without a cache of answers."""
+    values = {"storage": "memory", **server, "llm.cache_bytes": 0, "indexing.cause_window": 0}
+    config = MemoryConfig.from_mapping(values)
+    with NeuroGraphMemory(config, parts=replace(build(config), entity_finder=OfflineEntityFinder())) as memory:
         yield memory
 
 
