@@ -51,6 +51,14 @@ class _Entry:
     running: bool = False
 
 
+def _attempt(work: Callable[..., None], *given: object) -> None:
+    """Do work of which nobody awaits the end."""
+    try:
+        work(*given)
+    except NeurogatedError as error:
+        _log.warning("a manifest is not rebuilt: %s", error)
+
+
 class ManifestCache:
     """Keeps manifests by scope.
 
@@ -138,7 +146,7 @@ class ManifestCache:
         if entry is None:
             entry = self._create(wanted, None)
             if self._creator.namer is not None:
-                threads.submit(self._name, entry)
+                threads.submit(_attempt, self._name, entry)
             return entry
         changed = entry.created.manifest.sequence != view.sequence
         expired = changed and time.monotonic() - entry.created_at >= self._seconds
@@ -174,14 +182,14 @@ class ManifestCache:
             if entry.running:
                 return
             entry.running = True
-        threads.submit(self._create_in_background, wanted, entry)
+        threads.submit(_attempt, self._create_in_background, wanted, entry)
 
     def _create_in_background(self, wanted: Filter, entry: _Entry) -> None:
         try:
             self._name(self._create(wanted, entry))
-        except NeurogatedError as error:
+        finally:
+            # The next call tries again if this one has failed.
             entry.running = False
-            _log.warning("the manifest is not rebuilt: %s", error)
 
     def _name(self, entry: _Entry) -> None:
         """Name communities by the language model; the text has these names when it changes next."""
