@@ -189,6 +189,20 @@ def test_a_user_cannot_connect_shared_memories_for_all_users(memory: NeuroGraphM
     assert memory.execute('(associate "r" "b" "likes")')["relation"] == "likes"
 
 
+def test_a_user_teaches_shared_memories_nothing(memory: NeuroGraphMemory) -> None:
+    shared = memory.add(["The pump stands in Lyon.", "The fan is in Paris."])
+    edges, nodes = list(memory.store.all_edges()), memory.store.get_nodes(shared)
+    assert memory.execute(f'(feedback (list "{shared[0]}" "{shared[1]}") "success")', user_id="bob") == {"edges": 0}
+    assert list(memory.store.all_edges()) == edges
+    assert memory.store.get_nodes(shared) == nodes
+
+
+@pytest.mark.parametrize("call", ['(recall "\ud800")', '(explain (recall "\ud800"))'])
+def test_a_lone_surrogate_is_refused(memory: NeuroGraphMemory, call: str) -> None:
+    with pytest.raises(InputError):
+        memory.execute(call)
+
+
 def test_a_user_settles_own_conflicts_only(memory: NeuroGraphMemory) -> None:
     memory.add("Ana lives in Lyon.", id="old")
     memory.add("Ana lives in Oslo.", id="new")

@@ -56,6 +56,17 @@ def test_a_policy_never_touches_another_users_memories(allowed: NeuroGraphMemory
     assert {one.id for one in allowed.policies.list(user_id="bob")} == {stolen, decay}
 
 
+def test_what_no_check_has_seen_never_runs(allowed: NeuroGraphMemory) -> None:
+    allowed.add('(remember "Planted.")', kind="policy", id="planted", user_id="ana")
+    allowed.update("planted", metadata={"when": "remember"})
+    policy = allowed.policies.add('(remember "Checked.")', user_id="ana")
+    allowed.add("A heron.", user_id="ana")
+    assert "Planted." not in {one.content for one in allowed.list(user_id="ana")}
+    assert [one.id for one in allowed.policies.list(user_id="ana")] == [policy]
+    with pytest.raises(UnknownIdError):
+        allowed.policies.dry_run("planted")
+
+
 def test_policies_are_off_unless_allowed(memory: NeuroGraphMemory) -> None:
     policy = memory.policies.add('(remember "It ticked.")', "tick")
     memory.energy.tick()
@@ -106,12 +117,11 @@ def test_what_is_no_policy_is_refused_when_it_is_stored(memory: NeuroGraphMemory
     assert memory.policies.list() == []
 
 
-def test_a_policy_that_was_changed_is_checked_again(allowed: NeuroGraphMemory) -> None:
-    policy = allowed.policies.add('(remember "Fine.")', "end")
-    allowed.update(policy, '(resolve "c" "both")')
-    (run,) = allowed.policies.signal("end")
-    assert run.error is not None
-    allowed.delete(policy)
+def test_a_policy_that_was_changed_or_deleted_runs_no_more(allowed: NeuroGraphMemory) -> None:
+    changed, deleted = (allowed.policies.add(f'(remember "{word}.")', "end") for word in ("One", "Two"))
+    assert {run.policy for run in allowed.policies.signal("end")} == {changed, deleted}
+    allowed.update(changed, '(remember "Three.")')
+    allowed.delete(deleted)
     assert allowed.policies.signal("end") == []
 
 

@@ -33,6 +33,7 @@ from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
 from neurogated.sexpr import Call, check
 from neurogated.sexpr.cypher import explain
+from neurogated.text.strings import checked_text
 
 
 class Expressions:
@@ -43,7 +44,7 @@ class Expressions:
 
     def run(self, expression: str, scope: Scope, *, read_only: bool) -> Any:  # noqa: ANN401 - a JSON value
         """Run an expression; see `NeuroGraphMemory.execute`."""
-        return self.call(check(expression), scope, read_only=read_only)
+        return self.call(check(checked_text("the expression", expression)), scope, read_only=read_only)
 
     def call(self, call: Call, scope: Scope, *, read_only: bool = False) -> Any:  # noqa: ANN401 - a JSON value
         """Run a checked call; see `NeuroGraphMemory.execute`."""
@@ -93,7 +94,7 @@ class _Runner:
 
     def feedback(self, ids: Sequence[str], outcome: Outcome) -> dict[str, Any]:
         admitted_rows(self._view(), ids)
-        return {"edges": int(Learning(self._session).feedback(ids, outcome))}
+        return {"edges": int(Learning(self._session).feedback(ids, outcome, user_id=self._scope.user_id))}
 
     def trace(self, start: str, depth: int) -> list[dict[str, Any]]:
         return list(map(_step, self._graph.trace(start, depth, **self._filters)))

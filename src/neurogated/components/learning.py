@@ -74,11 +74,20 @@ class Learning:
             session.notify(Notice("added", (made,)))
         return made
 
-    def feedback(self, relevant: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
-        """Learn from an outcome; see `NeuroGraphMemory.feedback`."""
+    def feedback(
+        self, relevant: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success", *, user_id: str | None = None
+    ) -> Feedback:
+        """Learn from an outcome; see `NeuroGraphMemory.feedback`.
+
+        With `user_id`, nothing is learned of memories that belong to nobody or to another user.
+        """
         session, strength = self._session, strength_of(outcome)
         given = list(listed(relevant))
         ids = list(dict.fromkeys(map(id_of, given)))
+        if user_id is not None:
+            found = session.store.get_nodes(ids, missing_ok=True)
+            others = {node.id for node in found if node.scope.user_id != user_id}
+            ids = [one for one in ids if one not in others]
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         with session.exclusively():
             if session.runtime.is_frozen():

@@ -75,7 +75,7 @@ class Policies:
         policy_call(expression, _probe(checked_text("the event of a policy", when)), {})
         owner, now = Scope(**scope), self._session.clock()
         self._session.of_user(owner.user_id)
-        name = compute_mdhash_id(f"{owner}\n{when}\n{expression}", prefix=f"{_KIND}-")
+        name = _id_of(owner, when, expression)
         node = MemoryNode(
             name, expression, kind=_KIND, metadata={_WHEN: when}, scope=owner, created_at=now, last_accessed=now
         )
@@ -98,7 +98,7 @@ class Policies:
             UnknownIdError: there is no such policy, or its owner has no such memory.
         """
         found = self._session.store.get_nodes([policy_id], missing_ok=True)
-        if not found or found[0].kind != _KIND:
+        if not found or found[0].kind != _KIND or not _is_checked(found[0]):
             raise UnknownIdError(f"there is no policy {policy_id!r}; policies.list() lists them")
         policy, memory = found[0], None if it is None else self._session.store.get_nodes([it])[0]
         if memory is not None and not _covers(policy, memory):
@@ -148,7 +148,7 @@ class Policies:
 
     def _policies(self, user_id: UserChoice) -> builtins.list[MemoryNode]:
         found = self._session.store.find(Filter(kinds=(_KIND,), scope=ScopeFilter(user_id)))
-        return [one for one in found if user_id in {ANY_USER, one.scope.user_id} and _WHEN in one.metadata]
+        return [one for one in found if user_id in {ANY_USER, one.scope.user_id} and _is_checked(one)]
 
     def _run(self, policy: MemoryNode, memory: MemoryNode | None) -> Run:
         it = None if memory is None else memory.id
@@ -179,6 +179,15 @@ def run_policies(session: Session, notice: Notice) -> None:
 def _probe(when: str) -> str | None:
     """Return an id with which a policy of an event is checked."""
     return "it" if when == REMEMBER else None
+
+
+def _id_of(owner: Scope, when: object, expression: str) -> str:
+    return compute_mdhash_id(f"{owner}\n{when}\n{expression}", prefix=f"{_KIND}-")
+
+
+def _is_checked(node: MemoryNode) -> bool:
+    """Return whether `add` stored a policy: other memories of its kind were not checked, so they never run."""
+    return node.id == _id_of(node.scope, node.metadata.get(_WHEN), node.content)
 
 
 def _covers(policy: MemoryNode, memory: MemoryNode) -> bool:

@@ -124,10 +124,14 @@ async def context(caller: CallerOf, body: models.Task) -> models.Context:
 
 @router.post("/feedback")
 async def feedback(caller: CallerOf, body: models.Outcome) -> models.Count:
-    """Learn from an outcome; the count is that of the changed edges."""
+    """Learn from an outcome; the count is that of the changed edges.
+
+    Shared memories learn only by a key for all users.
+    """
 
     def learn() -> models.Count:
         ids = [caller.visible(one).id for one in dict.fromkeys(body.ids)]
-        return models.Count(count=int(caller.memory.feedback(ids, body.outcome)))
+        user_id = None if caller.is_admin else caller.user_id
+        return models.Count(count=int(caller.memory.learning.feedback(ids, body.outcome, user_id=user_id)))
 
     return await caller.run(learn)

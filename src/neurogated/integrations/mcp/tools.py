@@ -152,7 +152,7 @@ class Tools:
         """Say whether recalled memories helped. The memory learns to recall them sooner or later."""
         for one in ids:
             self.get(one)
-        learned = self._memory.feedback(ids, outcome)
+        learned = self._memory.learning.feedback(ids, outcome, user_id=self.owner.user_id)
         return f"learned from {len(ids) - len(learned.gone)} memories"
 
     def context(
