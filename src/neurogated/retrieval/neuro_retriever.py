@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
-from itertools import chain, islice, repeat
+from itertools import repeat
 from types import MappingProxyType
 from typing import Unpack
 
@@ -32,7 +32,7 @@ from neurogated.core.view import GraphView
 from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
-from neurogated.retrieval.asks import alternated, with_questions
+from neurogated.retrieval.asks import each_question, merged
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase
@@ -190,8 +190,7 @@ class NeuroRetriever:
         least, wanted_nodes = checked_score(min_score), filter_of(filters)
         if not queries:
             return []
-        apart = [with_questions(query) if self._apart else [query] for query in queries]
-        given = list(chain.from_iterable(apart))
+        given, sizes = each_question(queries) if self._apart else (queries, [1] * len(queries))
         queries = [ends_of(query, _MAX_QUERY_CHARS) for query in given]
         store = self._store if then is None else self._store.as_of(then)
         canvas = self._canvas(filters, present) if as_of is None else {}
@@ -218,8 +217,7 @@ class NeuroRetriever:
             memories = memories_of(store, view, found, least)
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
-        each_recall = iter([self._recall(*each, share) for each in zip(asked, found, memories, strict=True)])
-        recalls = [alternated(list(islice(each_recall, len(texts))), wanted) for texts in apart]
+        recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else _without(store.view(filters=wanted_nodes), left_out)
         owner = ScopeFilter(filters.get("user_id"), filters.get("agent_id"))
         views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner)))
