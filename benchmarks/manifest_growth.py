@@ -148,7 +148,7 @@ def _other_seeds(graph: Any, weights: list[float]) -> Iterator[list[int]]:  # no
 
 
 def main() -> None:
-    """Measure what the command line names."""
+    """Run the measurements that the command line asks for."""
     parser = dataset_parser(__doc__, optional=True)
     parser.add_argument("--nodes", type=int, default=10_000, help="planted memories, without a data set")
     arguments = parser.parse_args()

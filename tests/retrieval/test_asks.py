@@ -82,6 +82,11 @@ def test_questions_are_parts_of_the_text(text: str) -> None:
     assert all(question in text for question in questions)
 
 
+@pytest.mark.parametrize("text", ["“" * 9_000 + "? ?", "What is it now? Who is it then? " * 10_000])
+def test_unusual_texts_are_split_without_delay(text: str) -> None:
+    assert with_questions(text) == [text]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not NOTES_SCORER.exists(), reason=f"there is no scoring program at {NOTES_SCORER}")
 def test_the_scorer_of_notes_runs() -> None:

@@ -73,7 +73,7 @@ def _ids(value: Any) -> Iterator[str]:  # noqa: ANN401 - a JSON value
 
 
 def _lines(ask: Callable[[], str]) -> Iterator[str]:
-    """Yield what is typed until the end of the input; an interrupt discards a text."""
+    """Yield the texts that are typed, until the input ends; an interrupt discards the present one."""
     while True:
         try:
             if text := ask().strip():

@@ -52,7 +52,7 @@ class _Entry:
 
 
 def _attempt(work: Callable[..., None], *given: object) -> None:
-    """Do work of which nobody awaits the end."""
+    """Do work in the background, and log its failure."""
     try:
         work(*given)
     except NeurogatedError as error:

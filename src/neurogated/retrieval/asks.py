@@ -22,7 +22,9 @@ _MOST = 4
 """Questions of a text that are searched for, the first ones."""
 _FEWEST_KEYWORDS, _FEWEST_WORDS = 2, 4
 """A question with fewer of both, such as "Is that right?", asks nothing of its own."""
-_QUOTED = re.compile('"[^"]*"|“[^”]*”|„[^“]*“|«[^»]*»|「[^」]*」')
+_QUOTED = re.compile('"[^"]*"|“[^“”]*”|„[^„“]*“|«[^«»]*»|「[^「」]*」')
+_LONGEST = 10_000
+"""Characters; a longer text is searched for as a whole only."""
 
 
 def each_question(texts: Sequence[str]) -> tuple[list[str], list[int]]:
@@ -38,8 +40,8 @@ def merged(recalls: Iterable[Recall], sizes: Sequence[int], most: int) -> list[R
 
 
 def with_questions(text: str) -> list[str]:
-    """Return a text and the questions in it, or the text alone if it asks fewer than two."""
-    if sum(map(text.count, _MARKS)) < 2:  # noqa: PLR2004 - "several"
+    """Return a text and the questions in it, or the text alone if it asks fewer than two or is very long."""
+    if len(text) > _LONGEST or sum(map(text.count, _MARKS)) < 2:  # noqa: PLR2004 - "several"
         return [text]
     questions = dict.fromkeys(one for one in _unbroken(text) if one.rstrip().endswith(_MARKS) and _asks(one))
     return [text, *islice(questions, _MOST)] if len(questions) > 1 else [text]

@@ -153,7 +153,7 @@ class Tools:
         for one in ids:
             self.get(one)
         learned = self._memory.learning.feedback(ids, outcome, user_id=self.owner.user_id)
-        return f"learned from {len(ids) - len(learned.gone)} memories"
+        return f"changed {int(learned)} connections"
 
     def context(
         self,
