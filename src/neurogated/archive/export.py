@@ -15,7 +15,6 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from neurogated.archive.lines import delta_to_json, line_of
 from neurogated.archive.manifest import (
     JOURNAL,
     MANIFEST,
@@ -30,6 +29,7 @@ from neurogated.archive.manifest import (
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.delta import Access, GraphDelta, JournalEntry, PendingTask
+from neurogated.core.delta_json import delta_to_json, line_of
 from neurogated.core.durable import sync_folder
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import ACCESSED, MemoryNode

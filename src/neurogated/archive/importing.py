@@ -12,7 +12,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.archive.lines import delta_from_json
 from neurogated.archive.manifest import (
     JOURNAL,
     VECTORS,
@@ -24,6 +23,7 @@ from neurogated.archive.manifest import (
 )
 from neurogated.core.abilities import SupportsErasedHistory, SupportsNamespaces, SupportsTransaction
 from neurogated.core.delta import Owner
+from neurogated.core.delta_json import delta_from_json
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, DatasetError, StorageError
 

@@ -133,3 +133,6 @@ EdgeType.register("DERIVED_FROM", "derived_from", plastic=False, both_ways=False
 EdgeType.register("CONFLICT", "conflict", plastic=False, both_ways=False)
 EdgeType.register("SAME_AS", "same_as", plastic=False, both_ways=False)
 EdgeType.register("ECHO", "echo", plastic=False, both_ways=False)
+
+BUILT_IN_TYPES = frozenset(EdgeType)
+"""The types that every process knows."""

@@ -1,4 +1,4 @@
-"""Conversion of a delta to one line of JSON, and back.
+"""Conversion of a delta to JSON values, and back; exports and `codec` store them.
 
 Times are integer microseconds since 1970 UTC. A number stands for a node's embedding; the caller maps numbers to
 vectors. Empty fields are left out.
@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 
 def line_of(value: Json) -> bytes:
-    """Return `value` as one line of UTF-8, including the newline."""
+    """Return JSON values as one line of UTF-8, including the newline."""
     try:
         return _dump(value, ascii_only=False)
     except UnicodeEncodeError:
