@@ -132,7 +132,7 @@ def test_the_first_memory_of_a_message_has_its_original_whole(memory: NeuroGraph
     contents: list[Any] = [None, "", []]
     for content in contents:
         (name,) = memory.add({"role": "assistant", "content": content, "original": original}, session_id="s")
-        assert (memory.get(name).kind, memory.get(name).metadata["original"]) == ("call", original)
+        assert (memory.get(name).kind, memory.get(name).metadata["original"]) == ("placeholder", original)
 
 
 @pytest.mark.parametrize(

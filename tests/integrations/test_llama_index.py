@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.llama_index import MemoryBlock, MemoryRetriever
+from neurogated.retrieval.neuro_retriever import RecallOptions
 
 QUESTION = "What is the name of my heron?"
 FACT = "The name of my heron is Ada."
@@ -30,6 +31,16 @@ def test_a_retriever_returns_nodes_of_its_user(memory: NeuroGraphMemory) -> None
     assert {"place": "pond", "title": "Birds"}.items() <= found.metadata.items()
     (found,) = asyncio.run(MemoryRetriever(memory, user_id="bob").aretrieve(QUESTION))
     assert "Bo" in found.text
+
+
+def test_a_retriever_scores_between_0_and_1(memory: NeuroGraphMemory) -> None:
+    memory.add([f"The heron {number} stood in the pond on 5 May 2024." for number in range(4)], user_id="ana")
+    question = "The heron 1 stood in the pond on 5 May 2024."
+    options: RecallOptions = {"top_n": 9, "min_score": -9.0}
+    memory.add("Taxes are due.", user_id="ana")
+    assert max(one.score for one in memory.recall(question, user_id="ana", **options)) > 1
+    found = MemoryRetriever(memory, user_id="ana", options=options).retrieve(question)
+    assert all(0 <= one.get_score(raise_error=True) <= 1 for one in found)
 
 
 @pytest.mark.parametrize("session", ["tuesday", None])

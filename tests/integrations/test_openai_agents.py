@@ -71,6 +71,15 @@ def test_items_come_back_as_they_went_in_also_after_reopening(config: MemoryConf
             assert asyncio.run(MemorySession(memory, name, user_id=user).get_items()) == []
 
 
+def test_an_item_without_words_is_not_recalled(memory: NeuroGraphMemory) -> None:
+    asyncio.run(MemorySession(memory, "monday", user_id="ana").add_items(ITEMS))
+    found = memory.recall("reasoning, item_reference", top_n=50, min_score=-1.0, user_id="ana")
+    assert found.memories
+    assert not [one.content for one in found if one.content.startswith("[")]
+    named = memory.recall("reasoning", top_n=50, min_score=-1.0, user_id="ana", kinds=["placeholder"])
+    assert "[reasoning]" in {one.content for one in named}
+
+
 def test_items_are_popped_and_cleared_whole(memory: NeuroGraphMemory) -> None:
     session, other = (MemorySession(memory, "monday", user_id=user) for user in ("ana", "bob"))
     asyncio.run(other.add_items(ITEMS[:1]))

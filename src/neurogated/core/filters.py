@@ -10,7 +10,7 @@ from operator import ge, gt, le, lt
 from typing import Any, Literal, TypedDict
 
 from neurogated.core.model import json_metadata
-from neurogated.core.node_kind import checked_kind
+from neurogated.core.node_kind import PLACEHOLDER, checked_kind
 from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_names, checked_text
@@ -246,6 +246,12 @@ def filter_of(options: FilterOptions) -> Filter:
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
     kinds, tags = () if kinds is None else kinds, () if tags is None else tags
     return Filter(kinds, tags, scope, options.get("where"), only_ids=options.get("only_ids"))
+
+
+def recallable(options: FilterOptions) -> Filter:
+    """Return the filter of a recall for these keyword arguments; it admits placeholders only if `kinds` names them."""
+    found = filter_of(options)
+    return found if found.kinds else replace(found, except_kinds=frozenset({PLACEHOLDER}))
 
 
 def memories_among(options: FilterOptions) -> Filter:

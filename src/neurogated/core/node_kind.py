@@ -13,6 +13,7 @@ _MOST_KINDS = 2**15
 
 DEFAULT_KIND = "episode"
 CALL = "call"
+PLACEHOLDER = "placeholder"
 CLAIM = "claim"
 EVENT = "event"
 FACT = "fact"
@@ -23,6 +24,7 @@ NODE_KINDS: dict[str, str] = {
     DEFAULT_KIND: "something that happened or was read: a text, a passage, a message",
     "turn": "a turn of a conversation",
     CALL: "calls of tools in a conversation, a line each",
+    PLACEHOLDER: "an entry of a conversation without words, stored for its original; recalls leave it out",
     FACT: "a statement with a subject, an attribute and a value",
     CLAIM: "a fact that was read from a memory",
     "conflict": "a contradiction between memories",

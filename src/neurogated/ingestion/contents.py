@@ -8,7 +8,7 @@ from uuid import UUID
 
 from neurogated.core.clock import Moment
 from neurogated.core.model import checked_metadata
-from neurogated.core.node_kind import CALL
+from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Details, Document, Passage, checked_text, read_details
 from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message
@@ -43,7 +43,7 @@ def read_contents(content: Content, details: Details) -> list[Document]:
     """Return a document for each text and message. The details apply to all; values in a message have priority.
 
     Calls of tools are a document of their own, of the kind `call`; beside a text only if the details name no kind. A
-    message that has neither text nor calls gives no document, or one of the kind `call` if it has an `original`.
+    message that has neither text nor calls gives no document, or a `placeholder` if it has an `original`.
 
     Raises:
         InputError: an item is neither text nor message, or is blank; the error has its position.
@@ -84,8 +84,10 @@ def _read(item: object, given: Mapping[str, Any]) -> Iterator[tuple[Passage, dic
     if not is_blank or not (aside or item.get("content") in (None, [])):
         yield Passage(said.text, metadata, speaker=name or None, role=said.role or None, aside=aside), own
         aside = {}
-    calls = said.calls or (f"[{item.get('type', said.role)}]" if is_blank and original is not None else "")
-    if calls and (is_blank or "kind" not in own):
+    if said.calls and (is_blank or "kind" not in own):
         if "id" in own and not is_blank:
             own["id"] = f"{own['id']}#call"
-        yield Passage(calls, metadata, role=said.role or None, aside=aside), {"kind": CALL, **own}
+        yield Passage(said.calls, metadata, role=said.role or None, aside=aside), {"kind": CALL, **own}
+    elif is_blank and original is not None:
+        name = f"[{item.get('type', said.role)}]"
+        yield Passage(name, metadata, role=said.role or None, aside=aside), {"kind": PLACEHOLDER, **own}

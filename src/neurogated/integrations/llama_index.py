@@ -88,4 +88,5 @@ def _message(message: ChatMessage) -> dict[str, Any]:
 
 def _node(memory: RecalledMemory) -> NodeWithScore:
     node = TextNode(id_=memory.id, text=memory.content, metadata=details_of(memory))
-    return NodeWithScore(node=node, score=memory.score)
+    # LlamaIndex's cutoffs and fusions expect scores between 0 and 1.
+    return NodeWithScore(node=node, score=min(max(memory.score, 0.0), 1.0))

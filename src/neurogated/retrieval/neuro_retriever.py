@@ -21,7 +21,7 @@ from neurogated.core.claims import QuestionReader
 from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
-from neurogated.core.filters import Filter, FilterOptions, filter_of
+from neurogated.core.filters import Filter, FilterOptions, recallable
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
@@ -187,7 +187,7 @@ class NeuroRetriever:
             raise InputError(f"top_n is {top_n}, but must be at least 1")
         then, held = checked_version(as_of), checked_moment("valid_at", valid_at)
         present = to_micros(checked_moment("now", now) or self._clock())
-        least, wanted_nodes = checked_score(min_score), filter_of(filters)
+        least, wanted_nodes = checked_score(min_score), recallable(filters)
         if not queries:
             return []
         given, sizes = each_question(queries) if self._apart else (queries, [1] * len(queries))
