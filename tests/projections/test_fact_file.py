@@ -2,7 +2,6 @@
 
 import sqlite3
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -27,16 +26,15 @@ def values(file: Path) -> list[str]:
 
 @pytest.mark.parametrize("hold", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
 def test_a_program_that_holds_the_file_delays_no_write(config: MemoryConfig, file: Path, hold: str) -> None:
-    with NeuroGraphMemory(config) as memory:
+    # A write that waited for the file would wait for ten minutes.
+    with NeuroGraphMemory(config.replace(metabolism={"server_seconds": 600})) as memory:
         ids = [memory.facts.add("Ana", "pet", name) for name in ("a heron", "a cat")]
         other = sqlite3.connect(file, isolation_level=None)
         other.execute(hold)
-        begin = time.perf_counter()
         for number in range(5):
             memory.facts.add("Ana", f"number {number}", number)
         memory.delete(ids[0])
         memory.update(ids[1], importance=0.9)
-        assert time.perf_counter() - begin < 2.0
         other.execute("ROLLBACK")
         other.close()
         memory.facts.catch_up()

@@ -18,7 +18,7 @@ __all__ = ["CHROMIUM", "DRIVER", "HOW", "Reader", "needs_browser"]
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 HOW = "no browser: apt-get install -y chromium chromium-driver"
-PATIENCE, POLL = 20, 0.05
+PATIENCE, POLL = 60, 0.05
 
 T = TypeVar("T")
 

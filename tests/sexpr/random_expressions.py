@@ -31,6 +31,7 @@ _FITTING = {
     "unit": st.sampled_from(["0", "0.5", "1", "2"]),
     "days": st.sampled_from(["0.5", "30", "0"]),
     "count": st.sampled_from(["1", "5", "100", "0"]),
+    "tokens": st.sampled_from(["1", "100", "0"]),
     "steps": st.sampled_from(["1", "3", "10", "11"]),
     "duration": st.sampled_from(['"30d"', '"12h 45m"', '"500ms"', '"soon"']),
     "outcome": st.sampled_from(['"success"', '"fail"', "0.5", '"maybe"']),

@@ -1,7 +1,5 @@
 """Texts to keywords, in English, Chinese and mixtures."""
 
-import time
-
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
@@ -47,6 +45,4 @@ def test_any_string_gives_keywords_without_blanks(text: str) -> None:
     "text", ["\ud800 lone", "a\0b", "(" * MEGABYTE, "x" * MEGABYTE, "'" * MEGABYTE, "的" * MEGABYTE]
 )
 def test_hostile_strings_do_no_harm(text: str) -> None:
-    start = time.process_time()
     assert isinstance(split_keywords(text), list)
-    assert time.process_time() - start < 5

@@ -85,8 +85,8 @@ class Compare(Condition):
 
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata fulfils the condition."""
-        found: Any = metadata
-        for name in self.path:
+        found = metadata.get(self.path[0], _MISSING)
+        for name in self.path[1:]:
             found = found.get(name, _MISSING) if isinstance(found, Mapping) else _MISSING
         if found is _MISSING or self.operator == "exists":
             return found is not _MISSING

@@ -55,7 +55,7 @@ def _operation(name: str, parameters: str, summary: str, example: str, **default
 _ALL = (
     _operation(
         "remember",
-        "text type:text importance:unit ttl:duration tags:texts",
+        "text:document type:text importance:unit ttl:duration tags:texts",
         "!store a text and return its id, or the ids of its chunks. A type that is a kind of memory becomes its kind,"
         " another one is metadata",
         '(remember "test" "event" 0.5 "7d" (list "test"))',
@@ -142,7 +142,7 @@ _ALL = (
     ),
     _operation(
         "context",
-        "task:text tokens:count",
+        "task:text tokens",
         "return memories as text for a prompt",
         '(context "Plan the trip" 500)',
         tokens=2000,

@@ -15,7 +15,15 @@ from neurogated.sexpr.reader import Atom, Expression, Form, Symbol
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[smhdw])", re.ASCII)
 _OUTCOMES = {"success": 1.0, "fail": -1.0}
-_LARGEST = 100_000
+# The limits of what an expression may cost: questions and conditions take time proportional to their lengths.
+_MOST_DAYS = 100_000
+_MOST_RESULTS = 1_000
+_MOST_TOKENS = 100_000
+_MOST_STEPS = 10
+_MOST_TEXTS = 1_000
+_LONGEST_TEXT = 10_000
+_LONGEST_DOCUMENT = 200_000
+_LARGEST_CONDITION = 500
 EDGE_TYPES: Mapping[str, EdgeType] = {word: EdgeType(word) for word in ("temporal", "causal", "semantic")}
 """Relations that name a type of edges. Others are words on an ASSOC edge."""
 # Conditions are read recursively.
@@ -40,23 +48,25 @@ class Type(NamedTuple):
     """Returns the value of an expression; raises InputError."""
 
 
-def _text(given: Expression) -> str:
-    if isinstance(given, Atom) and isinstance(given.value, str) and not isinstance(given.value, Symbol):
-        return given.value
-    raise InputError("this must be a text in double quotes")
+def _text(given: Expression, longest: int = _LONGEST_TEXT) -> str:
+    if not isinstance(given, Atom) or not isinstance(given.value, str) or isinstance(given.value, Symbol):
+        raise InputError("this must be a text in double quotes")
+    if len(given.value) > longest:
+        raise InputError(f"this text has {len(given.value):,} characters, but must have at most {longest:,}")
+    return given.value
 
 
 def _number(given: Expression, least: float, most: float) -> float:
     value = given.value if isinstance(given, Atom) else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise InputError(f"this must be a number from {least:g} to {most:g}")
+        raise InputError(f"this must be a number from {least:g} to {most:,}")
     return float(value)
 
 
 def _count(given: Expression, most: int) -> int:
     value = _number(given, 1, most)
     if value != int(value):
-        raise InputError(f"this must be a whole number from 1 to {most}")
+        raise InputError(f"this must be a whole number from 1 to {most:,}")
     return int(value)
 
 
@@ -68,6 +78,8 @@ def _texts(given: Expression) -> list[str]:
         if not items or items[0] != Atom(Symbol("list")):
             raise InputError('this must be texts, as in (list "a" "b") or \'("a" "b")')
         items = items[1:]
+    if len(items) > _MOST_TEXTS:
+        raise InputError(f"this list has {len(items):,} texts, but must have at most {_MOST_TEXTS:,}")
     return list(map(_text, items))
 
 
@@ -107,6 +119,16 @@ def _words(given: Expression) -> tuple[str, *tuple[Expression, ...]] | tuple[()]
     return ()
 
 
+def _whole_condition(given: Expression) -> Condition:
+    waiting, size = [given], 0
+    while waiting:
+        one, size = waiting.pop(), size + 1
+        waiting += one.items if isinstance(one, Form) else ()
+    if size > _LARGEST_CONDITION:
+        raise InputError(f"this condition has {size:,} forms and values, but must have at most {_LARGEST_CONDITION}")
+    return _condition(given)
+
+
 def _condition(given: Expression, depth: int = 0) -> Condition:
     if depth == _DEEPEST_CONDITION:
         raise InputError(f"conditions are nested more than {_DEEPEST_CONDITION} deep")
@@ -136,18 +158,22 @@ def _constant(given: Expression) -> object:
 
 
 TYPES = {
-    "text": Type("a text", _text),
+    "document": Type(
+        f"a text of at most {_LONGEST_DOCUMENT:,} characters", lambda given: _text(given, _LONGEST_DOCUMENT)
+    ),
+    "text": Type(f"a text of at most {_LONGEST_TEXT:,} characters", _text),
     "id": Type("the id of a memory", _text),
     "ids": Type('ids, as in (list "a" "b") or \'("a" "b")', _texts),
     "texts": Type('texts, as in (list "a" "b") or \'("a" "b")', _texts),
     "unit": Type("a number, 0 to 1", lambda given: _number(given, 0, 1)),
-    "days": Type("days, more than 0", lambda given: _number(given, 0.001, _LARGEST)),
-    "count": Type(f"a whole number, 1 to {_LARGEST}", lambda given: _count(given, _LARGEST)),
-    "steps": Type("a whole number, 1 to 10", lambda given: _count(given, 10)),
+    "days": Type("days, more than 0", lambda given: _number(given, 0.001, _MOST_DAYS)),
+    "count": Type(f"a whole number, 1 to {_MOST_RESULTS:,}", lambda given: _count(given, _MOST_RESULTS)),
+    "tokens": Type(f"a whole number, 1 to {_MOST_TOKENS:,}", lambda given: _count(given, _MOST_TOKENS)),
+    "steps": Type(f"a whole number, 1 to {_MOST_STEPS}", lambda given: _count(given, _MOST_STEPS)),
     "duration": Type('a duration, as in "30d" or "12h 45m"', _duration),
     "outcome": Type('"success", "fail", or a number from -1 to 1', _outcome),
     "relation": Type("words; temporal, causal and semantic name SEQ, CAUSE and SIM edges", _text),
     "status": Type('"open", "resolved" or "all"', _status),
-    "condition": Type('a condition on metadata, as in (and (= "city" "Lyon") (> "year" 2020))', _condition),
+    "condition": Type('a condition on metadata, as in (and (= "city" "Lyon") (> "year" 2020))', _whole_condition),
 }
 """By name, as `Parameter.type` has them."""
