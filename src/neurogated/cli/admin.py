@@ -179,8 +179,8 @@ def _import_from(flags: Flags, source: str, file: str) -> int:
 def migrate(flags: Flags) -> None:
     config = flags.memory_config()
     texts = change_model(config)
-    told = f"{counted(texts, 'texts')} embedded with" if texts else "the memory has vectors already of"
-    flags.emit({"texts": texts}, f"{told} {config.embedding_name}")
+    line = f"{counted(texts, 'texts')} embedded with" if texts else "the memory has vectors already of"
+    flags.emit({"texts": texts}, f"{line} {config.embedding_name}")
 
 
 def _manifest_json(manifest: ExportManifest) -> dict[str, Any]:

@@ -49,8 +49,8 @@ def _fact_line(fact: Fact) -> str:
     held = [f"{word} {day:%Y-%m-%d}" for word, day in (("from", fact.valid_from), ("to", fact.valid_to)) if day]
     sources = [f"from {counted(len(fact.sources), 'memories')}"] if fact.sources else []
     about = ", ".join([*held, *sources])
-    told = f"{fact.subject} {fact.attribute}: {'not ' * fact.is_denied}{fact.value}"
-    return f"{fact.id}\n    {told}" + (f"  ({about})" if about else "")
+    line = f"{fact.subject} {fact.attribute}: {'not ' * fact.is_denied}{fact.value}"
+    return f"{fact.id}\n    {line}" + (f"  ({about})" if about else "")
 
 
 def _fact_json(fact: Fact) -> dict[str, Any]:
@@ -134,5 +134,5 @@ def separate(flags: Flags, node_id: str) -> None:
     with flags.open() as memory:
         others = memory.duplicates.of(node_id)
         was_linked = memory.duplicates.separate(node_id)
-    told = f"separated from {', '.join(others)}" if was_linked else "no other memory says the same; nothing changed"
-    flags.emit({"id": node_id, "separated": was_linked, "from": others if was_linked else []}, told)
+    line = f"separated from {', '.join(others)}" if was_linked else "no other memory says the same; nothing changed"
+    flags.emit({"id": node_id, "separated": was_linked, "from": others if was_linked else []}, line)

@@ -79,8 +79,8 @@ def index(flags: Flags, *, resume: bool) -> None:
         judged = sum(done for one in memories for done, _ in [one.learning.resume()]) if resume else 0
         stats = [one.admin.stats() for one in memories]
     counts = {name: sum(int(one[name]) for one in stats) for name in ("nodes", "pending")}
-    told = f"{counted(counts['nodes'], 'nodes')}, {judged} judged, {counts['pending']} pending"
-    flags.emit({**counts, "judged": judged}, told)
+    line = f"{counted(counts['nodes'], 'nodes')}, {judged} judged, {counts['pending']} pending"
+    flags.emit({**counts, "judged": judged}, line)
 
 
 @click.group("bench", help="Measure on a data set.", no_args_is_help=False)

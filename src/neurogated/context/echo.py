@@ -62,12 +62,12 @@ def _says(memory: MemoryNode, sentence: str, message: MemoryNode) -> bool:
     plain = without_frame(sentence)
     are_two = None not in {memory.speaker, message.speaker} and memory.speaker != message.speaker
     wanted = {equal_key(in_one_person(one)) for one in (sentence, plain)}
-    for told in _sentences(memory.content):
-        if equal_key(in_one_person(told)) not in wanted or (
-            are_two and is_about_speaker(plain) and is_about_speaker(told)
+    for own in _sentences(memory.content):
+        if equal_key(in_one_person(own)) not in wanted or (
+            are_two and is_about_speaker(plain) and is_about_speaker(own)
         ):
             continue
-        if _moment(message).date() == _moment(memory).date() or not depends_on_day(find_times(told)):
+        if _moment(message).date() == _moment(memory).date() or not depends_on_day(find_times(own)):
             return True
     return False
 

@@ -22,6 +22,7 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 _NUL = "\0"
 _TURN = "turn"
 _CHUNK_ID = re.compile("#[0-9]+$")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # Joins the parts of the hashed text. Texts must not contain it, so different documents have different hash inputs.
 _SEPARATOR = _NUL
 
@@ -146,6 +147,8 @@ class Document:
         object.__setattr__(self, "id", node_id)
         if node_id is not None and _CHUNK_ID.search(node_id):
             raise InputError(f"the id {node_id!r} ends like the id of a chunk; choose another id")
+        if node_id is not None and _CONTROL.search(node_id):
+            raise InputError(f"the id {node_id!r} has a control character, which not every database stores")
         checked_metadata(self.metadata)
         given_kind(self.kind)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))

@@ -101,18 +101,18 @@ def text_features(text: str) -> dict[str, float]:
     clauses = [one for one in clauses if one.specific] or [one for one in clauses if not one.is_asked] or clauses
     said = [one for one in clauses if not one.is_asked]
     stated = frozenset[str]().union(*(one.keywords for one in said))
-    told = " . ".join(one.text for one in said)
+    statements = " . ".join(one.text for one in said)
     every = " . ".join(one.text for one in clauses)
     words = [token.word for token in tokens_of(every)]
     return {
         "specific": math.log2(1 + min(len(stated - COMMON), _MOST_KEYWORDS)),
         "specific_share": len(stated - COMMON) / (len(stated) + _FEW),
         "questions": 1 - len(said) / max(1, len(clauses)),
-        "own": float(any(token.word in FIRST_PERSON for token in tokens_of(told))),
+        "own": float(any(token.word in FIRST_PERSON for token in tokens_of(statements))),
         "second_person": sum(word in SECOND_PERSON for word in words) / max(_SHORT, len(words)),
         "times": float(bool(find_times(every))),
         "numbers": float(_NUMBER.search(every) is not None),
-        "rule": float(RULE.search(told) is not None),
+        "rule": float(RULE.search(statements) is not None),
     }
 
 

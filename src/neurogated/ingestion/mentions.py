@@ -77,10 +77,10 @@ def text_edges(
     ids = dict.fromkeys((*removed, *(node.id for node in nodes)))
     known = store.get_nodes([node_id for node_id in ids if node_id not in derived], missing_ok=True)
     old = {node.id: node for node in known}
-    told = [node for node in nodes if node.id not in old or _source_of(node) != _source_of(old[node.id])]
-    staying = {node.id for node in nodes} - {node.id for node in told}
+    changed = [node for node in nodes if node.id not in old or _source_of(node) != _source_of(old[node.id])]
+    staying = {node.id for node in nodes} - {node.id for node in changed}
     leaving = dict(by_user(node for node in known if node.id not in staying))
-    coming = dict(by_user(told))
+    coming = dict(by_user(changed))
     new = {node.id for node in nodes if node.id not in old}
     changes = EdgeChanges([], [], [])
     for user_id in dict.fromkeys((*leaving, *coming)):

@@ -124,12 +124,15 @@ class ConflictChecker:
         """Return a delta that queues memories with new texts or owners, and all that a model will read again."""
         if not self._queues:
             return delta
-        told = list(filter(is_message, fresh))
-        stored = self._store.get_nodes([one.id for one in told], missing_ok=True)
+        messages = list(filter(is_message, fresh))
+        stored = self._store.get_nodes([one.id for one in messages], missing_ok=True)
         known = {node.id: (node.content, voice_of(node)) for node in stored}
-        news = {one.id for one in told if known.get(one.id) != (one.content, voice_of(one))}
+        news = {one.id for one in messages if known.get(one.id) != (one.content, voice_of(one))}
         tasks = tuple(
-            PendingTask(kind, (one.id,)) for one in told for kind in self._queues if one.id in news or kind == CLAIMS
+            PendingTask(kind, (one.id,))
+            for one in messages
+            for kind in self._queues
+            if one.id in news or kind == CLAIMS
         )
         settled = tuple(task for task in delta.settled if task not in tasks)
         return replace(delta, queued=(*delta.queued, *tasks), settled=settled) if tasks else delta

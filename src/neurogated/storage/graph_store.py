@@ -300,8 +300,8 @@ class GraphStore(
 
     def history(self) -> list[HistoryEntry]:
         with self.graph.lock:
-            last, told = self.graph.latest().view.sequence, self.graph.log.history()
-        return [entry for entry in told if entry.sequence <= last and (entry.changes or entry.operators)]
+            last, entries = self.graph.latest().view.sequence, self.graph.log.history()
+        return [entry for entry in entries if entry.sequence <= last and (entry.changes or entry.operators)]
 
     def journal(self, after: int = 0) -> Iterator[JournalEntry]:
         self.graph.latest()

@@ -45,8 +45,8 @@ def claims_in(reader: ClaimReader, node: MemoryNode, read: Sequence[Claim] = ())
         node: the memory.
         read: the claims that a model read; if there are any, they replace those of the reader.
     """
-    told = read or reader.read(said_in(node), said_at(node), node.speaker)
-    return [_dated(one, node) for one in told if one.value.strip() and one.slot.subject.strip()]
+    claims = read or reader.read(said_in(node), said_at(node), node.speaker)
+    return [_dated(one, node) for one in claims if one.value.strip() and one.slot.subject.strip()]
 
 
 def _dated(claim: Claim, source: MemoryNode) -> Claim:

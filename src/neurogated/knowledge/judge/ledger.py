@@ -98,16 +98,18 @@ class ClaimLedger:
 
     def update(self, fresh: Sequence[MemoryNode]) -> list[Mate]:
         """Remove the claims that no memory makes any more; return those that another memory still makes."""
-        told = {node.id: node for node in fresh}
-        known = [one for one in claims_of(self._view, [*self._removed, *told]) if one not in self._removed]
+        fresh_by_id = {node.id: node for node in fresh}
+        known = [one for one in claims_of(self._view, [*self._removed, *fresh_by_id]) if one not in self._removed]
         kept = []
         for claim in self._store.get_nodes(known) if known else ():
             there = [name for name in self.sources_of(claim.id) if name not in self._removed]
-            staying = [name for name in there if name not in told or self._match(claim, told[name]) is not None]
+            staying = [
+                name for name in there if name not in fresh_by_id or self._match(claim, fresh_by_id[name]) is not None
+            ]
             self._sources[claim.id] = staying
             self.parted += [EdgeKey(claim.id, name, EdgeType.DERIVED_FROM) for name in there if name not in staying]
             if staying:
-                kept.append(self._put(self._retold(claim)))
+                kept.append(self._put(self._retaken(claim)))
                 if _times(kept[-1].claim) != _times(claim_of(claim)):
                     self.moved[claim.id] = None
             else:
@@ -128,7 +130,7 @@ class ClaimLedger:
         self.edges[edge.key] = edge
         if standing is None:
             return self._put(new.node), others
-        return self._put(self._retold(standing.node, claim.change or standing.claim.change)), others
+        return self._put(self._retaken(standing.node, claim.change or standing.claim.change)), others
 
     def mates(self, mate: Mate) -> list[Mate]:
         """Return the claims and stated facts that a claim may meet, in order of time."""
@@ -162,7 +164,7 @@ class ClaimLedger:
             return False
         return not any(meets(one.claim, new.claim) for one in mates if new.at <= one.at < other.at)
 
-    def _retold(self, claim: MemoryNode, change: Change | None = None) -> MemoryNode:
+    def _retaken(self, claim: MemoryNode, change: Change | None = None) -> MemoryNode:
         """Return a claim in the words and with the times of the first of its memories."""
         names = self._sources[claim.id]
         stored = self._store.get_nodes([name for name in names if name not in self._written], missing_ok=True)
@@ -170,9 +172,9 @@ class ClaimLedger:
         known = claim_of(claim)
         # The words of a memory that is gone go with it.
         kept = known if known.quote in said_in(sources[0]) else replace(known, quote="")
-        told = self._match(claim, sources[0]) or kept
-        node = claim_node(replace(told, change=change or told.change), sources[0])
-        speakers = [other_speaker(told.slot.subject, source) for source in sources]
+        found = self._match(claim, sources[0]) or kept
+        node = claim_node(replace(found, change=change or found.change), sources[0])
+        speakers = [other_speaker(found.slot.subject, source) for source in sources]
         metadata = {**node.metadata, "speaker": None if None in speakers else speakers[0]}
         return node.changed(id=claim.id, expires_at=latest_expiry(sources), metadata=metadata)
 

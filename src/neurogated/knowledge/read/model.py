@@ -81,11 +81,11 @@ class ClaimEnquiry:
         lines = (json.dumps(_shown(number, one.node), ensure_ascii=False) for number, one in enumerate(questions, 1))
         messages = self._prompts.render("claims", attributes=", ".join(attributes()), messages="\n".join(lines))
         answer = self._model.infer_json(messages, self._prompts.schema("claims"))
-        told = defaultdict[int, list[dict[str, Any]]](list)
+        by_message = defaultdict[int, list[dict[str, Any]]](list)
         for entry in answer["claims"]:
-            told[entry["message"]].append(entry)
+            by_message[entry["message"]].append(entry)
         return [
-            list(filter(None, (_claim(entry, one.node) for entry in told[number][:_CLAIMS])))
+            list(filter(None, (_claim(entry, one.node) for entry in by_message[number][:_CLAIMS])))
             for number, one in enumerate(questions, 1)
         ]
 
