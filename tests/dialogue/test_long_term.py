@@ -12,7 +12,7 @@ from neurogated.dialogue.long_term import (
     Trait,
     asked_dimensions,
     dimensions,
-    learned_records,
+    lessons_of,
     own_trait,
     profile_of,
     standing_knowledge,
@@ -34,7 +34,7 @@ def _learned(page: str, text: str, day: int = 0) -> list[Learned]:
 def _known(*said: list[Learned]) -> dict[str, Record]:
     known: dict[str, Record] = {}
     for learned in said:
-        known.update(learned_records(known, learned, JUDGE))
+        known.update(lessons_of(known, learned, JUDGE).changed)
     return known
 
 
@@ -77,7 +77,7 @@ def test_learning_the_same_page_again_changes_nothing() -> None:
     told = _learned("1", "I live in Lyon. I like tea. My dog is called Rex.")
     known = _known(told)
     assert known
-    assert learned_records(known, told, JUDGE) == {}
+    assert lessons_of(known, told, JUDGE).changed == {}
 
 
 def test_a_guess_does_not_replace_what_is_sure() -> None:
@@ -112,7 +112,7 @@ def test_what_the_user_erased_counts_only_from_later_pages() -> None:
 
 def test_what_the_assistant_says_of_itself_is_knowledge_of_the_assistant() -> None:
     claims: list[Claim] = list(READER.read("The capital of France is Paris.", NOW, ASSISTANT))
-    known = learned_records({}, [Learned(claim, "1") for claim in claims], JUDGE)
+    known = lessons_of({}, [Learned(claim, "1") for claim in claims], JUDGE).changed
     assert [one["fact"] for one in known.values()] == ["France capital: Paris"]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated.dialogue.layout import escaped
-from neurogated.dialogue.mid_term import Segment, Topics, dormant
+from neurogated.dialogue.mid_term import Segment, Topics, decoded, dormant, encoded
 from neurogated.dialogue.model import DialogueSettings, settings_of
 from neurogated.errors import ConfigError
 from neurogated.text.keywords import split_keywords
@@ -103,13 +103,17 @@ def test_a_page_joins_the_segment_with_the_highest_cosine_plus_jaccard(
     assert topics.nearest(unit(seed), words, 0.6) == _slow_nearest(list(segments.values()), unit(seed), words, 0.6)
 
 
-def test_a_segment_is_read_as_it_was_written() -> None:
+def test_a_page_counts_once_in_a_segment() -> None:
     segment = _segment("a", "a", "b", vector=(0.6, 0.8), words=("tea", "Lyon"), at=7.0)
-    read = Segment.of("a", segment.record())
-    for key in "aba":
-        read.place(key, ("tea", "Lyon"), is_learned=False)
-    assert (read.summary, read.keywords, read.last) == (segment.summary, segment.keywords, 7.0)
-    assert np.allclose(read.total, segment.total, atol=1e-3)
+    keywords, total = segment.keywords.copy(), segment.total
+    segment.add("b", np.array((0.6, 0.8), np.float32), ("tea",), "", 8.0)
+    assert (segment.keywords, segment.last) == (keywords, 7.0)
+    assert np.array_equal(segment.total, total)
+
+
+def test_a_vector_is_read_as_it_was_written() -> None:
+    vector = np.array((0.6, -0.8, 0.0), np.float32)
+    assert np.allclose(decoded(encoded(vector)), vector, atol=1e-3)
 
 
 @given(st.lists(st.text(min_size=1), unique=True, max_size=20))

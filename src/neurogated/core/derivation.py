@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.conflicts import as_given
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryNode
-from neurogated.core.node_kind import CLAIM
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.node_kind import CLAIM, ITEM
 from neurogated.core.view import GraphView, Rows
 
 _BASIS = (
@@ -26,9 +27,9 @@ def derived_rows(view: GraphView) -> Rows:
 
 
 def source_rows(view: GraphView) -> Rows:
-    """Return the rows of the nodes from which memories were derived, ascending."""
+    """Return the rows of the nodes from which memories were derived, not only claims and items, ascending."""
     edges = _derivations(view)
-    edges = edges[~_are_claims(view, view.edge_source[edges].astype(np.int64))]
+    edges = edges[~_are(view, view.edge_source[edges].astype(np.int64), (CLAIM, ITEM))]
     return np.unique(view.edge_target[edges]).astype(np.int64)
 
 
@@ -43,7 +44,7 @@ def derived_from(view: GraphView, node_ids: Iterable[str]) -> list[str]:
         arcs = view.arcs(frontier, EdgeType.DERIVED_FROM, inwards=True)
         frontier = np.setdiff1d(arcs.target, known)
         known, found = np.union1d(known, frontier), np.union1d(found, frontier)
-    return [view.ids[row] for row in found[~_are_claims(view, found)].tolist()]
+    return [view.ids[row] for row in found[~_are(view, found, (CLAIM,))].tolist()]
 
 
 def claims_of(view: GraphView, node_ids: Iterable[str]) -> list[str]:
@@ -52,7 +53,7 @@ def claims_of(view: GraphView, node_ids: Iterable[str]) -> list[str]:
     if not rows.size or CLAIM not in view.kinds:
         return []
     found = np.unique(view.arcs(rows, EdgeType.DERIVED_FROM, inwards=True).target)
-    return [view.ids[row] for row in found[_are_claims(view, found)].tolist()]
+    return [view.ids[row] for row in found[_are(view, found, (CLAIM,))].tolist()]
 
 
 def sources_of(view: GraphView, node_ids: Iterable[str]) -> dict[str, list[str]]:
@@ -65,10 +66,27 @@ def sources_of(view: GraphView, node_ids: Iterable[str]) -> dict[str, list[str]]
     return found
 
 
-def _are_claims(view: GraphView, rows: Rows) -> NDArray[np.bool_]:
-    code = view.kinds.index(CLAIM) if CLAIM in view.kinds else -1
-    found: NDArray[np.bool_] = view.kind.take(rows) == code
-    return found
+class Derivations(NamedTuple):
+    """Changes of DERIVED_FROM edges."""
+
+    put: tuple[MemoryEdge, ...]
+    removed: tuple[EdgeKey, ...]
+
+
+def derivations(view: GraphView, derived: Mapping[str, Collection[str]], at: datetime) -> Derivations:
+    """Return the changes that give nodes, by their ids, these sources and no others."""
+    known = sources_of(view, derived)
+    new = [(name, one) for name, ids in derived.items() for one in ids if one not in known.get(name, ())]
+    old = [(name, one) for name, ids in known.items() for one in ids if one not in derived[name]]
+    return Derivations(
+        tuple(MemoryEdge(*ends, EdgeType.DERIVED_FROM, created_at=at) for ends in new),
+        tuple(EdgeKey(*ends, EdgeType.DERIVED_FROM) for ends in old),
+    )
+
+
+def _are(view: GraphView, rows: Rows, kinds: Collection[str]) -> NDArray[np.bool_]:
+    codes = [code for code, kind in enumerate(view.kinds) if kind in kinds]
+    return np.isin(view.kind.take(rows), codes)
 
 
 def _derivations(view: GraphView) -> Rows:

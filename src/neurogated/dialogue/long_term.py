@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from neurogated.core.claims import Change, Claim, ClaimJudge, Slot
 from neurogated.core.judgements import RelationKind
-from neurogated.dialogue.model import Record
+from neurogated.dialogue.model import BY_USER, KNOWLEDGE, PAGE, PROFILE, SEGMENT, TRAIT, VISITS, Record, pages_of
 from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -22,8 +22,6 @@ _EVIDENCE = 8
 """Most pages that an entry names as its evidence."""
 _VALUES = 3
 """Most values of an interest."""
-BY_USER = "user"
-"""The origin of a trait that the user has set."""
 
 
 class Dimension(NamedTuple):
@@ -90,25 +88,41 @@ class Trait(NamedTuple):
         return {**self._asdict(), "said": self.said.isoformat()}
 
 
-def learned_records(known: Mapping[str, Record], learned: Iterable[Learned], judge: ClaimJudge) -> dict[str, Record]:
+class Lessons(NamedTuple):
+    """What pages teach of one kind of knowledge."""
+
+    changed: dict[str, Record]
+    repeated: defaultdict[str, set[str]]
+    """By page, the pages whose entries it repeats."""
+
+
+def lessons_of(known: Mapping[str, Record], learned: Iterable[Learned], judge: ClaimJudge) -> Lessons:
     """Return the records of one kind of knowledge that change by what was learned.
 
     A claim that says the same adds its page to the evidence. One that ends an earlier claim writes when that one ended.
     Learning the same again changes nothing.
     """
     changed: dict[str, Record] = {}
+    repeated = defaultdict[str, set[str]](set)
     by_slot: defaultdict[Slot, dict[str, Record]] = defaultdict(dict)
     for key, record in known.items():
         by_slot[_slot(record)][key] = record
     for claim, page in learned:
         standing = by_slot[_folded(claim.slot)]
         key = compute_mdhash_id("\0".join((*claim.slot, claim.value, str(claim.is_denied), page)), "fact-")
-        if key in standing or _is_repeated(standing, changed, claim, page, judge):
+        if key in standing:
+            continue
+        if (same := _repeated(standing, claim, judge)) is not None:
+            first, *others = standing[same]["evidence"]
+            repeated[page].add(first)
+            if page not in {first, *others}:
+                evidence = [first, *[*others, page][1 - _EVIDENCE :]]
+                standing[same] = changed[same] = {**standing[same], "evidence": evidence}
             continue
         for other, record in _ended_by(standing, claim, judge):
             standing[other] = changed[other] = {**record, "until": _iso(claim.said), "ended_by": key}
         standing[key] = changed[key] = _record(claim, page)
-    return changed
+    return Lessons(changed, repeated)
 
 
 def standing_knowledge(known: Mapping[str, Record], capacity: int) -> list[Record]:
@@ -142,7 +156,8 @@ def profile_of(traits: Mapping[str, Record], allowed: Mapping[str, Dimension]) -
         values = list(dict.fromkeys(one["value"] for one in rest))
         chosen = values[: _VALUES if allowed[name].group == "interests" else 1]
         if chosen:
-            pages = [one["page"] for one in rest if one["value"] in chosen]
+            pages = [next(one["page"] for one in rest if one["value"] == value) for value in chosen]
+            pages += [one["page"] for one in rest if one["value"] in chosen]
             best = {"confidence": rest[0]["confidence"], "evidence": list(dict.fromkeys(pages))[:_EVIDENCE]}
             found[name] = {"value": "; ".join(chosen), **best}
     return found
@@ -160,17 +175,48 @@ def own_trait(dimension: str, value: str, now: datetime) -> tuple[str, Record]:
     return f"{BY_USER}-{dimension}", Trait(dimension, value, 1.0, BY_USER, now).record()
 
 
-def _is_repeated(
-    standing: dict[str, Record], changed: dict[str, Record], claim: Claim, page: str, judge: ClaimJudge
-) -> bool:
-    """Return whether an entry that holds says the same; add the page to its evidence."""
-    for key, record in standing.items():
-        if record.get("until") is None and judge.compare(_claim(record), claim).kind is RelationKind.DUPLICATE:
-            if page not in record["evidence"]:
-                evidence = [*record["evidence"], page][-_EVIDENCE:]
-                standing[key] = changed[key] = {**record, "evidence": evidence}
-            return True
-    return False
+def leftovers(
+    known: Mapping[str, dict[str, Record]], pages: Collection[str], allowed: Mapping[str, Dimension]
+) -> dict[tuple[str, str], Record | None]:
+    """Return the changes of a user's records that make up for pages that are gone.
+
+    Records that repeat their words are deleted. Entries of knowledge lose them as evidence, and hold if one of them
+    ended them. Segments and visits of segments without pages are deleted, and the profile is made of what is left.
+
+    Args:
+        known: the records by kind and key; they change, too.
+        pages: the keys of the pages that exist.
+        allowed: the dimensions of profiles.
+    """
+    changes: dict[tuple[str, str], Record | None] = {
+        (kind, key): None
+        for kind, records in known.items()
+        for key, record in records.items()
+        if not set(pages_of(kind, key, record)).issubset(pages)
+    }
+    segments = {one["segment"] for key, one in known[PAGE].items() if (PAGE, key) not in changes}
+    changes |= {(SEGMENT, key): None for key in known[SEGMENT].keys() - segments}
+    changes |= {(VISITS, key): None for key, one in known[VISITS].items() if one["segment"] not in segments}
+    for kind, key in changes:
+        del known[kind][key]
+    for kind in KNOWLEDGE:
+        entries = known[kind]
+        for key, record in entries.items():
+            now = {**record, "evidence": [page for page in record["evidence"] if page in pages]}
+            if record.get("ended_by", key) not in entries:
+                del now["until"], now["ended_by"]
+            if now != record:
+                changes[kind, key] = entries[key] = now
+    if known[TRAIT] and not known[PROFILE]:
+        changes[PROFILE, PROFILE] = known[PROFILE][PROFILE] = profile_of(known[TRAIT], allowed)
+    return changes
+
+
+def _repeated(standing: Mapping[str, Record], claim: Claim, judge: ClaimJudge) -> str | None:
+    """Return the key of an entry that holds and says the same."""
+    holding = ((key, record) for key, record in standing.items() if record.get("until") is None)
+    same = (key for key, record in holding if judge.compare(_claim(record), claim).kind is RelationKind.DUPLICATE)
+    return next(same, None)
 
 
 def _ended_by(standing: Mapping[str, Record], claim: Claim, judge: ClaimJudge) -> Iterator[tuple[str, Record]]:

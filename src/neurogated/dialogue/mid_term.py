@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.dialogue.model import DialogueSettings, Record
+from neurogated.dialogue.model import DialogueSettings
 from neurogated.text.keywords import split_keywords
 
 _KEYWORDS = 20
@@ -36,6 +36,8 @@ class Segment:
     """The number of searches that found it, by instance of the memory."""
     settled: int = 0
     """The number of visits before its last consolidation."""
+    has_gaps: bool = False
+    """Whether knowledge that its pages repeat was deleted with the page that said it first."""
     last: float = 0.0
     """The time of its last page or visit, in seconds since 1970."""
 
@@ -61,33 +63,26 @@ class Segment:
         return settings.alpha * visits + settings.beta * len(self.new_pages) + settings.gamma * recency
 
     def add(self, key: str, vector: NDArray[np.float32], keywords: Iterable[str], summary: str, at: float) -> None:
-        """Add a page. The summary is that of the page nearest to the middle of the segment."""
+        """Add a page; twice is once. The summary is that of the page nearest to the middle of the segment."""
+        if key in self.pages:
+            return
+        self.pages[key] = False
         self.total = self.total + vector
-        self.place(key, keywords, is_learned=False)
+        self.keywords.update(keywords)
         self.last = max(self.last, at)
         fit = float(vector @ self.total) / (float(np.linalg.norm(self.total)) or 1.0)
         if fit > self.fit:
             self.summary, self.fit = summary, fit
 
-    def place(self, key: str, keywords: Iterable[str], *, is_learned: bool) -> None:
-        """Take in a page of the segment, and whether the long-term memory has learned from it; twice is once."""
-        if key not in self.pages:
-            self.keywords.update(keywords)
-        self.pages[key] = is_learned
 
-    def record(self) -> Record:
-        """Return what is stored of it, beside its pages, their keywords and its visits."""
-        vector = base64.b64encode(self.total.astype("<f2").tobytes()).decode()
-        return {
-            "summary": self.summary, "fit": self.fit, "vector": vector, "settled": self.settled, "last": self.last,
-        }  # fmt: skip
+def encoded(vector: NDArray[np.float32]) -> str:
+    """Return a vector as a text for JSON, with 16 bits a number."""
+    return base64.b64encode(vector.astype("<f2").tobytes()).decode()
 
-    @classmethod
-    def of(cls, key: str, record: Record) -> Segment:
-        """Return the segment that a record describes, without its pages, their keywords and its visits."""
-        total = np.frombuffer(base64.b64decode(record["vector"]), "<f2").astype(np.float32)
-        told = {name: record[name] for name in ("summary", "fit", "settled", "last")}
-        return cls(key, total, **told)
+
+def decoded(text: str) -> NDArray[np.float32]:
+    """Return the vector of such a text."""
+    return np.frombuffer(base64.b64decode(text), "<f2").astype(np.float32)
 
 
 class Topics:

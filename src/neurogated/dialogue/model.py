@@ -21,8 +21,10 @@ Record = dict[str, Any]
 PAGE, SEGMENT, VISITS, TRAIT, PROFILE = "page", "segment", "visits", "trait", "profile"
 USER_KNOWLEDGE, ASSISTANT_KNOWLEDGE = "user_knowledge", "assistant_knowledge"
 KNOWLEDGE = (USER_KNOWLEDGE, ASSISTANT_KNOWLEDGE)
-KINDS = (PAGE, SEGMENT, VISITS, TRAIT, PROFILE, *KNOWLEDGE)
-"""Kinds of records."""
+KINDS = (VISITS, SEGMENT, PAGE, TRAIT, PROFILE, *KNOWLEDGE)
+"""Kinds of records in the order to read them: the records that one names are stored with it or before it."""
+BY_USER = "user"
+"""The origin of a trait that the user has set."""
 
 
 class DialogueOptions(TypedDict, total=False):
@@ -115,14 +117,38 @@ class Page:
         return "\n".join(filter(None, (self.user, self.assistant)))
 
 
+def pages_of(kind: str, key: str, record: Record) -> list[str]:
+    """Return the keys of the pages whose words a record repeats; it is deleted with any of them."""
+    if kind == PAGE:
+        found = [key, *filter(None, [record["previous"]])]
+    elif kind == TRAIT:
+        found = [record["page"]]
+    elif kind == PROFILE:
+        found = [page for one in record.values() for page in one["evidence"]]
+    else:
+        found = record["evidence"][:1] if kind in KNOWLEDGE else []
+    return list(dict.fromkeys(page for page in found if page != BY_USER))
+
+
+class News(NamedTuple):
+    """What happened to the pages of a user."""
+
+    pages: Sequence[Page]
+    """New pages, perhaps with some that were known."""
+    mark: Any
+    """Where the next call begins."""
+    is_rewritten: bool = False
+    """Whether known pages, or records that repeat them, were deleted, as far as the store can tell."""
+
+
 class Pages(Protocol):
-    """Stores the pages of users. A page is written once, as a whole, and never changes."""
+    """Stores the pages of users. A page is written once, as a whole."""
 
     def add(self, user_id: str, page: Page) -> None:
         """Store a page; when it returns, the page is durable and searches find it."""
 
-    def after(self, user_id: str, mark: str | None) -> tuple[list[Page], str | None]:
-        """Return the pages that were stored after a mark, perhaps with some before it, and the new mark."""
+    def after(self, user_id: str, mark: Any, known: Collection[str]) -> News:  # noqa: ANN401 - each store has its own
+        """Return what happened after a mark, given the keys of the known pages; from the beginning if it is None."""
 
     def get(self, user_id: str, keys: Collection[str]) -> dict[str, Page]:
         """Return the pages with these keys that exist."""
@@ -130,8 +156,12 @@ class Pages(Protocol):
     def search(self, user_id: str, query: str, limit: int, session_id: str | None) -> list[tuple[str, float]]:
         """Return the keys and scores of the pages that a query recalls, best first."""
 
-    def erase(self, user_id: str) -> None:
-        """Delete all pages of a user."""
+    def erase(self, user_id: str, keys: Collection[str] | None = None) -> None:
+        """Delete the pages of a user with these keys, or all."""
+
+
+Changes = Mapping[tuple[str, str], Record | None]
+"""Records by kind and key; None for one to delete."""
 
 
 class FoundRecord(NamedTuple):
@@ -146,8 +176,12 @@ class FoundRecord(NamedTuple):
 class Records(Protocol):
     """Stores records of users by kind and key."""
 
-    def put(self, user_id: str, values: Mapping[tuple[str, str], Record | None]) -> None:
-        """Store records by kind and key, all in one batch; None deletes one."""
+    def put(self, user_id: str, values: Changes, read: Mapping[str, Page] | None = None) -> None:
+        """Store records by kind and key, all in one batch; None deletes one.
+
+        `read` has the pages that were read for the records, by key. If the store is a graph, it leaves out the records
+        of pages that have changed since, and deletes a record together with its pages.
+        """
 
     def get(self, user_id: str, kind: str, keys: Collection[str]) -> dict[str, Record]:
         """Return the records of a kind with these keys that exist."""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
-from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, PROFILE, USER_KNOWLEDGE, Page, Record
+from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, USER_KNOWLEDGE, Page, Record
 from neurogated.dialogue.updater import Conversation, Parts
 
 SHORT_TERM, MID_TERM = "short_term", "mid_term"
@@ -89,8 +89,7 @@ class Retriever:
         limit = most + parts.settings.short_term_max_capacity
         pages = start(parts.pages.search, conversation.user_id, query, limit, session_id)
         known = start(records.search, conversation.user_id, query, len(KNOWLEDGE) * most)
-        profile = start(records.get, conversation.user_id, PROFILE, [PROFILE])
-        conversation.read()
+        profile = start(parts.profile, conversation.user_id)
         recent = [one.key for one in conversation.timeline.newest(parts.settings.short_term_max_capacity, session_id)]
         scored = self._tiers(conversation, pages.result(), frozenset(recent))
         facts = [
@@ -114,7 +113,7 @@ class Retriever:
                 for one in hits
                 if one.tier == MID_TERM
             ),
-            "user_background_context": self._background(profile.result(), hits),
+            "user_background_context": _background(profile.result(), hits),
             "assistant_knowledge": _listed(one.text for one in hits if one.tier == ASSISTANT_KNOWLEDGE),
             "conversation_metadata": json.dumps(metadata or {}, ensure_ascii=False, default=str),
         }
@@ -133,11 +132,6 @@ class Retriever:
             weight = _DORMANT if conversation.segment_of.get(key) in conversation.asleep else 1.0
             hits.append(Hit(SHORT_TERM if key in recent else MID_TERM, key, score * weight, "", (key,)))
         return hits
-
-    def _background(self, records: Mapping[str, Record], hits: Iterable[Hit]) -> str:
-        profile = records.get(PROFILE, {})
-        lines = [f"{name}: {one['value']}" for name, one in profile.items() if name in self._parts.allowed]
-        return _listed([*lines, *(one.text for one in hits if one.tier == USER_KNOWLEDGE)])
 
 
 def _cut(hits: Iterable[Hit], most: int, top_k: int) -> list[Hit]:
@@ -162,6 +156,11 @@ def _page_text(page: Page, topic: str = "") -> str:
     lines.append(f"Time: {page.said.isoformat()}")
     lines += [f"Topic: {topic}"] * bool(topic)
     return "\n".join(lines)
+
+
+def _background(profile: Record, hits: Iterable[Hit]) -> str:
+    lines = [f"{name}: {one['value']}" for name, one in profile.items()]
+    return _listed([*lines, *(one.text for one in hits if one.tier == USER_KNOWLEDGE)])
 
 
 def _listed(lines: Iterable[str]) -> str:

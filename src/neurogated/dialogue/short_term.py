@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, insort
 from collections import defaultdict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from neurogated.dialogue.model import Pages
 
@@ -24,22 +24,32 @@ class Timeline:
     def __init__(self, user_id: str, pages: Pages) -> None:
         self._user_id = user_id
         self._pages = pages
-        self._mark: str | None = None
+        self._mark: Any = None
         self._places: list[Place] = []
         self._sessions: defaultdict[str, list[Place]] = defaultdict(list)
         self._known: set[str] = set()
         self._lock = threading.Lock()
 
-    def read(self) -> list[Place]:
-        """Return the places of the pages that were stored since the last call, also by other processes."""
+    def read(self) -> list[Place] | None:
+        """Return the places of the pages that were stored since the last call, also by other processes.
+
+        It is None if known pages were deleted; then another timeline must be read.
+        """
         with self._lock:
-            pages, self._mark = self._pages.after(self._user_id, self._mark)
+            pages, self._mark, is_rewritten = self._pages.after(self._user_id, self._mark, self._known)
+            if is_rewritten:
+                return None
             new = [Place(page.order, page.key, page.session_id) for page in pages if page.key not in self._known]
             for place in new:
                 self._known.add(place.key)
                 insort(self._places, place)
                 insort(self._sessions[place.session_id], place)
             return new
+
+    def keys(self) -> frozenset[str]:
+        """Return the keys of the pages that were read."""
+        with self._lock:
+            return frozenset(self._known)
 
     def newest(self, count: int, session_id: str | None = None) -> list[Place]:
         """Return the last places that were read, in order: the short-term memory, first in, first out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -16,9 +16,10 @@ import numpy as np
 from neurogated.core.claims import ClaimJudge
 from neurogated.core.clock import Clock
 from neurogated.dialogue.analysts import Analyst
-from neurogated.dialogue.long_term import Dimension, learned_records, profile_of
-from neurogated.dialogue.mid_term import Segment, Topics, dormant
+from neurogated.dialogue.long_term import Dimension, leftovers, lessons_of, profile_of
+from neurogated.dialogue.mid_term import Segment, Topics, decoded, dormant, encoded
 from neurogated.dialogue.model import (
+    KINDS,
     PAGE,
     PROFILE,
     SEGMENT,
@@ -42,54 +43,6 @@ _USERS = 256
 """Users whose segments are held in memory."""
 
 
-class Conversation:
-    """The segments of one user, read from the records and from the places of the pages."""
-
-    def __init__(self, user_id: str, pages: Pages, records: Records) -> None:
-        self.user_id = user_id
-        self.timeline = Timeline(user_id, pages)
-        self.lock = threading.RLock()
-        placed, visits = records.all(user_id, PAGE), records.all(user_id, VISITS)
-        # Read last, so that it has every segment that the others name.
-        self.segments = {key: Segment.of(key, one) for key, one in records.all(user_id, SEGMENT).items()}
-        self.segment_of: dict[str, str] = {}
-        self.waiting: dict[str, Place] = {}
-        """The pages that are in no segment."""
-        self.touched = set(self.segments)
-        """The segments that may have become hot."""
-        self.unwritten: set[str] = set()
-        """The segments whose visits are not stored."""
-        for key, record in placed.items():
-            self.place(key, record)
-        self.topics = Topics(self.segments.values())
-        for record in visits.values():
-            self.segments[record["segment"]].visits[record["instance"]] = record["count"]
-        self.asleep: frozenset[str] = frozenset()
-        """The segments that are dormant."""
-
-    def place(self, key: str, record: Record) -> None:
-        """Take in that a page is in a segment, as its record says."""
-        segment = self.segments[record["segment"]]
-        segment.place(key, record["keywords"], is_learned=record["learned"])
-        self.segment_of[key] = segment.id
-        self.waiting.pop(key, None)
-
-    def read(self) -> None:
-        """Take in new pages."""
-        for place in self.timeline.read():
-            if place.key not in self.segment_of:
-                self.waiting[place.key] = place
-
-    def visit(self, ids: Collection[str], instance: str, now: float) -> None:
-        """Count a search that found these segments; nothing is written."""
-        with self.lock:
-            for segment in (self.segments[name] for name in ids):
-                segment.visits[instance] = segment.visits.get(instance, 0) + 1
-                segment.last = max(segment.last, now)
-            self.touched.update(ids)
-            self.unwritten.update(ids)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """What the updater works with."""
@@ -108,6 +61,75 @@ class Parts:
     threads: Executor
     """Runs the calls of the analyst."""
 
+    def profile(self, user_id: str) -> Record:
+        """Return the profile of a user; that of the traits that are left while no profile is stored."""
+        found = self.records.get(user_id, PROFILE, [PROFILE]).get(PROFILE)
+        known = profile_of(self.records.all(user_id, TRAIT), self.allowed) if found is None else found
+        return {name: one for name, one in known.items() if name in self.allowed}
+
+
+class Conversation:
+    """The segments of one user, read from the records and from the places of the pages."""
+
+    def __init__(self, user_id: str, parts: Parts) -> None:
+        self.user_id = user_id
+        self.timeline = Timeline(user_id, parts.pages)
+        self.lock = threading.RLock()
+        known = {kind: parts.records.all(user_id, kind) for kind in KINDS}
+        # Read last, so that pages that are not among them are gone.
+        places = self.timeline.read() or ()
+        pages = self.timeline.keys()
+        if changes := leftovers(known, pages, parts.allowed):
+            parts.records.put(user_id, changes)
+        self.segments: dict[str, Segment] = {}
+        self.segment_of: dict[str, str] = {}
+        for key, record in sorted(known[PAGE].items(), key=lambda one: (one[1]["at"], one[0])):
+            self.place(key, record)
+            if not pages.issuperset(record["learned"] or ()):
+                segment = self.segments[record["segment"]]
+                segment.pages[key], segment.has_gaps = False, True
+        self.waiting = {place.key: place for place in places if place.key not in self.segment_of}
+        """The pages that are in no segment."""
+        self.touched = set(self.segments)
+        """The segments that may have become hot."""
+        self.unwritten: set[str] = set()
+        """The segments whose visits are not stored."""
+        for record in known[VISITS].values():
+            segment = self.segments[record["segment"]]
+            segment.visits[record["instance"]] = record["count"]
+            segment.last = max(segment.last, record["last"])
+        for key, record in known[SEGMENT].items():
+            self.segments[key].settled = record["settled"]
+        self.topics = Topics(self.segments.values())
+        self.asleep: frozenset[str] = frozenset()
+        """The segments that are dormant."""
+        self.is_new = True
+        """Whether no work on it was done yet."""
+
+    def place(self, key: str, record: Record) -> Segment:
+        """Take in that a page is in a segment, as its record says; return the segment."""
+        name, vector = record["segment"], decoded(record["vector"])
+        segment = self.segments.setdefault(name, Segment(name, np.zeros_like(vector)))
+        segment.add(key, vector, record["keywords"], record["summary"], record["at"])
+        segment.pages[key] = record["learned"] is not None
+        self.segment_of[key] = name
+        return segment
+
+    def read(self) -> bool:
+        """Take in new pages; return False if known ones were deleted, so that all must be read again."""
+        places = self.timeline.read()
+        self.waiting.update((place.key, place) for place in places or () if place.key not in self.segment_of)
+        return places is not None
+
+    def visit(self, ids: Collection[str], instance: str, now: float) -> None:
+        """Count a search that found these segments; nothing is written."""
+        with self.lock:
+            for segment in (self.segments[name] for name in ids):
+                segment.visits[instance] = segment.visits.get(instance, 0) + 1
+                segment.last = max(segment.last, now)
+            self.touched.update(ids)
+            self.unwritten.update(ids)
+
 
 class Updater:
     """Places pages, and learns from hot segments. Every step is one batch of records, and doing it twice is once."""
@@ -118,18 +140,12 @@ class Updater:
         self._lock, self._working = threading.Lock(), threading.Lock()
 
     def conversation(self, user_id: str) -> Conversation:
-        """Return what is known of a user's pages and segments."""
-        with self._lock:
-            if user_id not in self._conversations:
-                self._conversations[user_id] = Conversation(user_id, self._parts.pages, self._parts.records)
-            self._conversations.move_to_end(user_id)
-            if len(self._conversations) > _USERS:
-                self._write_visits(self._conversations.popitem(last=False)[1])
-            return self._conversations[user_id]
-
-    def knows(self, user_id: str) -> bool:
-        """Return whether the records of a user were read."""
-        return user_id in self._conversations
+        """Return what is known of a user's pages and segments by now."""
+        found = self._opened(user_id)
+        if found.read():
+            return found
+        self._drop(user_id, found)
+        return self._opened(user_id)
 
     def run(self, user_id: str, stop: Callable[[], bool]) -> None:
         """Do all work on a user's pages that is due.
@@ -140,6 +156,17 @@ class Updater:
         with self._working:
             self._run(user_id, stop)
 
+    def erase(self, user_id: str, keys: Collection[str]) -> None:
+        """Delete pages of a user, and what was derived from them, after the work that is under way."""
+        with self._working:
+            self._parts.pages.erase(user_id, keys)
+            self._reopen(user_id)
+
+    def reopen(self, user_id: str) -> None:
+        """Delete what was derived from pages that are gone, after the work that is under way."""
+        with self._working:
+            self._reopen(user_id)
+
     def forget(self, user_id: str) -> None:
         """Delete all records and pages of a user, after the work that is under way."""
         with self._working:
@@ -147,15 +174,22 @@ class Updater:
             self._parts.records.erase(user_id)
             self._drop(user_id)
 
+    def _opened(self, user_id: str) -> Conversation:
+        with self._lock:
+            if user_id not in self._conversations:
+                self._conversations[user_id] = Conversation(user_id, self._parts)
+            self._conversations.move_to_end(user_id)
+            if len(self._conversations) > _USERS:
+                self._write_visits(self._conversations.popitem(last=False)[1])
+            return self._conversations[user_id]
+
+    def _reopen(self, user_id: str) -> None:
+        self._drop(user_id)
+        self._opened(user_id)
+
     def _run(self, user_id: str, stop: Callable[[], bool]) -> None:
         conversation = self.conversation(user_id)
-        known = next(iter(conversation.segments), None)
-        if known is not None and not self._parts.records.get(user_id, SEGMENT, [known]):
-            # The user was erased in the store.
-            self._drop(user_id)
-            conversation = self.conversation(user_id)
         try:
-            conversation.read()
             while batch := self._due(conversation):
                 self._place(conversation, batch)
                 _go_on(stop)
@@ -165,6 +199,7 @@ class Updater:
                 conversation.asleep = dormant(
                     conversation.segments.values(), self._parts.clock().timestamp(), self._parts.settings
                 )
+            conversation.is_new = False
         except LLMError:
             with conversation.lock:
                 conversation.touched.update(conversation.segments)
@@ -174,9 +209,10 @@ class Updater:
             self._drop(user_id)
             raise
 
-    def _drop(self, user_id: str) -> None:
+    def _drop(self, user_id: str, only: Conversation | None = None) -> None:
         with self._lock:
-            self._conversations.pop(user_id, None)
+            if only in {None, self._conversations.get(user_id)}:
+                self._conversations.pop(user_id, None)
 
     def _due(self, conversation: Conversation) -> list[Place]:
         """Return the first pages that have left the short-term memory and are in no segment."""
@@ -187,11 +223,6 @@ class Updater:
         """Put pages into segments."""
         parts, user_id = self._parts, conversation.user_id
         done = parts.records.get(user_id, PAGE, [place.key for place in batch])
-        if not {record["segment"] for record in done.values()} <= conversation.segments.keys():
-            for key, record in parts.records.all(user_id, SEGMENT).items():
-                conversation.topics.update(conversation.segments.setdefault(key, Segment.of(key, record)))
-        for key, record in done.items():
-            conversation.place(key, record)
         rest = [place for place in batch if place.key not in done]
         before = {place.key: conversation.timeline.previous(place) for place in rest}
         pages = parts.pages.get(user_id, {one.key for one in (*rest, *before.values()) if one})
@@ -203,28 +234,25 @@ class Updater:
             cosine = float(vectors[place.key] @ vectors[last.key]) if last else 0.0
             found = parts.analyst.describe(pages[place.key], last, cosine)
             chain = last.key if last and found.continues else None
-            return place, {**found._asdict(), "previous": chain, "keywords": list(found.keywords), "learned": False}
+            return place, {**found._asdict(), "previous": chain, "keywords": list(found.keywords), "learned": None}
 
-        writes: dict[tuple[str, str], Record | None] = {}
         results = list(parts.threads.map(described, [place for place in rest if place.key in pages]))
         now = parts.clock().timestamp()
         with conversation.lock:
-            for place, record in results:
-                vector, words = vectors[place.key], record["keywords"]
-                name = (
-                    conversation.topics.nearest(vector, words, parts.settings.topic_similarity_threshold) or place.key
-                )
-                segment = conversation.segments.setdefault(name, Segment(name, np.zeros_like(vector)))
-                segment.add(place.key, vector, words, record["summary"], now)
-                conversation.topics.update(segment)
-                record["segment"] = segment.id
-                conversation.place(place.key, record)
-                conversation.touched.add(segment.id)
-                writes[PAGE, place.key] = record
-                writes[SEGMENT, segment.id] = segment.record()
-            for place in rest:
+            for place in batch:
                 conversation.waiting.pop(place.key, None)
-        parts.records.put(user_id, writes)
+            for key, record in done.items():
+                conversation.topics.update(conversation.place(key, record))
+            for place, record in results:
+                vector = vectors[place.key]
+                name = conversation.topics.nearest(
+                    vector, record["keywords"], parts.settings.topic_similarity_threshold
+                )
+                record.update({"segment": name or place.key, "vector": encoded(vector), "at": now})
+                segment = conversation.place(place.key, record)
+                conversation.topics.update(segment)
+                conversation.touched.add(segment.id)
+        parts.records.put(user_id, {(PAGE, place.key): record for place, record in results}, pages)
 
     def _learn(self, conversation: Conversation, stop: Callable[[], bool]) -> None:
         """Learn from the pages of hot segments, and cool them."""
@@ -232,33 +260,38 @@ class Updater:
         with conversation.lock:
             touched, conversation.touched = conversation.touched, set()
             chosen = [conversation.segments[name] for name in sorted(touched)]
-        hot = [one for one in chosen if one.heat(now, parts.settings) >= parts.settings.mid_term_heat_threshold]
+        least = parts.settings.mid_term_heat_threshold
+        hot = [one for one in chosen if one.has_gaps or one.heat(now, parts.settings) >= least]
         for segment in hot:
             keys = segment.new_pages
             for begin in range(0, len(keys), _TOGETHER):
                 self._learn_from(conversation, segment, keys[begin : begin + _TOGETHER])
                 _go_on(stop)
             with conversation.lock:
-                segment.settled = segment.visited
-            parts.records.put(conversation.user_id, {(SEGMENT, segment.id): segment.record()})
+                segment.settled, segment.has_gaps = segment.visited, False
+            parts.records.put(conversation.user_id, {(SEGMENT, segment.id): {"settled": segment.settled}})
 
     def _learn_from(self, conversation: Conversation, segment: Segment, keys: Sequence[str]) -> None:
         parts, user_id = self._parts, conversation.user_id
-        pages = sorted(parts.pages.get(user_id, keys).values(), key=lambda page: page.order)
+        read = parts.pages.get(user_id, keys)
+        pages = sorted(read.values(), key=lambda page: page.order)
         traits = parts.threads.submit(parts.analyst.traits, pages, parts.allowed)
         known = parts.analyst.knowledge(pages)
         writes: dict[tuple[str, str], Record | None] = {}
+        repeated = defaultdict[str, set[str]](set)
         for kind, learned in known.items():
-            changed = learned_records(parts.records.all(user_id, kind) if learned else {}, learned, parts.judge)
-            writes.update({(kind, key): record for key, record in changed.items()})
+            lessons = lessons_of(parts.records.all(user_id, kind) if learned else {}, learned, parts.judge)
+            writes.update({(kind, key): record for key, record in lessons.changed.items()})
+            for key, others in lessons.repeated.items():
+                repeated[key] |= others
         found = {one.key: one.record() for one in traits.result()}
         writes.update({(TRAIT, key): record for key, record in found.items()})
         placed = parts.records.get(user_id, PAGE, keys)
-        writes.update({(PAGE, key): {**record, "learned": True} for key, record in placed.items()})
+        writes.update({(PAGE, key): {**one, "learned": sorted(repeated[key])} for key, one in placed.items()})
         if found:
             everything = {**parts.records.all(user_id, TRAIT), **found}
             writes[PROFILE, PROFILE] = profile_of(everything, parts.allowed)
-        parts.records.put(user_id, writes)
+        parts.records.put(user_id, writes, read)
         with conversation.lock:
             segment.pages.update(dict.fromkeys(keys, True))
 
@@ -266,12 +299,13 @@ class Updater:
         instance = self._parts.instance
         with conversation.lock:
             names, conversation.unwritten = conversation.unwritten, set()
-            counts = {name: conversation.segments[name].visits[instance] for name in names}
+            visited = [conversation.segments[name] for name in names]
+            visits = [(one.id, {"count": one.visits[instance], "last": one.last}) for one in visited]
         self._parts.records.put(
             conversation.user_id,
             {
-                (VISITS, f"{name}-{instance}"): {"segment": name, "instance": instance, "count": count}
-                for name, count in counts.items()
+                (VISITS, f"{name}-{instance}"): {"segment": name, "instance": instance, **counted}
+                for name, counted in visits
             },
         )
 

@@ -12,12 +12,14 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
+from types import MappingProxyType
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.commit import Committer
 from neurogated.core.conflicts import CONFLICT, orphaned_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.derivation import derivations
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
@@ -196,10 +198,23 @@ class Writer:
         """Return nodes with the names, the sentiments and the places in their texts."""
         return [self._analysis.encoder.read(node) for node in self._analysis.find_entities(nodes).nodes]
 
-    def put(self, nodes: Sequence[MemoryNode], removed: Sequence[str] = (), *, reason: str) -> None:
+    def put(
+        self,
+        nodes: Sequence[MemoryNode],
+        removed: Sequence[str] = (),
+        *,
+        reason: str,
+        derived: Mapping[str, Collection[str]] = MappingProxyType({}),
+    ) -> None:
         """Write whole nodes with their vectors, and remove others, in one delta with the edges that follow from texts.
 
         No text is cut, judged or read for claims, and stored nodes keep the edges that do not follow from their texts.
+
+        Args:
+            nodes: the nodes to write.
+            removed: the ids of the nodes to remove.
+            reason: why.
+            derived: the ids of the nodes from which some of the nodes were derived, by their ids.
 
         Raises:
             UnknownIdError: a node to remove does not exist; nothing has changed.
@@ -208,7 +223,8 @@ class Writer:
             at = self._clock()
             self.expire(at)
             old = stored(self._store, (node.id for node in nodes))
-            analysed = Analysed.replacing(old, nodes, removed, at)
+            links = derivations(self._store.view(), derived, at)
+            analysed = replace(Analysed.replacing(old, nodes, removed, at), sequences=links.put, parted=links.removed)
             if any(node.embedding is not None for node in nodes):
                 self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
             self._commit(self._linker.writing(analysed, reason=reason))

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
 
-from langgraph.store.base import BaseStore, GetOp, Op, PutOp, SearchItem
+from langgraph.store.base import BaseStore, GetOp, PutOp, SearchItem
 
+from neurogated.core.abilities import SupportsIdentity
 from neurogated.core.filters import FilterOptions
 from neurogated.core.model import MemoryNode, Vector
+from neurogated.core.node_kind import ITEM
 from neurogated.core.text_caches import forgets
+from neurogated.core.view import GraphView
 from neurogated.dialogue.layout import escaped
-from neurogated.dialogue.model import KINDS, KNOWLEDGE, Embed, FoundRecord, Page, Record
-from neurogated.errors import InputError
+from neurogated.dialogue.model import (
+    KINDS,
+    KNOWLEDGE,
+    PAGE,
+    Changes,
+    Embed,
+    FoundRecord,
+    News,
+    Page,
+    Pages,
+    Record,
+    Records,
+    pages_of,
+)
+from neurogated.ingestion.items import id_of
+from neurogated.ingestion.messages import ORIGINAL
+from neurogated.integrations.langgraph.store import NeuroStore
+from neurogated.integrations.langgraph.table import changed_ids
 from neurogated.memory import NeuroGraphMemory
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -35,20 +57,31 @@ def namespace(user_id: str, kind: str) -> tuple[str, ...]:
     return (ROOT, escaped(user_id), *([_KNOWN] if kind in KNOWLEDGE else []), kind)
 
 
-class StoreRecords:
-    """Records as items of a store; see `dialogue.model.Records`."""
+def holds_pages(where: tuple[str, ...]) -> bool:
+    """Return whether a namespace is that of the pages of a user."""
+    return len(where) == 3 and (where[0], where[2]) == (ROOT, _PAGES)  # noqa: PLR2004 - as in `namespace`
 
-    def __init__(self, store: BaseStore, embed: Embed) -> None:
+
+class StoreRecords:
+    """Records as items of a store; see `dialogue.model.Records`. In a store of ours, they have edges to their pages."""
+
+    def __init__(self, store: BaseStore, embed: Embed, pages: GraphPages | None = None) -> None:
+        """Take the store, and the pages if both are in one graph."""
         self._store = store
+        self._pages = pages
         self._ranking = _Ranking(store, embed)
 
-    def put(self, user_id: str, values: Mapping[tuple[str, str], Record | None]) -> None:
-        """Store records, all in one batch."""
-        ops: list[Op] = [
+    def put(self, user_id: str, values: Changes, read: Mapping[str, Page] | None = None) -> None:
+        """Store records, all in one batch; in a graph only those whose pages are as they were `read`."""
+        ops = [
             PutOp(namespace(user_id, kind), key, value, index=["text"] if kind in KNOWLEDGE else False)
             for (kind, key), value in values.items()
         ]
-        if ops:
+        if None in values.values():
+            self._ranking.cache_clear()
+        if ops and isinstance(self._store, NeuroStore) and self._pages is not None:
+            self._store.put_derived(ops, partial(self._pages.sources, user_id, values, read or {}))
+        elif ops:
             self._store.batch(ops)
 
     def get(self, user_id: str, kind: str, keys: Collection[str]) -> dict[str, Record]:
@@ -67,7 +100,6 @@ class StoreRecords:
     def erase(self, user_id: str) -> None:
         """Delete all records of a user, in one batch."""
         self.put(user_id, {(kind, key): None for kind in KINDS for key in self.all(user_id, kind)})
-        self._ranking.cache_clear()
 
 
 class StorePages:
@@ -85,12 +117,12 @@ class StorePages:
         }  # fmt: skip
         self._store.put(namespace(user_id, _PAGES), page.key, value, index=list(_TEXTS))
 
-    def after(self, user_id: str, mark: str | None) -> tuple[list[Page], str | None]:
-        """Return the pages after the mark, an order, and those of the minute before it."""
+    def after(self, user_id: str, mark: str | None, known: Collection[str]) -> News:  # noqa: ARG002 - as of a graph
+        """Return the pages after the mark, an order, and those of the minute before it; it misses deletions."""
         since = None if mark is None else {"arrived": {"$gt": int(mark[:_DIGITS]) - _LATE}}
         items = self._store.search(namespace(user_id, _PAGES), filter=since, limit=_ALL)
         pages = [_page(item.key, item.value) for item in items]
-        return pages, max((page.order for page in pages), default=mark)
+        return News(pages, max((page.order for page in pages), default=mark))
 
     def get(self, user_id: str, keys: Collection[str]) -> dict[str, Page]:
         """Return the pages with these keys that exist."""
@@ -103,11 +135,22 @@ class StorePages:
         found = self._ranking.search(namespace(user_id, _PAGES), query, limit, _TEXTS, chosen)
         return [(item.key, score) for item, score in found]
 
-    def erase(self, user_id: str) -> None:
-        """Delete all pages of a user."""
+    def erase(self, user_id: str, keys: Collection[str] | None = None) -> None:
+        """Delete the pages with these keys, or all."""
         where = namespace(user_id, _PAGES)
-        self._store.batch([PutOp(where, item.key, None) for item in self._store.search(where, limit=_ALL)])
+        if keys is None:
+            keys = [item.key for item in self._store.search(where, limit=_ALL)]
+        self._store.batch([PutOp(where, key, None) for key in keys])
         self._ranking.cache_clear()
+
+
+class _Mark(NamedTuple):
+    """How far the pages of a graph were read."""
+
+    node: str | None
+    """The last turn."""
+    identity: object
+    sequence: int
 
 
 class GraphPages:
@@ -118,31 +161,33 @@ class GraphPages:
 
     def add(self, user_id: str, page: Page) -> None:
         """Store a page as one or two messages, in one change."""
-        name = compute_mdhash_id(f"{user_id}\0{page.key}", "page-")
+        said = list(zip(_TEXTS, (page.user, page.assistant), _turns(user_id, page.key), strict=True))
         told: dict[str, Any] = {"page": page.key, "order": page.order}
-        if any(len(text) > _WHOLE or text != text.strip() for text in (page.user, page.assistant)):
-            told["whole"] = [page.user, page.assistant]
+        if blank := {role: text for role, text, _ in said if text and not text.strip()}:
+            told["blank"] = blank
         messages = [
-            {"role": role, "content": text, "id": f"{name}-{role}", "metadata": told}
-            for role, text in zip(_TEXTS, (page.user, page.assistant), strict=True)
+            {"role": role, "content": text, "id": name, "metadata": told, **_whole(text)}
+            for role, text, name in said
             if text.strip()
         ]
         label, path = escaped(user_id), namespace(user_id, _PAGES)
         self._memory.add(messages, user_id=label, path=path, session_id=page.session_id, timestamp=page.said)
 
-    def after(self, user_id: str, mark: str | None) -> tuple[list[Page], str | None]:
-        """Return the pages after the mark, the id of a node."""
-        try:
-            nodes = self._memory.list(cursor=mark, **self._scope(user_id))
-        except InputError:
-            # The node was erased.
-            nodes = self._memory.list(**self._scope(user_id))
-        return list(_read(nodes).values()), nodes[-1].id if nodes else mark
+    def after(self, user_id: str, mark: _Mark | None, known: Collection[str]) -> News:
+        """Return the pages whose turns come after the mark."""
+        store = self._memory.store
+        view, identity = store.view(), store.identity if isinstance(store, SupportsIdentity) else None
+        if mark is not None and (mark.identity, mark.sequence) == (identity, view.sequence):
+            return News([], mark)
+        if mark is not None and (mark.identity != identity or self._lacks(user_id, known, mark.sequence, view)):
+            return News([], mark, is_rewritten=True)
+        nodes = self._memory.list(cursor=mark and mark.node, **self._scope(user_id))
+        last = nodes[-1].id if nodes else mark and mark.node
+        return News(list(_read(nodes).values()), _Mark(last, identity, view.sequence))
 
     def get(self, user_id: str, keys: Collection[str]) -> dict[str, Page]:
         """Return the pages with these keys that exist."""
-        names = [compute_mdhash_id(f"{user_id}\0{key}", "page-") for key in keys]
-        ids = [f"{name}-{role}" for name in names for role in _TEXTS]
+        ids = [name for key in keys for name in _turns(user_id, key)]
         return _read(self._memory.store.get_nodes(ids, missing_ok=True))
 
     def search(self, user_id: str, query: str, limit: int, session_id: str | None) -> list[tuple[str, float]]:
@@ -155,13 +200,53 @@ class GraphPages:
             found.setdefault(memory.metadata["page"], memory.score)
         return list(found.items())[:limit]
 
-    def erase(self, user_id: str) -> None:
-        """Delete all pages of a user."""
-        self._memory.delete(user_id=escaped(user_id), path=namespace(user_id, _PAGES))
+    def erase(self, user_id: str, keys: Collection[str] | None = None) -> None:
+        """Delete the pages with these keys, or all."""
+        if keys is None:
+            self._memory.delete(user_id=escaped(user_id), path=namespace(user_id, _PAGES))
+        else:
+            ids = [name for key in keys for name in _turns(user_id, key)]
+            self._memory.delete([node.id for node in self._memory.store.get_nodes(ids, missing_ok=True)])
+
+    def sources(self, user_id: str, values: Changes, read: Mapping[str, Page]) -> dict[str, list[str]]:
+        """Return the ids of the turns that records repeat, by the ids of the items that hold the records.
+
+        Records that repeat a page which is gone, or differs from the one that was `read`, are left out.
+        """
+        pages = {place: pages_of(*place, value) if value else [] for place, value in values.items()}
+        now = self.get(user_id, dict.fromkeys(chain.from_iterable(pages.values())))
+        return {
+            id_of(namespace(user_id, kind), key): [
+                name
+                for one in keys
+                for name, text in zip(_turns(user_id, one), (now[one].user, now[one].assistant), strict=True)
+                if text.strip()
+            ]
+            for (kind, key), keys in pages.items()
+            if all(one in now and read.get(one, now[one]) == now[one] for one in keys)
+        }
+
+    def _lacks(self, user_id: str, known: Collection[str], after: int, view: GraphView) -> bool:
+        """Return whether turns of known pages, or what is stored beside them, were deleted since a change."""
+        changed = chain.from_iterable(
+            changed_ids(self._memory.store, kind, after, view.sequence) for kind in ("turn", ITEM)
+        )
+        gone = {name for name in changed if view.find(name) is None}
+        where = namespace(user_id, PAGE)
+        return bool(gone) and any(not gone.isdisjoint((*_turns(user_id, key), id_of(where, key))) for key in known)
 
     @staticmethod
     def _scope(user_id: str) -> FilterOptions:
         return {"user_id": escaped(user_id), "path": namespace(user_id, _PAGES), "kinds": ("turn",)}
+
+
+def kept_in(store: BaseStore, embed: Embed) -> tuple[Pages, Records]:
+    """Return the pages and the records in a store."""
+    if isinstance(store, NeuroStore):
+        pages = GraphPages(store.memory)
+        # Records belong to their users also where the items of the store belong to nobody.
+        return pages, StoreRecords(NeuroStore(store.memory, user_label=1), embed, pages)
+    return StorePages(store, embed), StoreRecords(store, embed)
 
 
 class _Ranking:
@@ -216,20 +301,26 @@ def _page(key: str, value: Record) -> Page:
     return Page(key, value["order"], value["session_id"], value["user"], value["assistant"], said)
 
 
+def _turns(user_id: str, key: str) -> list[str]:
+    """Return the ids of the turns of a page; one of them may be silent."""
+    name = compute_mdhash_id(f"{user_id}\0{key}", "page-")
+    return [f"{name}-{role}" for role in _TEXTS]
+
+
+def _whole(text: str) -> Record:
+    """Return what a message needs beside a text whose turn may not have it exactly."""
+    return {ORIGINAL: text} if len(text) > _WHOLE or text != text.strip() else {}
+
+
 def _read(nodes: Iterable[MemoryNode]) -> dict[str, Page]:
     """Return the pages of turns by key."""
     pages: dict[str, Page] = {}
     for node in nodes:
         told, role = node.metadata, str(node.role)
-        if (whole := told.get("whole")) is not None:
-            texts = dict(zip(_TEXTS, whole, strict=True))
-        else:
-            before = pages.get(told["page"])
-            texts = {
-                "user": before.user if before else "",
-                "assistant": before.assistant if before else "",
-                role: node.content,
-            }
+        if not node.id.endswith(role):
+            # A further part of a long text.
+            continue
         session, said = str(node.scope.session_id), node.timestamp or node.created_at
-        pages[told["page"]] = Page(told["page"], told["order"], session, texts["user"], texts["assistant"], said)
+        page = pages.get(told["page"]) or Page(told["page"], told["order"], session, "", "", said)
+        pages[page.key] = replace(page, **{**told.get("blank", {}), role: told.get(ORIGINAL, node.content)})
     return pages

@@ -7,12 +7,13 @@ import secrets
 import threading
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
-from langgraph.store.base import BaseStore, Op, Result
+from langgraph.store.base import BaseStore, Op, PutOp, Result
 
 from neurogated import compose
 from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
@@ -26,9 +27,7 @@ from neurogated.dialogue.model import (
     PROFILE,
     TRAIT,
     DialogueOptions,
-    Embed,
     Page,
-    Pages,
     Record,
     settings_of,
 )
@@ -37,7 +36,7 @@ from neurogated.dialogue.updater import Backlog, Parts, Updater
 from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.langgraph.aio import AsyncNeuroStore
 from neurogated.integrations.langgraph.chat_model import structured
-from neurogated.integrations.langgraph.dialogue import ROOT, GraphPages, StorePages, StoreRecords
+from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_in
 from neurogated.integrations.langgraph.embedding import LangChainEmbedder
 from neurogated.integrations.langgraph.opening import RAM, open_memory
 from neurogated.integrations.langgraph.store import NeuroStore
@@ -106,7 +105,7 @@ class MemoryOS(BaseStore):
         below = store.store if isinstance(store, AsyncNeuroStore) else store
         self.store = NeuroStore(self._owned, user_label=1) if below is None else below
         embed = _embedder(self.store, embedding if self._owned is None else None).embed_documents
-        self._pages, self._records = _kept_in(self.store, embed)
+        self._pages, self._records = kept_in(self.store, embed)
         self._clock, self._instance, self._lock = clock, secrets.token_hex(4), threading.Lock()
         self._last, self._users = 0, set[str]()
         self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
@@ -120,7 +119,7 @@ class MemoryOS(BaseStore):
             settings=self.settings, allowed=asked_dimensions(sensitive), clock=clock,
             instance=self._instance, threads=self._calls,
         )  # fmt: skip
-        self._allowed, self._updater = parts.allowed, Updater(parts)
+        self._parts, self._updater = parts, Updater(parts)
         self._retriever = Retriever(parts, self._searches, strict="retrieval_page_topk" in settings)
         self._backlog = Backlog(self._updater.run)
 
@@ -190,9 +189,9 @@ class MemoryOS(BaseStore):
         count = self.settings.retrieval_page_topk if top_k is None else top_k
         if not checked_text("the query", query).strip() or count < 1:
             raise InputError(f"the query is blank, or top_k is {count}; ask for something, and at least one result")
-        if not self._updater.knows(checked_name("user_id", user_id)):
+        conversation = self._updater.conversation(checked_name("user_id", user_id))
+        if conversation.is_new:
             self._backlog.add(user_id)
-        conversation = self._updater.conversation(user_id)
         return self._retriever.search(conversation, query, count, session_id, user_conversation_meta_data)
 
     async def asave_memory(
@@ -219,14 +218,8 @@ class MemoryOS(BaseStore):
         user_conversation_meta_data: Mapping[str, Any] | None = None,
     ) -> Answer:
         """Run `search_memory` in a thread."""
-        return await asyncio.to_thread(
-            self.search_memory,
-            user_id,
-            query,
-            top_k,
-            session_id=session_id,
-            user_conversation_meta_data=user_conversation_meta_data,
-        )
+        search = partial(self.search_memory, user_conversation_meta_data=user_conversation_meta_data)
+        return await asyncio.to_thread(search, user_id, query, top_k, session_id=session_id)
 
     def flush(self) -> None:
         """Wait until all pages that were saved here are in their tiers.
@@ -239,8 +232,7 @@ class MemoryOS(BaseStore):
 
     def profile(self, user_id: str) -> dict[str, Record]:
         """Return the known dimensions of a user, each with `value`, `confidence` and `evidence`, the names of pages."""
-        known = self._records.get(user_id, PROFILE, [PROFILE]).get(PROFILE, {})
-        return {name: one for name, one in known.items() if name in self._allowed}
+        return self._parts.profile(user_id)
 
     def set_profile(self, user_id: str, dimension: str, value: str) -> None:
         """Correct a dimension of a user; an empty value erases it with all that pages said about it before.
@@ -255,12 +247,28 @@ class MemoryOS(BaseStore):
             changes |= {name: None for name, one in known.items() if one["dimension"] == dimension and name != key}
         left = {name: one for name, one in {**known, **changes}.items() if one is not None}
         writes: dict[tuple[str, str], Record | None] = {(TRAIT, name): one for name, one in changes.items()}
-        self._records.put(user_id, {**writes, (PROFILE, PROFILE): profile_of(left, self._allowed)})
+        self._records.put(user_id, {**writes, (PROFILE, PROFILE): profile_of(left, self._parts.allowed)})
 
     def knowledge(self, user_id: str) -> dict[str, list[Record]]:
         """Return the latest `knowledge_capacity` entries of each kind that hold; searches find all."""
         most = self.settings.knowledge_capacity
         return {kind: standing_knowledge(self._records.all(user_id, kind), most) for kind in KNOWLEDGE}
+
+    def delete_page(self, user_id: str, page_id: str) -> None:
+        """Delete a pair by its name, and all that was derived from it, after the work that is under way.
+
+        The memory learns again what other pairs say, too. Exported files stay.
+
+        Raises:
+            InputError: a name is blank.
+        """
+        self._updater.erase(checked_name("user_id", user_id), [checked_name("page_id", page_id)])
+
+    def delete_session(self, user_id: str, session_id: str) -> None:
+        """Delete the pairs of a conversation; see `delete_page`."""
+        timeline = self._updater.conversation(checked_name("user_id", user_id)).timeline
+        places = timeline.newest(len(timeline.keys()), checked_name("session_id", session_id))
+        self._updater.erase(user_id, [place.key for place in places])
 
     def delete_user(self, user_id: str) -> None:
         """Delete all that was kept of a user, after the work that is under way; exported files stay.
@@ -282,12 +290,18 @@ class MemoryOS(BaseStore):
                 write_json(Path(folder) / tier / f"{escaped(user_id)}.json", {"user_id": user_id, **value})
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Execute operations on the store below."""
-        return self.store.batch(ops)
+        """Execute operations on the store below. What was derived from deleted pages is deleted, too."""
+        given = list(ops)
+        results = self.store.batch(given)
+        self._follow(given)
+        return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Execute operations on the store below."""
-        return await self.store.abatch(ops)
+        """Execute operations on the store below, as `batch` does."""
+        given = list(ops)
+        results = await self.store.abatch(given)
+        await asyncio.to_thread(self._follow, given)
+        return results
 
     def close(self) -> None:
         """Stop the background work, which the next opening continues, and close the store if it was opened here."""
@@ -313,16 +327,20 @@ class MemoryOS(BaseStore):
         if user_id not in self._users:
             self.store.put(_USERS, escaped(user_id), {"user_id": user_id}, index=False)
             conversation = self._updater.conversation(user_id)
-            conversation.read()
             latest = [int(place.order.partition("-")[0]) for place in conversation.timeline.newest(1)]
             with self._lock:
                 # The clock may be behind that of an earlier save.
                 self._last = max([self._last, *latest])
             self._users.add(user_id)
 
+    def _follow(self, ops: Iterable[Op]) -> None:
+        """Delete what was derived from the pages that were deleted or replaced."""
+        for label in {op.namespace[1] for op in ops if isinstance(op, PutOp) and holds_pages(tuple(op.namespace))}:
+            if (user := self.store.get(_USERS, label)) is not None:
+                self._updater.reopen(user.value["user_id"])
+
     def _tiers(self, user_id: str) -> dict[str, Record]:
         conversation = self._updater.conversation(user_id)
-        conversation.read()
         recent = [one.key for one in conversation.timeline.newest(self.settings.short_term_max_capacity)]
         placed = self._records.all(user_id, PAGE)
         pages = {key: _shown(page) for key, page in self._pages.get(user_id, {*recent, *placed}).items()}
@@ -350,14 +368,6 @@ class MemoryOS(BaseStore):
 def _opened(folder: str | Path | None, embedding: Embeddings | None) -> NeuroGraphMemory:
     index: Any = None if embedding is None else {"embed": embedding}
     return open_memory(RAM if folder is None else str(folder), index)
-
-
-def _kept_in(store: BaseStore, embed: Embed) -> tuple[Pages, StoreRecords]:
-    """Return the pages and the records in a store."""
-    if isinstance(store, NeuroStore):
-        # Records belong to their users also where the items of the store belong to nobody.
-        return GraphPages(store.memory), StoreRecords(NeuroStore(store.memory, user_label=1), embed)
-    return StorePages(store, embed), StoreRecords(store, embed)
 
 
 def _embedder(store: BaseStore, embedding: Embeddings | None) -> Embedder:

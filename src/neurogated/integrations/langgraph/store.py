@@ -41,7 +41,7 @@ from neurogated.integrations.langgraph.operations import checked_op
 from neurogated.integrations.langgraph.search import ORDERS, Order, ranked
 from neurogated.integrations.langgraph.table import Alive, ItemTable
 from neurogated.integrations.langgraph.ttl import Lifetimes
-from neurogated.integrations.langgraph.writing import ItemWriter
+from neurogated.integrations.langgraph.writing import ItemWriter, Sources
 from neurogated.memory import NeuroGraphMemory
 
 Read = GetOp | SearchOp | ListNamespacesOp
@@ -164,6 +164,18 @@ class NeuroStore(BaseStore):
         if puts := [op for op in given if isinstance(op, PutOp)]:
             await in_thread(session, self._write, puts)
         return [results.get(place) for place in range(len(given))]
+
+    def put_derived(self, ops: Sequence[PutOp], sources: Sources) -> None:
+        """Write items that were derived from other memories, in one change; deleting one of these deletes the item.
+
+        Args:
+            ops: the puts and deletions.
+            sources: returns the ids of the memories from which items were derived, by the ids of the items. Items
+                without an entry are not written. It is called while nothing else can write.
+        """
+        self._lifetimes.forget(
+            self._writer.write([op for op in map(checked_op, ops) if isinstance(op, PutOp)], sources)
+        )
 
     def delete_namespace(self, prefix: Sequence[str]) -> int:
         """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""

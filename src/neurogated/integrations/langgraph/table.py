@@ -140,7 +140,7 @@ class ItemTable:
                 self._clear()
                 self._put(node.id for node in store.find(Filter((ITEM,), scope=ScopeFilter(ANY_USER))))
             else:
-                self._put(_changed(store, self._known[1], view.sequence))
+                self._put(changed_ids(store, ITEM, self._known[1], view.sequence))
             # A change since the view may be read in part, so the next round reads the rest of it.
             self._known = identity, view.sequence
 
@@ -171,9 +171,9 @@ class ItemTable:
                 self._namespaces[entry.namespace] = {one.key: one for one in in_order}
 
 
-def _changed(store: GraphStorePort, after: int, up_to: int) -> Iterable[str]:
-    """Return the ids of the nodes that changed; also of some that are no items."""
+def changed_ids(store: GraphStorePort, kind: str, after: int, up_to: int) -> Iterable[str]:
+    """Return the ids of the nodes of a kind that changed; also of some others."""
     if isinstance(store, SupportsTouched):
-        return store.touched(ITEM, "", after, up_to)
+        return store.touched(kind, "", after, up_to)
     deltas = [entry.delta for entry in store.journal(after)]
     return [name for delta in deltas for name in (*delta.removed_nodes, *(node.id for node in delta.nodes))]

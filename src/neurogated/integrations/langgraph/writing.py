@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,9 @@ from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, node_ids, number_of_texts
 from neurogated.integrations.langgraph.items import Entry, Namespace, texts_of
 from neurogated.session import Notice, Session
+
+Sources = Callable[[], Mapping[str, Collection[str]]]
+"""Returns the ids of the nodes from which items were derived, by the ids of the items; the write lock is held."""
 
 
 class _Draft(NamedTuple):
@@ -33,15 +36,23 @@ class ItemWriter:
         indexing = session.config.indexing
         self._chunker = Chunker(indexing.chunk_size, indexing.chunk_overlap, session.parts.embedder.count_tokens)
 
-    def write(self, ops: Sequence[PutOp]) -> list[str]:
-        """Write the last operation of each key in one change; return the ids of the items."""
+    def write(self, ops: Sequence[PutOp], sources: Sources | None = None) -> list[str]:
+        """Write the last operation of each key in one change; return the ids of the items.
+
+        If `sources` are given, items without an entry are left out, and the others go with the nodes of theirs.
+        """
         session, last = self._session, {id_of(op.namespace, op.key): op for op in ops}
         with session.runtime.work("putting items"):
             drafts = self._drafts(last)
             with session.exclusively():
+                known = None if sources is None else sources()
+                if known is not None:
+                    drafts = [draft for draft in drafts if draft.id in known]
                 put, removed = self._planned(drafts)
                 if put or removed:
-                    session.writer.put(put, removed, reason="put items" if put else "delete items")
+                    reason = "put items" if put else "delete items"
+                    derived = {node.id: known[draft.id] for draft in drafts for node in draft.nodes} if known else {}
+                    session.writer.put(put, removed, reason=reason, derived=derived)
         self._notify([node.id for node in put], removed)
         return list(last)
 

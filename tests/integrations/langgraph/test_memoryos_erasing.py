@@ -1,0 +1,221 @@
+"""Nothing that MemoryOS derives from a page outlives the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.integrations.langgraph.memoryos import MemoryOS
+from neurogated.integrations.langgraph.store import NeuroStore
+from tests.integrations.langgraph.words import WordEmbeddings
+
+WORD = "zanzibar"
+TOLD = f"I live in Lyon near the {WORD} bakery. I like {WORD} jazz."
+TALK = [
+    ("monday", TOLD, f"The {WORD} bakery opens at seven."),
+    ("monday", f"My sister {WORD} lives in Lyon.", "I see."),
+    ("tuesday", "I live in Lyon near the river. I like tea.", "The river is the Rhone."),
+    ("tuesday", "I play the guitar.", "Guitars have six strings."),
+    ("tuesday", "Good night.", "Good night."),
+]
+Erase = Callable[[MemoryOS, list[str]], None]
+
+
+def _opened(store: BaseStore) -> MemoryOS:
+    return MemoryOS(
+        store=store,
+        embedding=None if isinstance(store, NeuroStore) else WordEmbeddings(),
+        clock=lambda: datetime(2026, 5, 1, tzinfo=UTC),
+        short_term_max_capacity=1,
+        mid_term_heat_threshold=1.5,
+        topic_similarity_threshold=0.1,
+    )
+
+
+def _told(memory: MemoryOS, talk: list[tuple[str, str, str]]) -> list[str]:
+    keys = [memory.save_memory("ana", *said) for said in talk]
+    memory.flush()
+    return keys
+
+
+def _kept(memory: MemoryOS, folder: Path) -> str:
+    """Return everything that a store, an export and the answers have."""
+    memory.flush()
+    memory.export(folder)
+    below = memory.store
+    items = [[*item.namespace, item.key, item.value] for item in below.search((), limit=10_000)]
+    nodes = [(node.content, node.metadata) for node in below.memory.find()] if isinstance(below, NeuroStore) else []
+    answer = memory.search_memory("ana", f"Who lives in Lyon near the {WORD} bakery?", 50)
+    files = [file.read_text() for file in folder.rglob("*.json")]
+    said = [answer, answer.hits, memory.profile("ana"), memory.knowledge("ana"), files, items, nodes]
+    return json.dumps(said, default=str, ensure_ascii=False)
+
+
+def _pages(memory: MemoryOS, keys: list[str]) -> None:
+    for key in keys:
+        memory.delete_page("ana", key)
+
+
+def _session(memory: MemoryOS, keys: list[str]) -> None:
+    assert keys
+    memory.delete_session("ana", "monday")
+
+
+def _items(memory: MemoryOS, keys: list[str]) -> None:
+    for key in keys:
+        memory.delete(("memoryos", "ana", "pages"), key)
+
+
+def _graph(memory: MemoryOS) -> NeuroGraphMemory:
+    assert isinstance(memory.store, NeuroStore)
+    return memory.store.memory
+
+
+def _session_of_the_graph(memory: MemoryOS, keys: list[str]) -> None:
+    assert keys
+    _graph(memory).delete(user_id="ana", session_id="monday")
+
+
+def _turns_of_the_graph(memory: MemoryOS, keys: list[str]) -> None:
+    turns = _graph(memory).list(user_id="ana", kinds=("turn",))
+    _graph(memory).delete([turn.id for turn in turns if turn.metadata["page"] in keys])
+
+
+WAYS: dict[str, tuple[type[BaseStore], Erase]] = {
+    "ours, by page": (NeuroStore, _pages),
+    "ours, by session": (NeuroStore, _session),
+    "ours, below, by session": (NeuroStore, _session_of_the_graph),
+    "ours, below, by turn": (NeuroStore, _turns_of_the_graph),
+    "theirs, by page": (InMemoryStore, _pages),
+    "theirs, by session": (InMemoryStore, _session),
+    "theirs, as a store": (InMemoryStore, _items),
+}
+
+
+@pytest.fixture(params=list(WAYS))
+def way(request: pytest.FixtureRequest) -> Iterator[tuple[MemoryOS, Erase]]:
+    kind, erase = WAYS[request.param]
+    store = kind()
+    with _opened(store) as memory:
+        yield memory, erase
+    if isinstance(store, NeuroStore):
+        store.close()
+
+
+def test_the_words_of_a_deleted_page_are_nowhere(way: tuple[MemoryOS, Erase], tmp_path: Path) -> None:
+    memory, erase = way
+    keys = _told(memory, TALK)
+    before = _kept(memory, tmp_path)
+    kinds = ("segments", "user_profile", "user_knowledge", "assistant_knowledge")
+    assert all(kind in before for kind in kinds)
+    assert before.count(WORD) > 20
+    erase(memory, keys[:2])
+    left = _kept(memory, tmp_path)
+    assert WORD not in left
+    assert "guitar" in left
+    assert not [key for key in keys[:2] if memory.store.get(("memoryos", "ana", "page"), key)]
+
+
+def test_a_segment_keeps_what_its_other_pages_say(way: tuple[MemoryOS, Erase], tmp_path: Path) -> None:
+    memory, erase = way
+    keys = _told(memory, [*TALK[2:4], *TALK[:2], TALK[4]])
+    erase(memory, keys[2:4])
+    memory.flush()
+    memory.export(tmp_path)
+    told: dict[str, Any] = json.loads((tmp_path / "mid_term" / "ana.json").read_text())
+    pages = [page["key"] for one in told["segments"].values() for page in one["pages"]]
+    assert sorted(pages) == sorted(keys[:2])
+    assert "guitar" in json.dumps(told)
+
+
+def test_what_another_page_says_too_is_learned_again(way: tuple[MemoryOS, Erase]) -> None:
+    memory, erase = way
+    said = "I play the guitar."
+    keys = _told(memory, [("monday", said, ""), ("tuesday", said, ""), ("tuesday", "I like tea.", ""), TALK[4]])
+    (entry,) = [one for one in memory.knowledge("ana")["user_knowledge"] if "guitar" in one["text"]]
+    assert entry["evidence"] == keys[:2]
+    erase(memory, keys[:1])
+    assert memory.search_memory("ana", "guitar").hits
+    memory.flush()
+    (entry,) = [one for one in memory.knowledge("ana")["user_knowledge"] if "guitar" in one["text"]]
+    assert entry["evidence"] == keys[1:2]
+
+
+def test_an_entry_that_a_deleted_page_ended_holds_again(way: tuple[MemoryOS, Erase]) -> None:
+    memory, erase = way
+    moves = [("tuesday", "I live in Lyon.", ""), ("monday", "I moved to Bern. I live in Bern now.", ""), TALK[4]]
+    keys = _told(memory, [*moves, TALK[4]])
+    lives = [one["text"] for one in memory.knowledge("ana")["user_knowledge"]]
+    assert not [text for text in lives if "Lyon" in text]
+    erase(memory, keys[1:2])
+    assert memory.search_memory("ana", "Lyon").hits
+    memory.flush()
+    assert [one["text"] for one in memory.knowledge("ana")["user_knowledge"]] == ["I live in Lyon"]
+
+
+def test_the_short_term_memory_has_its_number_of_pages_after_a_deletion(way: tuple[MemoryOS, Erase]) -> None:
+    memory, erase = way
+    keys = _told(memory, [TALK[3], TALK[0]])
+    erase(memory, keys[1:])
+    assert "guitar" in memory.search_memory("ana", "music")["short_term_memory"]
+
+
+def test_pages_that_a_store_of_others_lost_are_missed_on_the_next_opening(tmp_path: Path) -> None:
+    store = InMemoryStore()
+    with _opened(store) as memory:
+        keys = _told(memory, TALK)
+    for key in keys[:2]:
+        store.delete(("memoryos", "ana", "pages"), key)
+    with _opened(store) as memory:
+        answer = memory.search_memory("ana", f"{WORD} bakery", 50)
+        assert WORD not in json.dumps([answer, answer.hits], default=str)
+        left = _kept(memory, tmp_path)
+        assert WORD not in left
+        assert "guitar" in left
+
+
+def test_a_page_and_what_was_derived_from_it_go_in_one_change(tmp_path: Path) -> None:
+    with NeuroStore.from_conn_string(str(tmp_path)) as store:
+        with _opened(store) as memory:
+            keys = _told(memory, TALK)
+        graph = store.memory
+        before = graph.store.view().sequence
+        graph.delete(user_id="ana", session_id="monday")
+        assert graph.store.view().sequence == before + 1
+        found = [item for item in store.search(("memoryos",), limit=1000) if WORD in json.dumps(item.value)]
+        assert (found, len(keys)) == ([], 5)
+
+
+def test_half_of_a_page_goes_alone(tmp_path: Path) -> None:
+    long = f"The {WORD} bakery is closed. " + " ".join(f"Sentence number {place} is here." for place in range(80))
+    with NeuroStore() as store, _opened(store) as memory:
+        _told(memory, [("monday", long, "It opens at seven."), *TALK[2:]])
+        turns = store.memory.list(user_id="ana", kinds=("turn",))
+        store.memory.delete([turn.id for turn in turns if turn.role == "user" and WORD in turn.content])
+        left = _kept(memory, tmp_path)
+        assert WORD not in left
+        assert "It opens at seven." in left
+
+
+def test_no_file_has_the_words_of_a_deleted_session_after_compaction(tmp_path: Path) -> None:
+    folder = tmp_path / "memory"
+    config = MemoryConfig(save_dir=str(folder), embedding_name="hash")
+    with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
+        _told(memory, TALK)
+        memory.delete_session("ana", "monday")
+        memory.flush()
+        graph.admin.compact(history=True)
+        assert not [entry for entry in graph.store.journal() if WORD in repr(entry)]
+    holding = [file.name for file in folder.rglob("*") if file.is_file() and WORD.encode() in file.read_bytes()]
+    assert holding == []
+    with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
+        assert WORD not in _kept(memory, tmp_path / "export")
