@@ -77,9 +77,10 @@ def test_undo_takes_back_the_last_change_and_then_more(memory: NeuroGraphMemory,
     sequence = memory.history.list()[-1].sequence
     memory.feedback(_ids(memory)[:3])
     learned = _weights(memory)
+    known = memory.history.list()[-1].sequence
     clock.advance(timedelta(days=9))
     memory.maintenance()
-    entry = memory.undo()
+    entry = memory.undo(to=known)
     assert entry is not None
     assert entry.reason.startswith("undo to ")
     assert _weights(memory) == learned

@@ -24,46 +24,15 @@ def test_the_history_of_a_user_has_the_texts_of_her_memories_and_of_nobody_else(
     assert [one.node and one.node.content for one in versions] == ["Ana's first words.", "Ana's second words.", None]
 
 
-@pytest.mark.parametrize("change", ["add", "update", "delete"])
-def test_an_undo_of_a_user_takes_back_her_last_change_and_leaves_all_others(
-    memory: NeuroGraphMemory, change: str
-) -> None:
-    kept, other = memory.add(["Ana keeps this heron.", "Ana changes this swan."], user_id="ana")
-    before = _texts(memory, "ana")
-    if change == "add":
-        memory.add("Ana adds a duck to the herons.", user_id="ana")
-    elif change == "update":
-        memory.update(other, "Ana changed this swan.")
-    else:
-        memory.delete(other)
-    memory.add("Bob has a heron.", user_id="bob")
-    memory.feedback([kept])
-    memory.add("A heron of everybody.")
-    theirs = _texts(memory, "bob")
-    assert memory.undo(user_id="ana") is not None
-    assert _texts(memory, "ana") == sorted([*before, "A heron of everybody."])
-    assert _texts(memory, "bob") == theirs
-    assert memory.admin.check() == []
-
-
-def test_an_undo_of_a_user_keeps_what_was_learned_since(memory: NeuroGraphMemory) -> None:
-    ids = memory.add(["Ana keeps this heron.", "Ana changes this swan.", "Ana's duck."], user_id="ana")
-    memory.update(ids[1], "Ana changed this swan.")
-    assert memory.feedback(ids) > 0
-    learned = {edge.key: edge.weight for edge in memory.store.all_edges() if edge.type.name == "ASSOC"}
-    memory.undo(user_id="ana")
-    assert "Ana changes this swan." in _texts(memory, "ana")
-    assert {edge.key: edge.weight for edge in memory.store.all_edges() if edge.type.name == "ASSOC"} == learned
-
-
-def test_an_undo_of_a_user_takes_nothing_back_where_a_compaction_erased_the_last_change(
+def test_an_undo_of_a_user_is_refused_where_a_compaction_erased_the_last_change(
     memory: NeuroGraphMemory,
 ) -> None:
     memory.add("Ana keeps this.", user_id="ana")
     (gone,) = memory.add("Ana deletes this.", user_id="ana")
     memory.delete(gone)
     memory.admin.compact()
-    assert memory.undo(user_id="ana") is None
+    with pytest.raises(InputError, match="compact"):
+        memory.undo(user_id="ana")
     assert _texts(memory, "ana") == ["Ana keeps this."]
 
 

@@ -15,7 +15,10 @@ from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
 from tests.knowledge.model_server import EARLIER, LATER, ModelServer, entry, found, said, waiting
 
 
-def test_the_model_finds_a_conflict_that_the_rules_leave_open(config: MemoryConfig, model: ModelServer) -> None:
+@pytest.mark.parametrize("user", ["ana", None])
+def test_the_model_finds_a_conflict_which_an_undo_of_its_side_takes_back(
+    config: MemoryConfig, model: ModelServer, user: str | None
+) -> None:
     model.judge = lambda pair: entry(pair, "contradiction", "medium", "Who eats no meat eats no steak.")
     told: list[Conflict] = []
     with NeuroGraphMemory(config) as memory:
@@ -27,9 +30,10 @@ def test_the_model_finds_a_conflict_that_the_rules_leave_open(config: MemoryConf
         assert told == [conflict]
         assert waiting(memory) == 0
         assert [entry.reason for entry in memory.history.list()][-1] == "judge"
-        memory.undo()
+        memory.undo(user_id=user)
         assert found(memory) == []
-        assert memory.count(user_id="ana") == 2
+        assert [one.id for one in memory.list(user_id="ana")] == [sides[0]]
+        assert memory.admin.check() == []
     ((pair,),) = model.asked
     assert (pair["earlier"]["text"], pair["later"]["text"]) == (EARLIER, LATER)
     assert (pair["earlier"]["day"], pair["later"]["day"]) == ("2024-01-01", "2024-01-04")

@@ -142,7 +142,7 @@ def test_a_use_wakes_a_dormant_memory_and_the_journal_says_so(clock: ManualClock
     log.flush()
     assert not _dormant(store, clock())
     last = store.history()[-1]
-    assert (last.reason, last.changes) == ("1 dormant memories woke", {"nodes changed": 1})
+    assert (last.reason, last.changes) == ("use: 1 dormant memories woke", {"nodes changed": 1})
     reference = Reference(180.0, 0.05, clock() - 41 * DAY)
     before = reference.energy(clock() - DAY)
     twice = 1 - (1 - before) * 0.9**2

@@ -116,7 +116,7 @@ def test_the_journal_has_every_fall_into_dormancy_and_every_waking_once(memory: 
     clock.advance(200 * DAY)
     assert memory.energy.tick() == 1
     fell = ("tick: 1 memories fell dormant", 1)
-    assert _moves(memory) == [fell, ("1 dormant memories woke", 1), fell]
+    assert _moves(memory) == [fell, ("use: 1 dormant memories woke", 1), fell]
     assert memory.get(awake).importance == 0.9
 
 

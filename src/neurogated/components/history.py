@@ -10,7 +10,7 @@ from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.scope import UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.knowledge.settlement import returned
-from neurogated.plasticity.undo import undo, undo_of_user
+from neurogated.plasticity.undo import undo
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text
 
@@ -77,9 +77,6 @@ class History:
             store, clock = self._session.store, self._session.clock
             if to is None:
                 self._session.of_user(user_id)
-            if user_id is None:
-                made = undo(store, to, clock, returned)
-            else:
-                made = undo_of_user(store, checked_text("the user_id", user_id), clock, returned)
+            made = undo(store, to, clock, returned, user_id=user_id)
         self._session.notify(Notice("undone"))
         return made

@@ -10,7 +10,9 @@ from itertools import takewhile
 
 from neurogated import compose
 from neurogated.consolidation.consolidator import Consolidator
+from neurogated.core.commit import CAUSE
 from neurogated.core.model import checked_count
+from neurogated.core.reasons import BACKGROUND
 from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.core.trace import Feedback, RecalledMemory
@@ -153,6 +155,7 @@ class Learning:
         weak = weakref.ref(self._session)
 
         def work() -> None:
+            CAUSE.set(BACKGROUND)
             session = weak()
             for graph in () if session is None else session.all_namespaces():
                 Learning(graph).consolidate(user_id=ANY_USER, progress=False)

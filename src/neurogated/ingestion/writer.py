@@ -23,6 +23,7 @@ from neurogated.core.derivation import derivations
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
+from neurogated.core.reasons import EXPIRED, RESUMED
 from neurogated.core.rendering import document_tag, render
 from neurogated.core.watchdog import stage
 from neurogated.errors import UnknownIdError
@@ -243,7 +244,7 @@ class Writer:
         with self.exclusively():
             ids = self._store.expired(now)
             if ids:
-                self._commit(self._linker.deletion(ids, reason="expired", at=self._clock()))
+                self._commit(self._linker.deletion(ids, reason=EXPIRED, at=self._clock()))
                 _log.info("removed %d expired memories", len(ids))
             return len(ids)
 
@@ -252,7 +253,7 @@ class Writer:
         with self.exclusively():
             self.expire(now)
             if orphans := orphaned_conflicts(self._store, self._store.view()):
-                self._commit(self._linker.deletion(orphans, reason="expired", at=self._clock()))
+                self._commit(self._linker.deletion(orphans, reason=EXPIRED, at=self._clock()))
 
     def _delete(self, ids: Sequence[str], reason: str) -> list[str]:
         at = self._clock()
@@ -296,7 +297,7 @@ class Writer:
                         edges=(*edges, *mentions.put),
                         weights=tuple(mentions.reweighted),
                         settled=settled,
-                        reason="resume",
+                        reason=RESUMED,
                         at=at,
                     )
                 )

@@ -16,6 +16,7 @@ from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.judgements import Relation
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.reasons import JUDGED
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
@@ -118,7 +119,7 @@ class ConflictChecker:
             if not (is_known or settlement.is_wrong(old.id) or self._is_answered(settlement, new.id, old.id)):
                 conflict = _conflict(old, new, relation)
                 settlement.put(replace(conflict, reason=relation.reason, sentences=sentences, rule=MODEL))
-        return settlement.added_to(GraphDelta(settled=tuple(settled), reason="judge", at=at))
+        return settlement.added_to(GraphDelta(settled=tuple(settled), reason=JUDGED, at=at))
 
     def _queued(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
         """Return a delta that queues memories with new texts or owners, and all that a model will read again."""

@@ -14,6 +14,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.commit import Committer
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.reasons import WOKEN
 from neurogated.core.scope import UserChoice
 from neurogated.core.view import GraphView
 from neurogated.errors import MemoryClosedError, MemoryLockedError, StorageError
@@ -98,7 +99,7 @@ class AccessLog:
         """Return the delta of accesses; it is journaled only if they wake dormant nodes."""
         found = self._energies.uses(store.view(), marks)
         mark = replace(Access.gathered(mark for mark, _ in marks), charges=found.charges)
-        reason = f"{len(found.changes)} dormant memories woke" if found.changes else "touch"
+        reason = f"{WOKEN}{len(found.changes)} dormant memories woke" if found.changes else "touch"
         return GraphDelta(touch=mark, node_changes=found.changes, reason=reason, at=at)
 
     def _take(self) -> tuple[dict[GraphStorePort, list[TimedAccess]], datetime]:

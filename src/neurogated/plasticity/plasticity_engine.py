@@ -20,6 +20,7 @@ from neurogated.core.delta import Access, Decay, GraphDelta, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.reasons import DECAYED
 from neurogated.core.trace import Feedback
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
@@ -199,7 +200,7 @@ class PlasticityEngine:
         factor = self._config.TIME_DECAY_FACTOR ** (days / steps)
         moments = (begin + (idle_before - begin) * (step / steps) for step in range(1, steps + 1))
         operators = tuple(Decay(factor, moment, self._config.MIN_EDGE_WEIGHT) for moment in moments)
-        self._committer.commit(lambda: GraphDelta(operators=operators, reason="decay_unused", at=at))
+        self._committer.commit(lambda: GraphDelta(operators=operators, reason=DECAYED, at=at))
         _log.info("edges idle since %s faded by %g in %.1f days", idle_before.isoformat(), factor**steps, days)
 
     def _last_decay(self) -> datetime | None:

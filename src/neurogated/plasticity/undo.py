@@ -1,13 +1,15 @@
-"""Undo: the delta that turns the present graph into a past graph."""
+"""Undo: the delta that turns the present graph into a past graph, or a part of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
+
+import numpy as np
 
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
@@ -15,6 +17,8 @@ from neurogated.core.commit import Committer
 from neurogated.core.delta import GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.reasons import comes_with_time, follows
+from neurogated.core.scope import ScopeFilter
 from neurogated.errors import InputError
 
 _AT_ONCE = 1000
@@ -25,80 +29,131 @@ Mend = Callable[[GraphStorePort, GraphStorePort, GraphDelta], GraphDelta]
 
 
 class _Part(NamedTuple):
-    """The nodes and edges that one delta changed."""
+    """The nodes and edges that some deltas changed."""
 
-    nodes: AbstractSet[str]
-    edges: AbstractSet[EdgeKey]
-    removed: AbstractSet[str]
-    """Those of the nodes that the delta removed with all their edges."""
+    nodes: set[str]
+    edges: set[EdgeKey]
+    removed: set[str]
+    """Those of the nodes that were removed with all their edges."""
 
-    def of(self, delta: GraphDelta) -> GraphDelta:
-        """Return the part of a delta that changes these nodes and edges, without weights and energies."""
+    @classmethod
+    def of(cls, delta: GraphDelta, own: AbstractSet[str] | None = None) -> _Part:
+        """Return what a delta changed, or only the nodes `own` and their edges."""
+        removed = set(delta.removed_nodes)
+        nodes = removed.union((node.id for node in delta.nodes), (change.node for change in delta.node_changes))
+        edges = {*delta.removed_edges, *(one.key for one in delta.edges), *(one.edge for one in delta.weights)}
+        if own is None:
+            return cls(nodes, edges, removed)
+        return cls(nodes & own, {key for key in edges if key.source_id in own}, removed & own)
+
+    def followed(self, later: Sequence[GraphDelta], own: AbstractSet[str] | None = None) -> _Part:
+        """Return the part with those of the later changes, latest first, that were computed from its nodes."""
+        whole = self
+        for delta in reversed(later):
+            other = _Part.of(delta, own)
+            if follows(delta.reason) and whole.nodes & other.nodes.union(*(key[:2] for key in other.edges)):
+                whole = _Part(whole.nodes | other.nodes, whole.edges | other.edges, whole.removed | other.removed)
+        return whole
+
+    def cut(self, delta: GraphDelta, store: GraphStorePort) -> GraphDelta:
+        """Return what an undo of all later changes would do to these nodes and edges."""
+        nodes = tuple(node for node in delta.nodes if node.id in self.nodes)
+        removed = tuple(one for one in delta.removed_nodes if one in self.nodes)
+        there = _ids(store).union(node.id for node in nodes).difference(removed)
+        back = (edge for edge in delta.edges if edge.key in self.edges or self.removed & {*edge.key[:2]})
         return replace(
             delta,
             removed_edges=tuple(key for key in delta.removed_edges if key in self.edges),
-            removed_nodes=tuple(one for one in delta.removed_nodes if one in self.nodes),
-            nodes=tuple(node for node in delta.nodes if node.id in self.nodes),
-            edges=tuple(edge for edge in delta.edges if edge.key in self.edges or self._restores(edge.key)),
-            node_changes=(),
-            weights=(),
+            removed_nodes=removed,
+            nodes=nodes,
+            edges=tuple(edge for edge in back if there.issuperset(edge.key[:2])),
+            node_changes=tuple(change for change in delta.node_changes if change.node in self.nodes),
+            weights=tuple(one for one in delta.weights if one.edge in self.edges),
         )
 
-    def _restores(self, key: EdgeKey) -> bool:
-        return key.source_id in self.removed or key.target_id in self.removed
 
+def undo(
+    store: GraphStorePort, to: int | None, clock: Clock, mend: Mend | None = None, *, user_id: str | None = None
+) -> HistoryEntry | None:
+    """Undo every change after the delta number `to`; if `to` is None, undo the last thing that was done.
 
-def undo(store: GraphStorePort, to: int | None, clock: Clock, mend: Mend | None = None) -> HistoryEntry | None:
-    """Undo every change after the delta number `to`; if `to` is None, undo the last change only.
+    Nobody does the changes that the memory makes by itself; see `core.reasons`. Those that came later stay, except
+    what was computed from the same memories.
 
     Args:
         store: the graph.
         to: a number of a delta, 0 for the empty graph, or None.
         clock: the clock.
         mend: changes the delta, for example if a compaction has erased other parts of the past.
+        user_id: undo the last thing that was done to this user's memories and their edges, and only for these.
 
     Returns:
         The history entry of the undo, None if there was nothing to change.
 
     Raises:
-        InputError: there is no such delta, or a compaction erased the history that the undo needs.
+        InputError: there is no such delta, a compaction erased the history that the undo needs, or the last thing also
+            changed memories without an owner.
     """
     if to is not None:
         return _undo_to(store, to, clock, mend)
-    for entry in reversed(store.history()):
-        undone = _undo_to(store, entry.sequence - 1, clock, mend)
-        # A decay that found no idle edge is skipped. A compaction erased a change that has no effect any more; the
-        # changes before it are not the last one.
+    for entry, part in _done(store) if user_id is None else _done_to(store, user_id):
+        undone = _undo_to(store, entry.sequence - 1, clock, mend, part)
+        # A compaction erased a change that has no effect any more; the changes before it are not the last one.
         if undone is not None or entry.changes:
             return undone
     return None
 
 
-def undo_of_user(store: GraphStorePort, user_id: str, clock: Clock, mend: Mend | None = None) -> HistoryEntry | None:
-    """Undo the last change that added, updated or deleted memories of a user, for these memories and their edges only.
-
-    Later changes of other memories stay, and so does everything that was learned.
-
-    Returns:
-        The history entry of the undo, None if no memory of the user ever changed, or if a compaction erased a later
-        change, which may have been hers.
-
-    Raises:
-        InputError: a compaction erased the history that the undo needs.
-    """
+def _done(store: GraphStorePort) -> Iterator[tuple[HistoryEntry, _Part | None]]:
+    """Yield the things that were done, latest first, with what they changed; None if nothing was changed later."""
+    later = list[GraphDelta]()
     for entry in reversed(store.history()):
-        delta = next(store.journal(entry.sequence - 1)).delta
-        known = delta.changes
-        if any(entry.changes.get(name, 0) > known.get(name, 0) for name in ("nodes put", "nodes removed")):
-            return None
-        ids = {node.id for node in delta.nodes if node.scope.user_id == user_id}
-        if delta.removed_nodes:
-            before = store.as_of(entry.sequence - 1).get_nodes(list(delta.removed_nodes), missing_ok=True)
-            ids |= {node.id for node in before if node.scope.user_id == user_id}
-        if ids:
-            changed = {*delta.removed_edges, *(edge.key for edge in delta.edges)}
-            return _undo_to(store, entry.sequence - 1, clock, mend, _Part(ids, changed, ids & {*delta.removed_nodes}))
-    return None
+        if _is_automatic(entry):
+            later.append(_delta_of(store, entry))
+        else:
+            yield entry, _Part.of(_delta_of(store, entry)).followed(later) if later else None
+
+
+def _done_to(store: GraphStorePort, user_id: str) -> Iterator[tuple[HistoryEntry, _Part]]:
+    """Yield the things that were done to a user's memories, latest first, with what they changed; raises as `undo`."""
+    own, later = _ids(store, ScopeFilter(user_id, alone=True)), list[GraphDelta]()
+    for entry in reversed(store.history()):
+        delta = _delta_of(store, entry)
+        removed = store.as_of(entry.sequence - 1).get_nodes(delta.removed_nodes, missing_ok=True)
+        own |= {node.id for node in (*delta.nodes, *removed) if node.scope.user_id == user_id}
+        if _is_automatic(entry):
+            later.append(delta)
+            continue
+        if any(entry.changes.get(what, 0) > delta.changes.get(what, 0) for what in ("nodes put", "nodes removed")):
+            raise InputError(
+                f"the last change of {user_id!r} is unknown, because compact() erased texts of change {entry.sequence} "
+                f"({entry.reason}); undo(to=…) takes back the changes of all users"
+            )
+        part = _Part.of(delta, own)
+        if part.nodes or part.edges:
+            _check_not_shared(store, entry, delta, user_id)
+            yield entry, part.followed(later, own)
+
+
+def _is_automatic(entry: HistoryEntry) -> bool:
+    return comes_with_time(entry.reason) or follows(entry.reason)
+
+
+def _delta_of(store: GraphStorePort, entry: HistoryEntry) -> GraphDelta:
+    """Return what a compaction left of a delta."""
+    found = next(store.journal(entry.sequence - 1), None)
+    return found.delta if found and found.sequence == entry.sequence else GraphDelta(reason=entry.reason, at=entry.at)
+
+
+def _check_not_shared(store: GraphStorePort, entry: HistoryEntry, delta: GraphDelta, user_id: str) -> None:
+    """Raise InputError if a delta also changed memories without an owner that were there before."""
+    changed = {*delta.removed_nodes, *(one.id for one in delta.nodes), *(one.node for one in delta.node_changes)}
+    before = store.as_of(entry.sequence - 1).get_nodes(sorted(changed), missing_ok=True)
+    if any(node.scope.user_id is None for node in before):
+        raise InputError(
+            f"change {entry.sequence} ({entry.reason}) cannot be taken back for {user_id!r} alone, because it also "
+            f"changed memories without an owner; undo(to={entry.sequence - 1}) takes it back for all users"
+        )
 
 
 def _undo_to(
@@ -113,7 +168,7 @@ def _undo_to(
     past = store.as_of(target)
     delta = delta_back_to(past, store, reason=f"undo to {target}", at=clock())
     if part is not None:
-        delta = part.of(delta)
+        delta = part.cut(delta, store)
     if mend is not None:
         delta = mend(past, store, delta)
     if not delta:
@@ -182,10 +237,12 @@ def _changed_nodes(
     return ids, changed, recharged
 
 
-def _ids(store: GraphStorePort) -> set[str]:
-    """Return the ids of all nodes, including expired ones."""
+def _ids(store: GraphStorePort, scope: ScopeFilter | None = None) -> set[str]:
+    """Return the ids of all nodes, or of those in a scope, including expired ones."""
     view = store.view()
-    return {view.ids[row] for row in (*view.live_nodes().tolist(), *view.hidden.tolist())}
+    rows = np.concatenate((view.live_nodes(), view.hidden))
+    admitted = None if scope is None else view.rows_of_scopes(scope)
+    return {view.ids[row] for row in (rows if admitted is None else np.intersect1d(rows, admitted)).tolist()}
 
 
 def _weight_back(old: MemoryEdge, new: MemoryEdge) -> WeightChange:

@@ -15,6 +15,7 @@ from neurogated.core.delta import GraphDelta, NodeChange
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.node_kind import FACT, PROFILE
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.reasons import DORMANT
 from neurogated.core.view import GraphView, Rows
 
 TIERS = ("canvas", "web", "crystal", "dormant")
@@ -25,7 +26,6 @@ LAYERS = ("emerging", "active", "decaying", "stable")
 _CRYSTAL_KINDS = frozenset({FACT, PROFILE})
 _WEEK = 7 * MICROS_A_DAY
 _DECAYING_ENERGY, _FEW_USES = 0.1, 3
-_TICK = "tick: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ class TierManager:
         view, micros = store.view(), to_micros(now)
         rows = view.live_nodes()
         rows = rows[self._law.dormant(view, rows, micros)]
-        last = next((entry.at for entry in reversed(store.history()) if entry.reason.startswith(_TICK)), None)
+        last = next((entry.at for entry in reversed(store.history()) if entry.reason.startswith(DORMANT)), None)
         if last is not None:
             # A memory that was used since the last tick was not idle at that time, by its present columns.
             rows = rows[~self._law.dormant(view, rows, to_micros(last))]
         importance = view.importance.take(rows).tolist()
         fallen = zip((view.ids[row] for row in rows.tolist()), importance, strict=True)
         changes = tuple(NodeChange(node_id, importance=value) for node_id, value in fallen)
-        return GraphDelta(node_changes=changes, reason=f"{_TICK}{len(changes)} memories fell dormant", at=now)
+        return GraphDelta(node_changes=changes, reason=f"{DORMANT}{len(changes)} memories fell dormant", at=now)
 
 
 def _best(energy: NDArray[np.float64], places: Rows, count: int) -> Rows:

@@ -15,6 +15,7 @@ from neurogated.core.conflicts import moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel
+from neurogated.core.reasons import READ
 from neurogated.core.view import GraphView
 from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker
@@ -95,7 +96,7 @@ class ClaimEnquiry:
         """Return the claims with the conflicts that they raise; the write lock is held."""
         read = {one.node.id: claims for one, claims in answers if claims}
         nodes = self._store.get_nodes(list(read))
-        return self._checker.checked(GraphDelta(settled=tuple(settled), reason="read", at=at), nodes, read)
+        return self._checker.checked(GraphDelta(settled=tuple(settled), reason=READ, at=at), nodes, read)
 
 
 def _text(node: MemoryNode) -> str:

@@ -1,0 +1,139 @@
+"""What `undo` takes back: the last thing that was done, for all or for one user, and nothing that came by itself."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, compose
+from neurogated.errors import InputError
+from neurogated.testing import ManualClock
+
+IDS = ["first", "second", "third"]
+
+ACTIONS: dict[str, Callable[[NeuroGraphMemory, str | None], object]] = {
+    "add": lambda memory, user: memory.add("A swan on the lake.", user_id=user),
+    "update": lambda memory, _: memory.update("first", "The heron has left."),
+    "delete": lambda memory, _: memory.delete("second"),
+    "feedback": lambda memory, user: memory.learning.feedback(IDS, user_id=user),
+    "failure": lambda memory, user: memory.learning.feedback(IDS, "fail", user_id=user),
+    "associate": lambda memory, user: memory.graph.associate("first", "third", "near", 0.7, user_id=user),
+    "decay!": lambda memory, user: memory.execute("(decay! 0.1)", user_id=user),
+    "resolve": lambda memory, user: memory.conflicts.resolve(
+        memory.conflicts.list(None, user_id=user)[0].id, "both", user_id=user
+    ),
+    "fact": lambda memory, user: memory.facts.add("Ana", "city", "Oslo", user_id=user),
+    "policy": lambda memory, user: memory.policies.signal("tidy", user_id=user),
+    "consolidate": lambda memory, user: memory.learning.consolidate(user_id=user),
+}
+
+
+@pytest.fixture
+def memory(config: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    config = config.replace(learning={"policies": True})
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        yield memory
+
+
+def _fill(memory: NeuroGraphMemory, clock: ManualClock, user: str | None) -> None:
+    for name, text in zip(IDS, ("The heron of the pier.", "A stork on a roof.", "The cranes fly south."), strict=True):
+        memory.add(text, id=name, user_id=user)
+    for city in ("Lyon", "Oslo"):
+        memory.add(f"Ana lives in {city}.", id=city, user_id=user)
+    for attribute in ("pet", "job", "car"):
+        memory.facts.add("Bea", attribute, f"a {attribute}", user_id=user)
+    memory.policies.add("(decay! 0.2)", "tidy", user_id=user)
+    clock.advance(timedelta(hours=5))
+
+
+def _state(memory: NeuroGraphMemory, user: str | None) -> tuple[object, ...]:
+    """Return the memories of a user and their edges, without uses."""
+    nodes = {
+        one.id: (one.content, one.base_energy, one.energy_at, one.importance, one.valid_to, one.metadata)
+        for one in memory.store.all_nodes()
+        if one.scope.user_id == user
+    }
+    edges = {one.key: one.weight for one in memory.store.all_edges() if {*one.key[:2]} <= nodes.keys()}
+    return nodes, edges
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("user", ["ana", None], ids=["of several", "of one"])
+def test_the_last_thing_that_was_done_is_taken_back_and_not_an_older_one(
+    memory: NeuroGraphMemory, clock: ManualClock, user: str | None, action: str
+) -> None:
+    _fill(memory, clock, user)
+    before = _state(memory, user)
+    ACTIONS[action](memory, user)
+    after = _state(memory, user)
+    if user is not None:
+        memory.feedback(memory.add(["Bob has a heron.", "Bob has a stork."], user_id="bob"))
+        memory.add("A heron of everybody.")
+    clock.advance(timedelta(hours=1))
+    memory.recall("heron", user_id=user)
+    memory.energy.tick()
+    theirs = _state(memory, "bob"), _state(memory, None)
+    assert memory.undo(user_id=user) is not None
+    assert _state(memory, user) == before != after
+    assert user is None or theirs == (_state(memory, "bob"), _state(memory, None))
+    assert memory.admin.check() == []
+    memory.undo(user_id=user)
+    assert _state(memory, user) == after
+
+
+@pytest.mark.parametrize("user", ["ana", None])
+def test_what_came_with_time_stays(memory: NeuroGraphMemory, clock: ManualClock, user: str | None) -> None:
+    _fill(memory, clock, user)
+    memory.add("A tram at noon.", id="short", user_id=user, ttl=timedelta(hours=9))
+    memory.graph.associate("first", "short", "near", 0.5, user_id=user)
+    memory.learning.feedback(IDS, user_id=user)
+    memory.add("A swan on the lake.", id="last", user_id=user)
+    clock.advance(timedelta(days=9))
+    memory.maintenance()
+    weights = {one.key: one.weight for one in memory.store.all_edges() if one.type is EdgeType.ASSOC}
+    memory.undo(user_id=user)
+    assert memory.find(only_ids=["last", "short"], user_id=user) == []
+    assert {one.key: one.weight for one in memory.store.all_edges() if one.type is EdgeType.ASSOC} == weights
+    assert memory.admin.check() == []
+
+
+def test_what_also_changed_shared_memories_is_not_taken_back_for_one_user(memory: NeuroGraphMemory) -> None:
+    memory.add("The pump is in the shed.", id="shared", importance=0.5)
+    memory.add("Ana likes herons.", user_id="ana")
+    memory.record_event("I oiled the pump.", outcome="fail", used=["shared"], user_id="ana")
+    before = _state(memory, "ana"), _state(memory, None)
+    with pytest.raises(InputError, match="ana"):
+        memory.undo(user_id="ana")
+    assert (_state(memory, "ana"), _state(memory, None)) == before
+    memory.undo()
+    assert memory.count(user_id="ana") == 2
+
+
+@pytest.mark.parametrize("user", ["ana", None])
+def test_an_undo_of_a_deletion_leaves_out_edges_to_what_has_expired_since(
+    memory: NeuroGraphMemory, clock: ManualClock, user: str | None
+) -> None:
+    _fill(memory, clock, user)
+    memory.add("A tram at noon.", id="short", user_id=user, ttl=timedelta(hours=9))
+    memory.graph.associate("first", "short", "near", 0.5, user_id=user)
+    memory.delete("first")
+    clock.advance(timedelta(days=1))
+    memory.maintenance()
+    memory.undo(user_id=user)
+    assert memory.get("first").content == "The heron of the pier."
+    assert not memory.store.has_node("short")
+    assert memory.admin.check() == []
+
+
+@pytest.mark.parametrize("user", ["ana", None])
+def test_a_use_that_wakes_a_memory_is_nothing_that_was_done(
+    memory: NeuroGraphMemory, clock: ManualClock, user: str | None
+) -> None:
+    _fill(memory, clock, user)
+    memory.add("A swan on the lake.", id="last", user_id=user)
+    clock.advance(timedelta(days=400))
+    memory.recall("The heron of the pier.", user_id=user)
+    memory.learning.flush()
+    assert memory.history.list()[-1].changes.keys() == {"nodes changed"}
+    memory.undo(user_id=user)
+    assert memory.find(only_ids=["last"], user_id=user) == []
