@@ -81,6 +81,7 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
         retrieval={
             "neighbour_weight": 0.75,
             "answer_weight": 0.25,
+            "switches": {"few_turns_count_less": False},
         },
     ).of(store.view().live_nodes())
     similarity = {node.id: own(store, node) for node in everything}
@@ -158,11 +159,31 @@ def test_a_turn_loses_by_its_mean_cosine_with_all_turns(
     everything = [node for one in sessions for node in one]
     # A document is no turn, so it changes nothing.
     store = chained(*sessions, [MemoryNode("document", "a heron", embedding=[0.6, 0.8])])
-    got = asked(store, retrieval={"generic_cost": 0.3}).of(store.view().live_nodes())
+    got = asked(store, retrieval={"generic_cost": 0.3, "switches": {"few_turns_count_less": False}}).of(
+        store.view().live_nodes()
+    )
     units = [np.asarray(node.embedding) / np.linalg.norm(np.asarray(node.embedding)) for node in everything]
     means = [sum(float(unit @ other) for other in units) / len(units) for unit in units]
     expected = [0.3 * (sum(means) / len(means) - mean) for mean in means] if means else []
     assert got.message.tolist() == pytest.approx([*expected, 0.0], abs=1e-6)
+
+
+@pytest.mark.parametrize(("count", "share"), [(4, 4 / 128), (64, 0.5), (128, 1.0), (200, 1.0)])
+def test_comparisons_with_other_turns_grow_with_their_number(count: int, share: float) -> None:
+    said = [("a heron" if place % 8 == 0 else "stone", [1.0, place % 3], "user") for place in range(count)]
+    store = chained(session(0, said))
+    for part, weight in (("neighbours", "neighbour_weight"), ("message", "generic_cost")):
+        grown, full = (
+            getattr(
+                asked(store, retrieval={weight: 0.5, "switches": {"few_turns_count_less": grows}}).of(
+                    store.view().live_nodes()
+                ),
+                part,
+            )
+            for grows in (True, False)
+        )
+        assert np.abs(full).max() > 0
+        assert grown.tolist() == pytest.approx((share * full).tolist())
 
 
 def test_activation_counts_half_as_much_with_every_doubling_of_a_message() -> None:

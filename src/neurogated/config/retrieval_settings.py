@@ -28,6 +28,9 @@ class RetrievalSwitches:
     each_question: bool = setting(
         True, "search for each question of a text that asks several, and take from each in turn"
     )
+    few_turns_count_less: bool = setting(
+        True, "the similarity of the turns around a turn and the cost of generic turns grow up to 128 turns"
+    )
     long_for_overviews: bool = setting(
         True, "apply no cost of a length and no own_words_weight if a question asks for a summary"
     )
