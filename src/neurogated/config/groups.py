@@ -105,18 +105,18 @@ class EmbeddingSettings:
     base_url: str | None = setting(None, "address of an OpenAI-compatible embedding server")
     backend: str = setting(
         "auto",
-        "library that runs a local model; auto: openvino for the bundled model on a CPU, else torch",
+        "library that runs a local model; auto: openvino for the bundled model on a CPU and multilingual, else torch",
         choices=("auto", "openvino", "onnx", "torch"),
     )
     precision: str = setting(
         "auto",
-        "number format of the bundled model; auto: half precision if the processor supports it, which is twice as fast",
+        "number format of a model that openvino runs; auto: half precision if the processor supports it, twice as fast",
         choices=("auto", "float32"),
     )
     cache_bytes: int = setting(
         2**30, "maximum bytes on disk of cached vectors; the oldest are evicted; 0: no cache", low=0
     )
-    batch_size: int = setting(32, "texts in a batch, except for the bundled model on a CPU", low=1)
+    batch_size: int = setting(32, "texts in a batch, except for models that openvino runs", low=1)
     query_prompt: str | None = setting(None, "prompt before a question; none: the model's own prompt")
     document_prompt: str | None = setting(None, "prompt before a passage; none: the model's own prompt")
     devices: str | None = setting(

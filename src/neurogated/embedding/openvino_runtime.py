@@ -6,7 +6,6 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
@@ -24,11 +23,11 @@ _used_in: list[int] = []
 """The id of the process that first used OpenVINO."""
 
 
-def load_graph(path: Path, *, exact: bool) -> OpenVINOSession:
-    """Return the graph in a file, ready to run; the file of its weights lies beside it.
+def load_graph(graph: Any, *, exact: bool) -> OpenVINOSession:  # noqa: ANN401 - the package is imported on use
+    """Return a graph, ready to run.
 
     Args:
-        path: the file of the graph.
+        graph: the path of its file, which lies beside the file of its weights, or an OpenVINO model.
         exact: whether to compute in single precision even if the processor is faster in another one.
 
     Raises:
@@ -38,10 +37,10 @@ def load_graph(path: Path, *, exact: bool) -> OpenVINOSession:
     settings = {"PERFORMANCE_HINT": "THROUGHPUT", **({_PRECISION: _SINGLE} if exact else {})}
     openvino = import_openvino()
     try:
-        return OpenVINOSession(openvino.Core().compile_model(str(path), _DEVICE, settings))
+        return OpenVINOSession(openvino.Core().compile_model(graph, _DEVICE, settings))
     except RuntimeError as error:
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise EmbeddingError(f"OpenVINO cannot load {path} ({said}); set embedding.backend to torch") from error
+        raise EmbeddingError(f"OpenVINO cannot load {graph} ({said}); set embedding.backend to torch") from error
 
 
 class OpenVINOSession:

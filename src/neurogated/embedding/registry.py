@@ -7,6 +7,8 @@ from neurogated.core.ports import Embedder
 
 _OPENAI_PREFIX = "openai:"
 _HASH_NAME = "hash"
+MULTILINGUAL_NAMES = ("multilingual", "multilingual-e5-small")
+"""Names of the model of the extra `multilingual`; the second is recorded in memories."""
 
 
 def build_embedder(config: MemoryConfig, *, api_key: str | None = None) -> Embedder:
@@ -21,6 +23,14 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None) -> Embed
         from neurogated.embedding.hash_embedder import HashEmbedder
 
         return HashEmbedder()
+    if name in MULTILINGUAL_NAMES:
+        from neurogated.embedding.multilingual_model import MultilingualEmbedder
+
+        return MultilingualEmbedder(
+            query_prompt=config.embedding.query_prompt,
+            document_prompt=config.embedding.document_prompt,
+            exact=config.embedding.precision == "float32",
+        )
     if name.startswith(_OPENAI_PREFIX) or config.embedding.base_url:
         from neurogated.embedding.openai_embedder import OpenAIEmbedder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -85,8 +85,7 @@ class SentenceTransformersEmbedder:
     @property
     def name(self) -> str:
         """Model name, with configured prompts, since these change the vectors."""
-        given = "".join(f" {role}={prompt!r}" for role, prompt in self.prompts.items() if prompt is not None)
-        return self._model_name + given
+        return name_with_prompts(self._model_name, self.prompts)
 
     @property
     def dimension(self) -> int:
@@ -175,6 +174,11 @@ class SentenceTransformersEmbedder:
                 "embedding.trust_remote_code if the model contains code that you trust"
             ) from error
         return model
+
+
+def name_with_prompts(model: str, prompts: Mapping[str, str | None]) -> str:
+    """Return the name of a model and of its configured prompts."""
+    return model + "".join(f" {role}={prompt!r}" for role, prompt in prompts.items() if prompt is not None)
 
 
 def _visible_gpus() -> tuple[str, ...]:

