@@ -29,8 +29,10 @@ class Servers:
         while self.running:
             self.stop()
 
-    def start(self, *flags: str) -> str:
-        words = [*COMMAND, "--save_dir", str(self.folder), "--port", "0", *flags]
+    def start(self, *flags: str, files: int | None = None) -> str:
+        """Start a server that may open so many files, and return its address."""
+        limit = () if files is None else ("sh", "-c", f'ulimit -n {files}; exec "$@"', "sh")
+        words = [*limit, *COMMAND, "--save_dir", str(self.folder), "--port", "0", *flags]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.running.append(process)
         assert process.stdout is not None

@@ -13,7 +13,8 @@ from typing import Any
 import mcp.server.mcpserver
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.integrations.mcp.http import secured, serve
+from neurogated.cli.listening import serve
+from neurogated.integrations.mcp.http import secured
 from neurogated.integrations.mcp.server import build
 
 

@@ -4,6 +4,7 @@ import contextlib
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,16 +18,23 @@ HALF = b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicat
 
 
 @contextlib.contextmanager
-def slow_clients(url: str, count: int) -> Iterator[list[socket.socket]]:
-    """Send half of a request over each of several connections."""
+def slow_clients(url: str, count: int, sent: bytes = HALF) -> Iterator[list[socket.socket]]:
+    """Send a part of a request over each of several connections."""
     at = urlsplit(url)
     with contextlib.ExitStack() as stack:
         opened = []
         for _ in range(count):
             one = stack.enter_context(socket.create_connection((at.hostname or "", at.port or 0), timeout=30))
-            one.sendall(HALF)
+            one.sendall(sent)
             opened.append(one)
         yield opened
+
+
+def keep_sending(connection: socket.socket) -> None:
+    """Send bytes until the connection ends; raises ConnectionError then."""
+    while True:
+        connection.sendall(b"a")
+        time.sleep(0.1)
 
 
 def test_slow_clients_are_refused_and_others_are_answered_meanwhile(tmp_path: Path) -> None:
@@ -37,6 +45,35 @@ def test_slow_clients_are_refused_and_others_are_answered_meanwhile(tmp_path: Pa
             for one in slow:
                 assert b"408" in one.recv(100)
         assert servers.stop()[0] == 0
+
+
+def test_more_connections_than_files_stop_no_server_and_fill_no_log(tmp_path: Path) -> None:
+    with Servers(tmp_path) as servers:
+        key = servers.key()
+        url = servers.start(files=256)
+        for sent in (b"", b"POST /v1/memories HTTP/1.1\r\nHost: loc", b"\0\r\n\r\n", HALF):
+            with slow_clients(url, 400, sent), client(url, key) as quick:
+                for _ in range(5):
+                    assert quick.get("/v1/memories").status_code == 200
+        code, errors = servers.stop()
+        assert code == 0
+        assert len(errors) < 4_000
+
+
+def test_headers_that_trickle_and_answers_that_are_not_read_end(tmp_path: Path) -> None:
+    with Servers(tmp_path) as servers:
+        url = servers.start("--patience", "1")
+        with client(url) as writer:
+            writer.post("/v1/memories", json={"content": "x" * 900_000})
+        at, asked = urlsplit(url), b"GET /v1/memories HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with socket.socket() as deaf, slow_clients(url, 1, asked[:9]) as (trickling,):
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            deaf.connect((at.hostname, at.port))
+            deaf.sendall(asked * 9)
+            with pytest.raises(ConnectionError):
+                keep_sending(trickling)
+            with pytest.raises(ConnectionError):
+                keep_sending(deaf)
 
 
 def test_more_requests_at_once_than_allowed_are_refused_until_some_are_done(tmp_path: Path) -> None:

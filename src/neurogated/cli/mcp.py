@@ -9,8 +9,9 @@ import click
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.extras import import_extra
 from neurogated.integrations.mcp.clients import CLIENTS, install
-from neurogated.integrations.mcp.http import http_app, serve
+from neurogated.integrations.mcp.http import http_app
 from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.stdio import Relay
 from neurogated.integrations.mcp.tools import Owner
@@ -55,7 +56,7 @@ def mcp(
     with flags.open(create=True) as memory:
         if http:
             app = http_app(memory, owner=owner, read_only=read_only, memory_tool=memory_tool, host=host, token=token)
-            serve(app, host, port)
+            import_extra("neurogated.cli.listening", "mcp").serve(app, host, port)
             return
         relay: Relay = context.find_root().obj or Relay()
         server = build(memory, owner, read_only=read_only, memory_tool=memory_tool, saved=relay.saved)

@@ -1,8 +1,5 @@
 """The server."""
 
-import contextlib
-import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,12 +11,6 @@ from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_PATIENCE = 10
-"""Seconds that a stopping server gives the requests that it is answering."""
-_IDLE = 60
-"""Seconds for which a connection may wait for its next request; a client may keep it as long as it thinks."""
-_SWITCH = 0.0005
-"""Seconds."""
 
 
 @command("serve")
@@ -30,11 +21,12 @@ _SWITCH = 0.0005
 @user("the only user that the new key sees")
 @click.option("--rate", type=click.FloatRange(min=1), default=500, show_default=True, help="requests of a key a second")
 @click.option("--body", type=click.IntRange(1), default=1_000_000, show_default=True, help="most bytes of a request")
-@click.option("--patience", type=click.FloatRange(min=0.1), default=30, show_default=True, help="seconds for a body")
+@click.option("--patience", type=click.FloatRange(min=0.1), default=30, show_default=True, help="seconds for a request")
 @click.option("--concurrency", type=click.IntRange(1), default=100, show_default=True, help="requests of a key at once")
 @click.option("--allow_host", "hosts", metavar="NAME", multiple=True, help="another name of this computer")
 def serve(flags: Flags, keys: str | None, hosts: Sequence[str], *, new_key: bool, **about: str | float) -> None:
     server = import_extra("neurogated.server", "serve")
+    listening = import_extra("neurogated.cli.listening", "serve")
     config = flags.memory_config()
     file = Path(keys) if keys else Path(config.save_dir) / "server_keys.json"
     known = server.Keys.read(file)
@@ -48,29 +40,5 @@ def serve(flags: Flags, keys: str | None, hosts: Sequence[str], *, new_key: bool
         limits = server.Limits(
             int(about["body"]), float(about["rate"]), float(about["patience"]), int(about["concurrency"])
         )
-        _run(server.create_app(memory, known, limits=limits, hosts=hosts), str(about["host"]), int(about["port"]))
-
-
-def _run(app: object, host: str, port: int) -> None:
-    """Serve until the process is interrupted or terminated, after the answers to the requests that it has."""
-    uvicorn = import_extra("uvicorn", "serve")
-    # A request waits for the interpreter up to this long whenever another thread computes.
-    sys.setswitchinterval(_SWITCH)
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_level="warning",
-        server_header=False,
-        timeout_keep_alive=_IDLE,
-        timeout_graceful_shutdown=_PATIENCE,
-    )
-    opened = config.bind_socket()
-    opened.listen(config.backlog)  # so that a client that reads the address may connect at once
-    name = f"[{host}]" if ":" in host else host
-    print(f"http://{name}:{opened.getsockname()[1]}", flush=True)
-    print("stop with Ctrl-C", file=sys.stderr)
-    # After it has stopped, uvicorn raises the signal again. The memory must still be closed then.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[opened])
+        app = server.create_app(memory, known, limits=limits, hosts=hosts)
+        listening.serve(app, str(about["host"]), int(about["port"]), patience=limits.patience)

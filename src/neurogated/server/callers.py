@@ -10,7 +10,7 @@ from neurogated.core.extras import needs_extra
 from neurogated.core.model import MemoryNode
 from neurogated.errors import UnknownIdError
 from neurogated.memory import NeuroGraphMemory
-from neurogated.server.keys import Grant
+from neurogated.server.keys import Grant, known
 from neurogated.server.queue import CallQueue
 
 with needs_extra("serve"):
@@ -57,10 +57,7 @@ class Caller:
 
 def grant_in(request: Request) -> Grant:
     """Return the grant of a request's key; answers 401 without a known key."""
-    grant: Grant | None = request.state.grant
-    if grant is None:
-        raise HTTPException(401, "give a key of this server in the header 'Authorization: Bearer KEY'")
-    return grant
+    return known(request.state.grant)
 
 
 def caller_of(

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from neurogated.core.extras import needs_extra
 from neurogated.server.errors import error_response
-from neurogated.server.keys import Grant, Keys
+from neurogated.server.keys import Grant, Keys, known
 from neurogated.server.limits import Limits
 from neurogated.server.metrics import Metrics
 
@@ -80,7 +80,7 @@ class Guard:
                 if refused:
                     await error_response(request_id, *refused)(scope, receive, answer)
                 else:
-                    await self._app(scope, self._bounded(receive), answer)
+                    await self._app(scope, self._bounded(receive, grant), answer)
         finally:
             self._metrics.observe(scope, status, time.perf_counter() - begin)
 
@@ -109,12 +109,13 @@ class Guard:
     def _too_long(self) -> str:
         return f"the body has more than {self._limits.body:,} bytes"
 
-    def _bounded(self, receive: Receive) -> Receive:
-        """Return `receive` that refuses a body which is too long or too slow."""
+    def _bounded(self, receive: Receive, grant: Grant | None) -> Receive:
+        """Return `receive` that refuses a body which has no key, or is too long or too slow."""
         total, is_whole, deadline = 0, False, asyncio.get_running_loop().time() + self._limits.patience
 
         async def bounded() -> Message:
             nonlocal total, is_whole
+            known(grant)
             try:
                 # After the body, `receive` waits until the client goes away.
                 async with asyncio.timeout_at(None if is_whole else deadline):

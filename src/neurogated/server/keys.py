@@ -11,7 +11,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from neurogated.core.extras import needs_extra
 from neurogated.errors import ConfigError
+
+with needs_extra("serve"):
+    from starlette.exceptions import HTTPException
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,13 @@ class Keys:
         """Return the grant of a header `Authorization: Bearer KEY`; None if the key is missing or unknown."""
         scheme, _, key = authorization.partition(" ")
         return self.grants.get(_digest(key.strip())) if scheme.lower() == "bearer" else None
+
+
+def known(grant: Grant | None) -> Grant:
+    """Return a grant; answers 401 if there is none."""
+    if grant is None:
+        raise HTTPException(401, "give a key of this server in the header 'Authorization: Bearer KEY'")
+    return grant
 
 
 def _digest(key: str) -> str:

@@ -12,7 +12,6 @@ from neurogated.integrations.mcp.tools import Owner
 from neurogated.memory import NeuroGraphMemory
 
 with needs_extra("mcp"):
-    import uvicorn
     from mcp.server import MCPServer
     from mcp.server.transport_security import TransportSecuritySettings
     from starlette.applications import Starlette
@@ -73,11 +72,6 @@ def secured(server: MCPServer[Any], *, host: str, token: str | None, path: str =
 def is_loopback(host: str) -> bool:
     """Return whether only programs of this machine reach a host."""
     return host in {*_LOOPBACK, "::1"}
-
-
-def serve(app: Starlette, host: str, port: int) -> None:
-    """Serve an application until the process is told to end."""
-    uvicorn.run(app, host=host, port=port, log_level="warning")
 
 
 class _Bearer:

@@ -1,0 +1,176 @@
+"""A port for an ASGI app: connections that send nothing are closed, and there are never too many."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import json
+import logging
+import signal
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from neurogated.core.extras import needs_extra
+
+with needs_extra("mcp"):
+    import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+_GRACE = 10
+"""Seconds that a stopping server gives the requests that it is answering."""
+_IDLE = 60
+"""Seconds for which a connection may wait for its next request; a client may keep it as long as it thinks."""
+_SWITCH = 0.0005
+"""Seconds for which a thread computes before a request gets its turn."""
+_MOST_OPEN, _MOST_NEW = 1_000, 128
+"""Most open connections, and most that are accepted at once; fewer if the process may open few files."""
+_SAME, _PERIOD = 10, 60.0
+"""Most lines that one statement logs in so many seconds."""
+
+
+def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30.0) -> None:
+    """Serve an app over HTTP until the process is interrupted or terminated, after the answers to its requests.
+
+    Print the address.
+
+    Args:
+        app: an ASGI app.
+        host: the address to listen on.
+        port: the port; 0 for any free one.
+        patience: seconds in which the headers of a request must arrive, and in which a client must read on.
+    """
+    # A request waits for the interpreter up to this long whenever another thread computes.
+    sys.setswitchinterval(_SWITCH)
+    most = _most_connections()
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=functools.partial(_Connection, idle=OrderedDict(), most=most, patience=patience),  # type: ignore[arg-type]
+        backlog=min(_MOST_NEW, most // 2),
+        ws="none",
+        log_level="warning",
+        server_header=False,
+        timeout_keep_alive=_IDLE,
+        timeout_graceful_shutdown=_GRACE,
+    )
+    for name in ("uvicorn.error", "asyncio", "neurogated.server.errors"):
+        logging.getLogger(name).addFilter(_Sparing())
+    opened = config.bind_socket()
+    opened.listen(config.backlog)  # so that a client that reads the address may connect at once
+    name = f"[{host}]" if ":" in host else host
+    print(f"http://{name}:{opened.getsockname()[1]}", flush=True)
+    print("stop with Ctrl-C", file=sys.stderr)
+    # After it has stopped, uvicorn raises the signal again. The memory must still be closed then.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[opened])
+
+
+def _most_connections() -> int:
+    """Return how many connections may be open; at most half of the files that the process may open."""
+    if sys.platform == "win32":
+        return _MOST_OPEN
+    import resource  # noqa: PLC0415 - only Unix has it
+
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return _MOST_OPEN if files == resource.RLIM_INFINITY else min(_MOST_OPEN, files // 2)
+
+
+class _Connection(H11Protocol):
+    """A connection with a deadline for headers, and one for a client that does not read.
+
+    When too many are open, the one that has waited longest for a request is closed. If all are answered, a new one is
+    refused.
+    """
+
+    def __init__(
+        self,
+        *,
+        idle: OrderedDict[_Connection, None],
+        most: int,
+        patience: float,
+        **of_uvicorn: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(**of_uvicorn)
+        self._idle, self._most, self._patience = idle, most, patience
+        self._headers: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > self._most:
+            if not self._idle:
+                self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
+                return
+            self._idle.popitem(last=False)[0].transport.abort()
+        self._await_headers()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._is_answering():
+            self._stop_waiting()
+        else:
+            self._await_headers()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self._is_answering():
+            self._idle[self] = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._reading = self.loop.call_later(self._patience, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._reading.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._stop_waiting()
+
+    def _is_answering(self) -> bool:
+        # uvicorn has no cycle before the first request.
+        return self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]
+
+    def _await_headers(self) -> None:
+        self._idle[self] = None
+        if self._headers is None:
+            self._headers = self.loop.call_later(self._patience, self._refuse, HTTPStatus.REQUEST_TIMEOUT)
+
+    def _stop_waiting(self) -> None:
+        self._idle.pop(self, None)
+        if self._headers is not None:
+            self._headers.cancel()
+            self._headers = None
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        if not self.transport.is_closing():
+            kind = status.phrase.lower().replace(" ", "_")
+            body = json.dumps({"error": {"type": kind, "message": status.description, "request_id": ""}})
+            head = f"HTTP/1.1 {status} {status.phrase}\r\nconnection: close\r\ncontent-type: application/json\r\n"
+            self.transport.write(f"{head}content-length: {len(body)}\r\n\r\n{body}".encode())
+            self.transport.close()
+
+
+class _Sparing(logging.Filter):
+    """Lets few lines of one statement pass, so that no client fills the disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed: dict[tuple[str, int], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        place, now = (record.pathname, record.lineno), time.monotonic()
+        begin, count = self._passed.get(place, (now, 0))
+        if now - begin >= _PERIOD:
+            begin, count = now, 0
+        self._passed[place] = begin, count + 1
+        if count == _SAME:
+            record.msg, record.args = f"{record.getMessage()} (more lines like this are left out for a minute)", ()
+        return count <= _SAME
