@@ -1,13 +1,23 @@
 """MCP on the port of the server."""
 
+import contextlib
 import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import anyio
 import httpx2
 import pytest
+import uvicorn
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
+import neurogated.server.mcp
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.server import Grant, Keys, create_app
 from tests.integrations.mcp_clients import call
 from tests.served import Servers, client
 
@@ -18,6 +28,7 @@ INITIALIZE = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
 }
+PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +69,51 @@ def test_a_session_is_unknown_to_another_key(keyed: tuple[str, dict[str, str]]) 
         assert ana.post("/mcp", json=tools, headers=ids).status_code == 200
         assert ben.post("/mcp", json=tools, headers=ids).status_code == 404
         assert ben.post("/mcp?user_id=ana", json=INITIALIZE, headers=ACCEPTED).status_code == 403
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Serve a memory from a thread; yield its address and two keys for all users."""
+    keys, file = Keys(), folder / "keys.json"
+    texts = [keys.create(file, Grant(MemoryConfig().namespace)) for _ in range(2)]
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
+        server = uvicorn.Server(uvicorn.Config(create_app(memory, keys), log_level="warning"))
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+            thread.start()
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}", texts
+            server.should_exit = True
+            thread.join()
+
+
+def opened(url: str, key: str, user_id: str) -> Callable[[], int]:
+    """Open a session; return a function that uses it, and returns the status."""
+    with client(url, key, user_id=user_id) as one:
+        session = one.post("/mcp", json=INITIALIZE, headers=ACCEPTED).headers["mcp-session-id"]
+
+    def use() -> int:
+        with client(url, key, user_id=user_id) as one:
+            return one.post("/mcp", json=PING, headers=ACCEPTED | {"Mcp-Session-Id": session}).status_code
+
+    return use
+
+
+def test_users_named_by_one_key_end_no_session_of_another_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(neurogated.server.mcp, "_MOST", 3)
+    with serving(tmp_path) as (url, (first, second)):
+        use = opened(url, first, "ana")
+        others = [opened(url, second, user_id) for user_id in ("ana", "ben", "cleo", "dan")]
+        assert use() == 200
+        assert [one() for one in reversed(others)] == [200, 200, 200, 404]
+
+
+def test_sessions_that_nobody_uses_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(neurogated.server.mcp, "_IDLE", 0.5)
+    with serving(tmp_path) as (url, (key, _)):
+        use = opened(url, key, "ana")
+        while use() == 200:
+            time.sleep(0.6)
+        assert opened(url, key, "ana")() == 200
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from starlette.requests import ClientDisconnect
+
 from neurogated.server.queue import CallQueue
 
 
@@ -17,9 +19,9 @@ def lasting(seconds: float, done: list[str], name: str) -> Callable[[], Awaitabl
 def test_short_calls_pass_long_ones_that_wait() -> None:
     async def order() -> list[str]:
         queue, done = CallQueue(), list[str]()
-        await queue.run("long", lasting(0.05, done, "known"))
+        await queue.run("ana", "long", lasting(0.05, done, "known"))
         names = ["long"] * 6 + ["short"] * 3
-        await asyncio.gather(*(queue.run(name, lasting(0.05 * (name == "long"), done, name)) for name in names))
+        await asyncio.gather(*(queue.run("ana", name, lasting(0.05 * (name == "long"), done, name)) for name in names))
         return done
 
     done = asyncio.run(order())
@@ -30,17 +32,17 @@ def test_short_calls_pass_long_ones_that_wait() -> None:
 def test_long_calls_run_in_the_end_although_short_ones_keep_coming() -> None:
     async def run() -> None:
         queue, done = CallQueue(), list[str]()
-        await queue.run("long", lasting(0.02, done, "known"))
+        await queue.run("ana", "long", lasting(0.02, done, "known"))
 
         async def keep_asking() -> None:
             while "long" not in done:
-                await queue.run("short", lasting(0.001, done, "short"))
+                await queue.run("ana", "short", lasting(0.001, done, "short"))
 
         async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
             for _ in range(6):
                 tasks.create_task(keep_asking())
             await asyncio.sleep(0.01)
-            tasks.create_task(queue.run("long", lasting(0.02, done, "long")))
+            tasks.create_task(queue.run("ana", "long", lasting(0.02, done, "long")))
 
     asyncio.run(run())
 
@@ -48,15 +50,44 @@ def test_long_calls_run_in_the_end_although_short_ones_keep_coming() -> None:
 def test_very_long_calls_block_no_others_and_a_cancelled_call_takes_no_turn() -> None:
     async def run() -> None:
         queue, done, forever = CallQueue(), list[str](), asyncio.Event()
-        tasks = [asyncio.create_task(queue.run("endless", forever.wait)) for _ in range(4)]
-        waiting = asyncio.create_task(queue.run("gone", lasting(0, done, "gone")))
+        tasks = [
+            asyncio.create_task(queue.run(key, "endless", forever.wait)) for key in ("ana", "ben") for _ in range(4)
+        ]
+        waiting = asyncio.create_task(queue.run("ana", "gone", lasting(0, done, "gone")))
         await asyncio.sleep(0.01)
         waiting.cancel()
         async with asyncio.timeout(20):
             for _ in range(5):
-                await queue.run("short", lasting(0, done, "short"))
+                await queue.run("cleo", "short", lasting(0, done, "short"))
         forever.set()
         await asyncio.gather(*tasks)
         assert done == ["short"] * 5
 
     asyncio.run(run())
+
+
+def test_keys_take_turns() -> None:
+    async def order() -> list[str]:
+        queue, done = CallQueue(), list[str]()
+        asked = ["ana"] * 20 + ["ben"] * 3
+        await asyncio.gather(*(queue.run(key, "same", lasting(0.001, done, key)) for key in asked))
+        return done
+
+    assert "ana" in asyncio.run(order())[-10:]
+    assert asyncio.run(order())[:10].count("ben") == 3
+
+
+def test_a_call_for_nobody_does_not_run() -> None:
+    async def run() -> list[str]:
+        queue, done = CallQueue(), list[str]()
+
+        async def gone() -> bool:
+            return True
+
+        calls = [queue.run("ana", "same", lasting(0.01, done, "wanted")) for _ in range(3)]
+        unwanted = queue.run("ana", "same", lasting(0.01, done, "unwanted"), gone)
+        results = await asyncio.gather(*calls, unwanted, return_exceptions=True)
+        assert isinstance(results[-1], ClientDisconnect)
+        return done
+
+    assert asyncio.run(run()) == ["wanted"] * 3

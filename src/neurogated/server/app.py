@@ -99,7 +99,7 @@ def _about(metrics: Metrics, namespace: str) -> APIRouter:
     @router.get("/metrics", response_class=PlainTextResponse, dependencies=[Depends(bearer)])
     async def requests(grant: Annotated[Grant, Depends(grant_in)]) -> PlainTextResponse:
         """Return the metrics for Prometheus, with a key for all users of the server's own graph."""
-        if grant != Grant(namespace):
+        if (grant.namespace, grant.user_id) != (namespace, None):
             raise HTTPException(403, "metrics count the requests of all users; use a key for all users")
         return PlainTextResponse(metrics.text(), media_type=CONTENT_TYPE)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, ParamSpec, TypeVar
 
 from neurogated.core.extras import needs_extra
 from neurogated.core.model import MemoryNode
 from neurogated.errors import UnknownIdError
 from neurogated.memory import NeuroGraphMemory
-from neurogated.server.keys import Grant, known
-from neurogated.server.queue import CallQueue
+from neurogated.server.keys import Grant, known_grant
+from neurogated.server.queue import CallQueue, IsGone
 
 with needs_extra("serve"):
     from fastapi import Depends, HTTPException, Query, Request
@@ -29,16 +30,25 @@ class Caller:
     """The graph of the key."""
     user_id: str | None
     """The user; None for the memories without an owner only."""
-    is_admin: bool
-    """Whether the key is for all users of the graph."""
+    grant: Grant
+    """That of the key."""
     queue: CallQueue
     """Decides which calls run next."""
-    operation: str
-    """What is asked."""
+    request: Request
+
+    async def run_as(self, kind: str, call: Callable[[], T], is_gone: IsGone | None = None) -> T:
+        """Await a blocking call in a thread of the memory, when it is the turn of this key; see `CallQueue`."""
+        return await self.queue.run(self.grant, kind, lambda: self.memory.aio.run(call), is_gone)
 
     async def run(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Await a blocking call in a thread of the memory, when it is its turn."""
-        return await self.queue.run(self.operation, lambda: self.memory.aio.run(call, *args, **kwargs))
+        """Await a blocking call of this request, unless its client is gone when its turn comes."""
+        kind = getattr(self.request.scope.get("route"), "name", "")
+        return await self.run_as(kind, partial(call, *args, **kwargs), self.request.is_disconnected)
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the key is for all users of the graph."""
+        return self.grant.user_id is None
 
     def visible(self, node_id: str) -> MemoryNode:
         """Return a memory; raises UnknownIdError if there is none, or if it is another user's."""
@@ -57,7 +67,7 @@ class Caller:
 
 def grant_in(request: Request) -> Grant:
     """Return the grant of a request's key; answers 401 without a known key."""
-    return known(request.state.grant)
+    return known_grant(request.state.grant)
 
 
 def caller_of(
@@ -69,8 +79,7 @@ def caller_of(
     if grant.user_id is not None and user_id not in {grant.user_id, None}:
         raise HTTPException(403, "this key is for another user")
     memory: NeuroGraphMemory = request.app.state.graphs[grant.namespace]
-    operation = getattr(request.scope.get("route"), "name", "")
-    return Caller(memory, grant.user_id or user_id, grant.user_id is None, request.app.state.queue, operation)
+    return Caller(memory, grant.user_id or user_id, grant, request.app.state.queue, request)
 
 
 bearer = HTTPBearer(auto_error=False, description="A key of this server; none is needed on loopback without keys.")

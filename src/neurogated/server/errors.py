@@ -23,6 +23,7 @@ with needs_extra("serve"):
     from fastapi.responses import JSONResponse
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
+    from starlette.requests import ClientDisconnect
 
 _log = logging.getLogger(__name__)
 
@@ -71,6 +72,9 @@ def handle_errors(app: Starlette) -> None:
         told = (f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors())
         return error_response(request.state.request_id, 422, "; ".join(told))
 
+    async def of_client(request: Request, _: Exception) -> JSONResponse:
+        return error_response(request.state.request_id, 408, "the client was gone before its turn")
+
     async def of_server(request: Request, _: Exception) -> JSONResponse:
         # Starlette raises the error again after this answer, and uvicorn logs it.
         return error_response(request.state.request_id, _OWN_FAULT, "the server failed; its log has the reason")
@@ -78,4 +82,5 @@ def handle_errors(app: Starlette) -> None:
     app.add_exception_handler(NeurogatedError, of_memory)
     app.add_exception_handler(HTTPException, of_http)
     app.add_exception_handler(RequestValidationError, of_input)
+    app.add_exception_handler(ClientDisconnect, of_client)
     app.add_exception_handler(Exception, of_server)

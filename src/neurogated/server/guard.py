@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from neurogated.core.extras import needs_extra
 from neurogated.server.errors import error_response
-from neurogated.server.keys import Grant, Keys, known
+from neurogated.server.keys import Grant, Keys, known_grant
 from neurogated.server.limits import Limits
 from neurogated.server.metrics import Metrics
 
@@ -115,7 +115,7 @@ class Guard:
 
         async def bounded() -> Message:
             nonlocal total, is_whole
-            known(grant)
+            known_grant(grant)
             try:
                 # After the body, `receive` waits until the client goes away.
                 async with asyncio.timeout_at(None if is_whole else deadline):

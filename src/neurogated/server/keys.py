@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -26,6 +26,8 @@ class Grant:
     """The graph."""
     user_id: str | None = None
     """The only user; None for all users of the graph."""
+    key: str = ""
+    """The hash of the key; empty without a key."""
 
 
 class Keys:
@@ -33,7 +35,7 @@ class Keys:
 
     def __init__(self, grants: Mapping[str, Grant] = MappingProxyType({})) -> None:
         """Take the grants by the SHA-256 of their keys. A key has 256 random bits, so its hash needs no salt."""
-        self.grants = dict(grants)
+        self.grants = {digest: replace(grant, key=digest) for digest, grant in grants.items()}
 
     @classmethod
     def read(cls, file: Path) -> Keys:
@@ -49,11 +51,12 @@ class Keys:
     def create(self, file: Path, grant: Grant) -> str:
         """Add a new key to the file, which only its owner may read, and return the key. It is stored as a hash only."""
         key = f"ng-{secrets.token_urlsafe(32)}"
-        self.grants[_digest(key)] = grant
+        self.grants[_digest(key)] = replace(grant, key=_digest(key))
+        stored = {one.key: {"namespace": one.namespace, "user_id": one.user_id} for one in self.grants.values()}
         new = file.with_name(f"{file.name}.new")
         file.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
-            json.dump({digest: asdict(one) for digest, one in self.grants.items()}, opened, indent=2)
+            json.dump(stored, opened, indent=2)
         new.replace(file)
         return key
 
@@ -63,7 +66,7 @@ class Keys:
         return self.grants.get(_digest(key.strip())) if scheme.lower() == "bearer" else None
 
 
-def known(grant: Grant | None) -> Grant:
+def known_grant(grant: Grant | None) -> Grant:
     """Return a grant; answers 401 if there is none."""
     if grant is None:
         raise HTTPException(401, "give a key of this server in the header 'Authorization: Bearer KEY'")

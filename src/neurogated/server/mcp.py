@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-from collections import OrderedDict
+import math
+from collections import defaultdict
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 import anyio
 from anyio.abc import TaskStatus
@@ -13,14 +14,36 @@ from anyio.abc import TaskStatus
 from neurogated.core.extras import import_extra, needs_extra
 from neurogated.server.callers import Caller, caller_of, grant_in
 from neurogated.server.errors import handle_errors
+from neurogated.server.keys import Grant
 
 with needs_extra("serve"):
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-_MOST = 200
-"""Servers that run at once. A key for all users may name any number of users."""
+_MOST, _MOST_SESSIONS = 200, 1_000
+"""Servers of one key that run at once, as a key for all users may name any number of users; and sessions of each."""
+_IDLE = 1_800.0
+"""Seconds after its last request at which a session or a server ends."""
+
+
+@dataclass(eq=False)
+class _Server:
+    """A running server."""
+
+    app: ASGIApp
+    scope: anyio.CancelScope
+    requests: int = 0
+    """Those that it is answering."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.requests, self.scope.deadline = self.requests + 1, math.inf
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.requests -= 1
+            if not self.requests:
+                self.scope.deadline = anyio.current_time() + _IDLE
 
 
 class McpServers:
@@ -29,7 +52,8 @@ class McpServers:
     def __init__(self, path: str, body: int) -> None:
         """Take the path at which it is mounted, and the most bytes of a body."""
         self._path, self._body = path, body
-        self._apps = OrderedDict[tuple[str, str | None], tuple[ASGIApp, anyio.CancelScope]]()
+        # By key and user, the last used ones last.
+        self._servers = defaultdict[Grant, dict[str | None, _Server]](dict)
         self._starting = anyio.Lock()
 
     @contextlib.asynccontextmanager
@@ -43,33 +67,41 @@ class McpServers:
         """Answer a request as the user of its key."""
         request = Request(scope)
         caller = caller_of(grant_in(request), request, request.query_params.get("user_id"))
-        await (await self._app_of(caller))(scope, receive, send)
+        await (await self._server_of(caller)).answer(scope, receive, send)
 
-    async def _app_of(self, caller: Caller) -> ASGIApp:
-        key = caller.memory.config.namespace, caller.user_id
+    async def _server_of(self, caller: Caller) -> _Server:
         async with self._starting:
-            if key not in self._apps:
-                self._apps[key] = await self._tasks.start(self._run, caller)
-            self._apps.move_to_end(key)
-            if len(self._apps) > _MOST:
-                self._apps.popitem(last=False)[1][1].cancel()
-            return self._apps[key][0]
+            servers = self._servers[caller.grant]
+            server = servers.pop(caller.user_id, None)
+            if server is None or server.scope.cancel_called:
+                server = await self._tasks.start(self._run, caller)
+            servers[caller.user_id] = server
+            if len(servers) > _MOST:
+                servers.pop(next(iter(servers))).scope.cancel()
+            return server
 
-    async def _run(self, caller: Caller, *, task_status: TaskStatus[tuple[ASGIApp, anyio.CancelScope]]) -> None:
-        """Run the server of one user until it is cancelled."""
-        app = await anyio.to_thread.run_sync(functools.partial(self._build, caller))
+    async def _run(self, caller: Caller, *, task_status: TaskStatus[_Server]) -> None:
+        """Run the server of one user until it is cancelled, or nobody has used it for a while."""
+        app = await anyio.to_thread.run_sync(self._build, caller)
         with anyio.CancelScope() as scope:
             async with app.router.lifespan_context(app):
-                task_status.started((app, scope))
+                server = _Server(app, scope)
+                task_status.started(server)
                 await anyio.sleep_forever()
+        servers = self._servers[caller.grant]
+        if servers.get(caller.user_id) is server:
+            del servers[caller.user_id]
 
     def _build(self, caller: Caller) -> Starlette:
         server, tools = (import_extra(f"neurogated.integrations.mcp.{name}", "mcp") for name in ("server", "tools"))
         security = import_extra("mcp.server.transport_security", "mcp")
-        built = server.build(caller.memory, tools.Owner(caller.user_id), read_only=caller.memory.config.read_only)
+        owner = tools.Owner(caller.user_id)
+        built = server.build(caller.memory, owner, read_only=caller.memory.config.read_only, run=caller.run_as)
         app: Starlette = built.streamable_http_app(
             streamable_http_path=self._path,
             max_request_body_size=self._body,
+            session_idle_timeout=_IDLE,
+            max_sessions=_MOST_SESSIONS,
             # The guard has checked hosts and origins already; the hosts of a server with keys are unknown here.
             transport_security=security.TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )

@@ -10,12 +10,14 @@ from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.conflicts import Conflict
 from neurogated.core.extras import needs_extra
 from neurogated.core.scope import Scope
+from neurogated.integrations.mcp.tools import LONGEST_QUESTION
 from neurogated.manifest.model import Bridge, Community, KeyNode, TemporalLayers, Topology
 
 with needs_extra("serve"):
     from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 Text = Annotated[str, Field(min_length=1)]
+Asking = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
 
 
 def attributes(value: object, names: Iterable[str]) -> dict[str, Any]:
@@ -78,7 +80,7 @@ class Change(_Fields):
 class Question(_Asked):
     """A question to the memory."""
 
-    query: Text
+    query: Asking
     top_n: int | None = Field(None, ge=1, le=100)
     session_id: str | None = None
     agent_id: str | None = None
@@ -90,7 +92,7 @@ class Question(_Asked):
 class Task(_Asked):
     """A task that needs a context."""
 
-    task: Text
+    task: Asking
     token_budget: int = Field(CONTEXT_TOKENS, ge=1, le=100_000)
     session_id: str | None = None
     agent_id: str | None = None

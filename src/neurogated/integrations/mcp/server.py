@@ -6,8 +6,8 @@ import contextlib
 import functools
 import importlib
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypeVar
 
 import anyio
 import anyio.from_thread
@@ -37,6 +37,8 @@ _READ = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _ADD = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 _CHANGE = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 _MOST_SESSIONS = 100
+T = TypeVar("T")
+Run = Callable[[str, Callable[[], Any]], Awaitable[Any]]
 _PATIENCE = 1.0  # seconds for a client that does not read
 
 
@@ -120,6 +122,7 @@ def build(
     read_only: bool = False,
     memory_tool: bool = False,
     saved: Saved | None = None,
+    run: Run | None = None,
 ) -> MemoryServer:
     """Return a server that shows the memories of one owner.
 
@@ -129,7 +132,9 @@ def build(
         read_only: serve no tool that changes the memory.
         memory_tool: serve Anthropic's memory tool as well.
         saved: the manifest that the client has seen already, and where to keep it.
+        run: awaits a call of a tool, which blocks; by default in a thread. It also gets the name of the tool.
     """
+    run = run or _in_thread
     tools = Tools(memory, owner or Owner(), read_only=read_only)
     server = MemoryServer(memory, tools, Overview(memory, tools.owner, saved))
     reading = ((tools.recall, _READ), (tools.context, _READ), (tools.memory, _READ if read_only else _CHANGE))
@@ -137,12 +142,12 @@ def build(
     operations = (one.signature for one in OPERATIONS.values() if not (one.writes and read_only))
     texts: dict[object, str] = {tools.memory: f"{tools.memory.__doc__} Operations: {' '.join(operations)}"}
     for function, effect in reading if read_only else (*reading, *writing):
-        server.add_tool(_explained(function), description=texts.get(function), annotations=effect, meta=_META)
+        server.add_tool(_explained(function, run), description=texts.get(function), annotations=effect, meta=_META)
     if memory_tool:
         # Its package takes a second to import.
         files = importlib.import_module("neurogated.integrations.mcp.files")
         function = files.file_tool(memory, tools.owner, read_only=read_only)
-        server.add_tool(_explained(function), annotations=_READ if read_only else _CHANGE, meta=_META)
+        server.add_tool(_explained(function, run), annotations=_READ if read_only else _CHANGE, meta=_META)
     _add_resources(server, tools)
     _add_prompts(server)
     return server
@@ -161,13 +166,17 @@ def _untitled(schema: Any) -> Any:  # noqa: ANN401 - JSON
     }
 
 
-def _explained(function: Callable[..., Any]) -> Callable[..., Any]:
+async def _in_thread(_: str, call: Callable[[], T]) -> T:
+    return await anyio.to_thread.run_sync(call)
+
+
+def _explained(function: Callable[..., Any], run: Run) -> Callable[..., Any]:
     """Return a tool whose errors the model reads."""
 
     @functools.wraps(function)
-    def call(**arguments: Any) -> Any:  # noqa: ANN401 - the result of any tool
+    async def call(**arguments: Any) -> Any:  # noqa: ANN401 - the result of any tool
         try:
-            return function(**arguments)
+            return await run(function.__name__, functools.partial(function, **arguments))
         except NeurogatedError as error:
             raise ToolError(str(error)) from error
 

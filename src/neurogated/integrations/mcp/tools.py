@@ -27,6 +27,8 @@ from neurogated.memory import NeuroGraphMemory
 _log = logging.getLogger(__name__)
 _PATIENCE = 2.0
 """Seconds that a call waits for writes; then it does without the latest memories of other processes."""
+LONGEST_QUESTION = 10_000
+"""Characters of a question or a task."""
 _ALL = Field(default=10, ge=1, le=100, description="at most this many")
 _BY_KEYWORDS = "found by keywords only: the model is still being loaded; ask again for memories that match by meaning"
 
@@ -111,7 +113,9 @@ class Tools:
         return {"ids": ids}
 
     def recall(
-        self, query: Annotated[str, Field(description="a question or a topic")], limit: Annotated[int, _ALL] = 10
+        self,
+        query: Annotated[str, Field(max_length=LONGEST_QUESTION, description="a question or a topic")],
+        limit: Annotated[int, _ALL] = 10,
     ) -> Recalled:
         """Find memories by meaning, names, times, causes and what is connected with them; best first, with ids."""
         self._catch_up()
@@ -144,7 +148,7 @@ class Tools:
 
     def feedback(
         self,
-        ids: Annotated[list[str], Field(min_length=1, description="of recalled memories")],
+        ids: Annotated[list[str], Field(min_length=1, max_length=1_000, description="of recalled memories")],
         outcome: Annotated[
             Literal["success", "fail"], Field(description="whether they helped together, or misled")
         ] = "success",
@@ -157,7 +161,7 @@ class Tools:
 
     def context(
         self,
-        task: Annotated[str, Field(description="the work at hand, in words")],
+        task: Annotated[str, Field(max_length=LONGEST_QUESTION, description="the work at hand, in words")],
         token_budget: Annotated[int, Field(ge=1, le=100_000)] = CONTEXT_TOKENS,
     ) -> Prepared:
         """Prepare a larger task: memories as text within a budget of tokens, and open conflicts with their ids."""
