@@ -69,7 +69,9 @@ def test_requests_whose_clients_are_gone_are_not_answered(folder: Path) -> None:
 
 
 def test_questions_have_a_longest_length(folder: Path) -> None:
-    with Servers(folder) as servers, client(servers.start()) as asking:
+    with Servers(folder) as servers:
+        key = servers.key()
+        asking = client(servers.start(), key)
         assert asking.post("/v1/recall", json=LONG).status_code == 422
         assert asking.post("/v1/context", json={"task": LONG["query"]}).status_code == 422
         opened = asking.post("/mcp", json=INITIALIZE, headers=ACCEPTED)
