@@ -71,11 +71,11 @@ def test_requests_whose_clients_are_gone_are_not_answered(folder: Path) -> None:
 def test_questions_have_a_longest_length(folder: Path) -> None:
     with Servers(folder) as servers:
         key = servers.key()
-        asking = client(servers.start(), key)
-        assert asking.post("/v1/recall", json=LONG).status_code == 422
-        assert asking.post("/v1/context", json={"task": LONG["query"]}).status_code == 422
-        opened = asking.post("/mcp", json=INITIALIZE, headers=ACCEPTED)
-        ids = ACCEPTED | {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
-        asking.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=ids)
-        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": LONG}}
-        assert '"isError":true' in asking.post("/mcp", json=call, headers=ids).text
+        with client(servers.start(), key) as asking:
+            assert asking.post("/v1/recall", json=LONG).status_code == 422
+            assert asking.post("/v1/context", json={"task": LONG["query"]}).status_code == 422
+            opened = asking.post("/mcp", json=INITIALIZE, headers=ACCEPTED)
+            ids = ACCEPTED | {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+            asking.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=ids)
+            call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": LONG}}
+            assert '"isError":true' in asking.post("/mcp", json=call, headers=ids).text

@@ -8,6 +8,7 @@ import functools
 import json
 import logging
 import signal
+import socket
 import sys
 import time
 from collections import OrderedDict
@@ -27,8 +28,8 @@ _IDLE = 60
 """Seconds for which a connection may wait for its next request; a client may keep it as long as it thinks."""
 _SWITCH = 0.0005
 """Seconds for which a thread computes before a request gets its turn."""
-_MOST_OPEN, _MOST_NEW = 1_000, 128
-"""Most open connections, and most that are accepted at once; fewer if the process may open few files."""
+_MOST_OPEN, _PENDING = 1_000, 1_024
+"""Most open connections, fewer if the process may open few files; and most that wait to be accepted."""
 _SAME, _PERIOD = 10, 60.0
 """Most lines that one statement logs in so many seconds."""
 
@@ -52,7 +53,8 @@ def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30
         host=host,
         port=port,
         http=functools.partial(_Connection, idle=OrderedDict(), most=most, patience=patience),  # type: ignore[arg-type]
-        backlog=min(_MOST_NEW, most // 2),
+        # The loop accepts so many at once, and closes others only some rounds later.
+        backlog=most // 8,
         ws="none",
         log_level="warning",
         server_header=False,
@@ -62,14 +64,14 @@ def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30
     for name in ("uvicorn.error", "asyncio", "neurogated.server.errors"):
         logging.getLogger(name).addFilter(_Sparing())
     opened = config.bind_socket()
-    opened.listen(config.backlog)  # so that a client that reads the address may connect at once
+    opened.listen(_PENDING)  # so that a client that reads the address may connect at once
     name = f"[{host}]" if ":" in host else host
     print(f"http://{name}:{opened.getsockname()[1]}", flush=True)
     print("stop with Ctrl-C", file=sys.stderr)
     # After it has stopped, uvicorn raises the signal again. The memory must still be closed then.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[opened])
+        _Server(config).run(sockets=[opened])
 
 
 def _most_connections() -> int:
@@ -80,6 +82,13 @@ def _most_connections() -> int:
 
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _MOST_OPEN if files == resource.RLIM_INFINITY else min(_MOST_OPEN, files // 2)
+
+
+class _Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(_PENDING)
 
 
 class _Connection(H11Protocol):
