@@ -23,7 +23,7 @@ from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import RecordsErasedError
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.log.block import Block
-from neurogated.storage.log.log import Engine, SupportsFollowing, SupportsPast
+from neurogated.storage.log.log import Engine, SupportsClaiming, SupportsFollowing, SupportsPast
 from neurogated.storage.log.memory_log import last_before, replayed_past
 from neurogated.storage.log.replay import ReplayFollower
 from neurogated.storage.mismatch import mismatch
@@ -97,6 +97,8 @@ class LiveGraph:
             self.lock.release()
         with self.lock, self.family.engine.writing(patience):
             self.require_open()
+            if isinstance(self.log, SupportsClaiming):
+                self.log.claim()
             self.catch_up()
             yield
 

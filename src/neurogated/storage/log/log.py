@@ -158,6 +158,18 @@ class SupportsFollowing(Protocol):
 
 
 @runtime_checkable
+class SupportsClaiming(Protocol):
+    """Ability of a log: to be locked alone, so that the writers of other graphs need not wait."""
+
+    def claim(self) -> None:
+        """Lock the graph until the block of `Engine.writing` ends; called before the log is read for a write.
+
+        Raises:
+            MemoryLockedError: another process holds the lock of the graph.
+        """
+
+
+@runtime_checkable
 class SupportsPast(Protocol):
     """Ability of a log: to show a past state of the graph without replaying its deltas."""
 

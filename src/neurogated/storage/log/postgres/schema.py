@@ -1,0 +1,97 @@
+"""The tables of a memory in PostgreSQL, made by numbered migrations.
+
+A row of `heads` is the end of a graph's log: its update gives each delta its number. Names of graphs are bytes, because
+PostgreSQL's texts cannot hold a NUL character; an index holds their hashes, because its keys are short.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+from psycopg import sql
+
+from neurogated.errors import FormatVersionError, StorageError
+from neurogated.storage.log.postgres.server import Connection, Server
+
+MIGRATIONS = (
+    """
+    CREATE TABLE settings (name text PRIMARY KEY, value text NOT NULL);
+    CREATE TABLE copies (place text PRIMARY KEY);
+    CREATE TABLE namespaces (namespace bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name bytea NOT NULL);
+    CREATE UNIQUE INDEX namespaces_by_name ON namespaces (sha256(name));
+    CREATE TABLE heads (
+        namespace bigint PRIMARY KEY REFERENCES namespaces ON DELETE CASCADE,
+        epoch bigint NOT NULL DEFAULT 0,
+        sequence bigint NOT NULL DEFAULT 0,
+        erased_up_to bigint NOT NULL DEFAULT 0
+    ) WITH (fillfactor = 50);
+    CREATE TABLE deltas (
+        namespace bigint NOT NULL REFERENCES namespaces ON DELETE CASCADE,
+        sequence bigint NOT NULL,
+        at bigint NOT NULL,
+        uses_only boolean NOT NULL,
+        entry text NOT NULL,
+        token bytea NOT NULL,
+        body bytea NOT NULL,
+        PRIMARY KEY (namespace, sequence)
+    );
+    ALTER TABLE deltas ALTER COLUMN body SET STORAGE EXTERNAL;
+    """,
+)
+"""The statements of each migration. `at` is in microseconds, `body` is a delta in the form of `codec`, `entry` is its
+line in the history, and `token` tells whether a write reached the server. Bodies are compressed already."""
+
+_LOCK = 0x6E6575726F676174  # "neurogat": excludes other processes that migrate
+_TABLES = ("deltas", "heads", "namespaces", "copies", "settings", "migrations")
+
+
+def prepare(server: Server, *, from_scratch: bool) -> None:
+    """Create or migrate the tables of a memory; with `from_scratch`, drop its tables first.
+
+    Raises:
+        FormatVersionError: a newer version of this library made the tables.
+        StorageError: the memory does not exist and may only be read, or the server refuses.
+    """
+    with server.session() as connection, server.translated(connection):
+        made = _version(connection)
+        if made > len(MIGRATIONS):
+            raise FormatVersionError(
+                f"{server.address} has format {made}, but this version of neurogated reads {len(MIGRATIONS)}; update it"
+            )
+        if server.read_only and not made:
+            raise StorageError(f"there is no memory at {server.address}; open it without read_only to create one")
+        if server.read_only or (made == len(MIGRATIONS) and not from_scratch):
+            return
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            schema = server.address.schema
+            if connection.execute("SELECT to_regnamespace(quote_ident(%s))", (schema,)).fetchone() == (None,):
+                connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+            for table in _TABLES if from_scratch else ():
+                connection.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(sql.Identifier(table)))
+            _migrate(connection)
+
+
+def exists(server: Server) -> bool:
+    """Return whether the schema holds a memory."""
+    with server.session() as connection, server.translated(connection):
+        return _version(connection) > 0
+
+
+def _version(connection: Connection) -> int:
+    """Return the number of the last migration, 0 if there is none."""
+    if connection.execute("SELECT to_regclass('migrations')").fetchone() == (None,):
+        return 0
+    (found,) = connection.execute("SELECT max(number) FROM migrations").fetchone() or (0,)
+    return int(found or 0)
+
+
+def _migrate(connection: Connection) -> None:
+    connection.execute("CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY)")
+    for number, statements in enumerate(MIGRATIONS[(made := _version(connection)) :], start=made + 1):
+        connection.execute(statements)
+        connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
+    connection.execute(
+        "INSERT INTO settings VALUES ('identity', %s) ON CONFLICT DO NOTHING",
+        (secrets.token_hex(),),
+    )

@@ -1,0 +1,172 @@
+"""`Server`: connections to the PostgreSQL database that holds a memory, and the translation of its errors."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, LiteralString, cast
+from urllib.parse import parse_qsl, quote, urlencode
+
+import psycopg
+from psycopg import conninfo, errors, sql
+from psycopg.pq import TransactionStatus
+
+from neurogated.core.forking import InheritedLock
+from neurogated.errors import ConfigError, MemoryClosedError, MemoryLockedError, StorageError
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+Row = tuple[Any, ...]
+
+DEFAULT_SCHEMA = "neurogated"
+_MOST_IDLE = 4
+_CONNECT_SECONDS = 10
+_SEARCH_PATH = re.compile(r"search_path\s*=\s*\"?(\w+)")
+_LOST = (errors.OperationalError, errors.InterfaceError)
+
+
+class Address:
+    """The URL of a memory. Its text has no password."""
+
+    def __init__(self, url: str) -> None:
+        """Read a URL such as `postgresql://USER:PASSWORD@HOST/DATABASE?schema=NAME`.
+
+        Raises:
+            ConfigError: PostgreSQL does not accept the URL.
+        """
+        base, _, query = url.partition("?")
+        given = parse_qsl(query, keep_blank_values=True)
+        rest = [(name, value) for name, value in given if name != "schema"]
+        options = _SEARCH_PATH.search(dict(given).get("options", ""))
+        self.schema = dict(given).get("schema") or (options[1] if options else DEFAULT_SCHEMA)
+        self._url = f"{base}?{urlencode(rest, quote_via=quote)}" if rest else base
+        try:
+            parts = conninfo.conninfo_to_dict(self._url)
+        except psycopg.ProgrammingError:
+            # The driver's message may repeat the password.
+            raise ConfigError(
+                "storage is no URL of PostgreSQL; write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with % for "
+                "special characters"
+            ) from None
+        user, host, port = (quote(str(parts.get(name) or ""), safe="") for name in ("user", "host", "port"))
+        place = f"{user and user + '@'}{host}{port and ':' + port}/{quote(str(parts.get('dbname') or ''))}"
+        self._shown = f"postgresql://{place}?schema={quote(self.schema)}"
+
+    def __str__(self) -> str:
+        return self._shown
+
+    __repr__ = __str__
+
+    def connect(self, *, read_only: bool) -> Connection:
+        """Return a new connection, on which every statement is a transaction of its own, unless one is begun."""
+        connection = psycopg.connect(self._url, autocommit=True, **self._patience)
+        connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))
+        if read_only:
+            connection.execute("SET default_transaction_read_only TO on")
+        return connection
+
+    @property
+    def _patience(self) -> dict[str, Any]:
+        given = conninfo.conninfo_to_dict(self._url)
+        return {} if "connect_timeout" in given else {"connect_timeout": _CONNECT_SECONDS}
+
+
+class ConnectionLostError(StorageError):
+    """The connection was lost; whether the server executed the last statement is unknown."""
+
+
+class Server:
+    """A pool of connections to one database. It has no threads, and threads may share it."""
+
+    def __init__(self, address: Address, *, read_only: bool) -> None:
+        self.address = address
+        self.read_only = read_only
+        self._idle: list[Connection] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @contextlib.contextmanager
+    def session(self) -> Iterator[Connection]:
+        """Lend a connection to the block; it is closed afterwards unless it is idle and sound."""
+        connection = self._taken()
+        try:
+            yield connection
+        finally:
+            self._put_back(connection)
+
+    def fetch(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
+        """Return the rows of a statement that only reads; after a lost connection it is asked once more.
+
+        Raises:
+            StorageError: the server cannot be reached or refuses the statement.
+        """
+        try:
+            with self.session() as connection:
+                return self.execute(connection, statement, values)
+        except ConnectionLostError:
+            self.forget()
+            with self.session() as connection:
+                return self.execute(connection, statement, values)
+
+    def execute(self, connection: Connection, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
+        """Execute a statement and return its rows, if it has any.
+
+        Raises:
+            ConnectionLostError: the connection was lost.
+            MemoryLockedError: another session holds a lock for too long.
+            StorageError: the server refuses the statement.
+        """
+        with self.translated(connection):
+            cursor = connection.execute(statement, values, binary=True)
+            return cursor.fetchall() if cursor.description else []
+
+    @contextlib.contextmanager
+    def translated(self, connection: Connection | None = None) -> Iterator[None]:
+        """Raise errors of the driver as those of this library."""
+        try:
+            yield
+        except (errors.LockNotAvailable, errors.DeadlockDetected) as error:
+            raise MemoryLockedError(f"another process is writing to {self.address}; try again later") from error
+        except errors.ReadOnlySqlTransaction as error:
+            raise StorageError(f"{self.address} is open read-only; open it without read_only to change it") from error
+        except psycopg.Error as error:
+            told = " ".join(str(error).split())
+            if connection is None or (isinstance(error, _LOST) and connection.closed):
+                raise ConnectionLostError(
+                    f"{self.address} cannot be reached ({told}); start the server, or correct the URL in storage"
+                ) from error
+            raise StorageError(f"{self.address} refuses a statement ({told})") from error
+
+    def forget(self) -> None:
+        """Close the idle connections, which a restart of the server has cut."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def close(self) -> None:
+        """Close all connections, those on loan when they are given back."""
+        self._closed = True
+        self.forget()
+
+    def disown(self) -> None:
+        """Leave the connections to the parent process; their destructors close nothing in a child."""
+        self._lock = cast("threading.Lock", InheritedLock())
+
+    def _taken(self) -> Connection:
+        with self._lock:
+            if self._closed:
+                raise MemoryClosedError("the memory is closed; open it again to use it")
+            if self._idle:
+                return self._idle.pop()
+        with self.translated():
+            return self.address.connect(read_only=self.read_only)
+
+    def _put_back(self, connection: Connection) -> None:
+        is_sound = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
+        with self._lock:
+            if is_sound and not self._closed and len(self._idle) < _MOST_IDLE:
+                self._idle.append(connection)
+                return
+        connection.close()

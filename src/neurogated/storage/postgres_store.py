@@ -1,0 +1,104 @@
+"""`PostgresStore`: a graph of a memory in PostgreSQL, with the abilities that need a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self, cast
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsCheck, SupportsStatistics
+from neurogated.core.clock import Clock, utc_now
+from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.log.postgres.postgres_log import PostgresEngine
+from neurogated.storage.log.postgres.schema import exists, prepare
+from neurogated.storage.log.postgres.server import Address, Server
+from neurogated.storage.verify import disagreements
+
+
+class PostgresStore(GraphStore, SupportsCheck, SupportsStatistics):
+    """A `GraphStore` whose engine is one schema of a PostgreSQL database.
+
+    When `apply` returns, the server has committed the change. Any number of processes may have the memory open; those
+    that write to one graph take turns, and those that write to different graphs do not wait for each other.
+    """
+
+    @property
+    def engine(self) -> PostgresEngine:
+        """The database."""
+        return cast("PostgresEngine", self.graph.family.engine)
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        namespace: str = MemoryConfig().namespace,
+        *,
+        config: MemoryConfig | None = None,
+        clock: Clock = utc_now,
+        from_scratch: bool = False,
+        read_only: bool = False,
+    ) -> Self:
+        """Open or create the memory at `url`, such as `postgresql://HOST/DATABASE?schema=NAME`.
+
+        Args:
+            url: the address; without `schema`, the memory is in the schema `neurogated`.
+            namespace: the graph to open.
+            config: only the storage settings are read; defaults to `MemoryConfig()`.
+            clock: returns the current time.
+            from_scratch: first drop the memory in this schema.
+            read_only: open an existing memory; other processes may write to it.
+
+        Raises:
+            ConfigError: the URL is none of PostgreSQL.
+            FormatVersionError: a newer version of this library made the tables.
+            StorageError: the server cannot be reached or refuses.
+        """
+        server = Server(Address(url), read_only=read_only)
+        try:
+            prepare(server, from_scratch=from_scratch)
+            engine = PostgresEngine(server, (config or MemoryConfig()).runtime.write_lock_seconds)
+            return cls(engine=engine, namespace=namespace, config=config, clock=clock)
+        except BaseException:
+            server.close()
+            raise
+
+    @staticmethod
+    def exists(url: str) -> bool:
+        """Return whether there is a memory at `url`; raises like `open`."""
+        server = Server(Address(url), read_only=True)
+        try:
+            return exists(server)
+        finally:
+            server.close()
+
+    def check(self) -> list[str]:
+        """Return the faults of the memory, one per line; none if it is sound.
+
+        This reads every delta with its checksum, and compares the graph that they make with that of this process.
+        """
+        problems = []
+        for name in self.namespaces():
+            store = self.in_namespace(name)
+            with store.graph.lock:
+                store.graph.catch_up()
+                problems += [f"namespace {name!r}: {line}" for line in disagreements(store)]
+        return problems
+
+    def statistics(self) -> Mapping[str, int]:
+        """Return the size of the memory in the database in bytes, with its indexes."""
+        ((size,),) = self.engine.fetch(
+            "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class "
+            "WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+        )
+        return {"bytes": int(size)}
+
+    def compact(self, *, history: bool = False) -> int:
+        """Erase removed nodes in all graphs and return their number; see `GraphStore.compact`.
+
+        The table of deltas is then rewritten, so that the erased texts leave the files of the database. Other processes
+        cannot read it meanwhile.
+        """
+        erased = super().compact(history=history)
+        if erased or history:
+            self.engine.change("VACUUM FULL deltas")
+        return erased
