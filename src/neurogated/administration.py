@@ -165,7 +165,7 @@ def migrate(config: MemoryConfig, *, progress: bool | None = None, clock: Clock 
     """
     config = _on_disk(config)
     if not memory_exists(config):
-        raise StorageError(f"there is no memory in {config.save_dir}; check save_dir")
+        raise StorageError(f"there is no memory in {config.place}; check save_dir and storage")
     with (
         contextlib.closing(compose.build_cached_embedder(config)) as embedder,
         contextlib.closing(open_store(config, clock)) as store,

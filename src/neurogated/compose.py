@@ -91,8 +91,7 @@ def build(config: MemoryConfig, clock: Clock = utc_now, embedder: Embedder | Non
         store.bind_embedder(embedder.name, None)
         if facts is not None and not config.read_only:
             facts.resume(store, config.namespace)
-        where = config.storage if config.storage == "memory" else config.save_dir
-        _log.info("opened a memory: %s, namespace %r, embedder %s", where, config.namespace, embedder.name)
+        _log.info("opened a memory: %s, namespace %r, embedder %s", config.place, config.namespace, embedder.name)
         if config.storage != "memory" and not config.read_only:
             embedder = _cached(embedder, config)
         llm = build_language_model(config, _answers_file(config))

@@ -43,7 +43,9 @@ def _reopen(store: GraphStorePort) -> GraphStorePort:
 
 
 def _kill(store: GraphStorePort) -> GraphStorePort:
-    """Return another store on the memory of an open store."""
+    """Return a store on the memory of an open store, whose connections end as those of a dead process."""
+    assert isinstance(store, PostgresStore)
+    store.engine.server.forget()
     return _opened(*_places[store])
 
 

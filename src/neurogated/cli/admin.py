@@ -268,13 +268,13 @@ def _disk(config: MemoryConfig) -> Iterator[_Finding]:
 
 def _memory(config: MemoryConfig) -> Iterator[_Finding]:
     if config.storage == "memory" or not memory_exists(config):
-        yield True, f"none yet in {config.save_dir}", ""
+        yield True, f"none yet in {config.place}", ""
         return
     # The language model has a check of its own.
     plain = config.replace(read_only=True, force_index_from_scratch=False, llm={"use": "off"})
     with NeuroGraphMemory(plain) as memory:
         count = counted(int(memory.admin.stats()["memories"]), "memories")
-    yield True, f"{count} in {config.save_dir}; `neurogated check` examines them", ""
+    yield True, f"{count} in {config.place}; `neurogated check` examines them", ""
 
 
 def _language_model(config: MemoryConfig) -> Iterator[_Finding]:

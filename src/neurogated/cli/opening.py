@@ -63,13 +63,13 @@ class Flags:
             config = config.replace(force_index_from_scratch=False)
         if not create and not memory_exists(config):
             raise StorageError(
-                f"there is no memory in {config.save_dir}; create one with 'index' or 'add', or check --save_dir"
+                f"there is no memory in {config.place}; create one with 'index' or 'add', or check --save_dir, --storage"
             )
         if not create and config.namespace != MemoryConfig().namespace:
             known = namespaces_in(config)
             if config.namespace not in known:
                 raise StorageError(
-                    f"there is no namespace {config.namespace!r} in {config.save_dir}; there are: {', '.join(known)}"
+                    f"there is no namespace {config.namespace!r} in {config.place}; there are: {', '.join(known)}"
                 )
         with NeuroGraphMemory(config) as memory:
             yield memory

@@ -21,6 +21,7 @@ from neurogated.config.presets import preset_values
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.config.setting import build, check, group, setting, settings_of
 from neurogated.errors import ConfigError
+from neurogated.text.strings import without_passwords
 
 ENVIRONMENT_PREFIX = "NEUROGATED_"
 FOREIGN_VARIABLES = {
@@ -32,8 +33,11 @@ _PRESET = "preset"
 _INSIDE = "__"
 """In the name of an environment variable, this replaces the dot: `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`."""
 
+_STORES = ("sqlite", "memory")
+_STORE_URLS = ("postgresql://", "postgres://")
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MemoryConfig:
     """All settings. The constructor validates them; `replace` returns a changed copy.
 
@@ -86,7 +90,8 @@ class MemoryConfig:
     # Where the memory is
     save_dir: str = setting("outputs", "folder of all files; the memory is in its subfolder 'memory'")
     storage: str = setting(
-        "sqlite", "store of the graph; sqlite: a file; memory: RAM only", choices=("sqlite", "memory")
+        "sqlite",
+        "store of the graph; sqlite: a file; memory: RAM only; or a database, as postgresql://HOST/DATABASE?schema=NAME",
     )
     namespace: str = setting("default", "tenant: the name of a separate graph in the memory")
     read_only: bool = setting(False, "open the memory for reading only; every write fails")
@@ -107,8 +112,25 @@ class MemoryConfig:
 
     def __post_init__(self) -> None:
         check(self)
+        if self.storage not in _STORES and not self.storage.startswith(_STORE_URLS):
+            raise ConfigError(
+                f"storage is {without_passwords(self.storage)!r}, but must be one of {', '.join(_STORES)}, or a URL with "
+                f"{' or '.join(_STORE_URLS)}"
+            )
         if not self.namespace:
             raise ConfigError("namespace is empty; name one, such as 'default'")
+
+    def __repr__(self) -> str:
+        """Return the settings without the passwords in URLs."""
+        values = (f"{one.name}={getattr(self, one.name)!r}" for one in dataclasses.fields(self))
+        return without_passwords(f"{type(self).__name__}({', '.join(values)})")
+
+    @property
+    def place(self) -> str:
+        """Where the memory is, for messages: `memory`, the folder of its file, or its URL without a password."""
+        if self.storage in _STORES:
+            return self.storage if self.storage == "memory" else self.save_dir
+        return without_passwords(self.storage)
 
     def replace(self, **changes: Any) -> Self:  # noqa: ANN401
         """Return a validated copy with `changes`.

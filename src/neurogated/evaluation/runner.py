@@ -22,6 +22,7 @@ from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Questi
 from neurogated.evaluation.qa import exact_match, f1_score
 from neurogated.memory import NeuroGraphMemory
 from neurogated.progress import show_progress
+from neurogated.text.strings import without_passwords
 
 _log = logging.getLogger(__name__)
 
@@ -208,4 +209,4 @@ def _write(report: RunReport, results: Sequence[_Result], config: MemoryConfig, 
     figures = {"dataset": dataset.name, "notes": list(dataset.notes), **report.metrics()}
     for name, values in (("config", config.to_dict()), ("metrics", figures)):
         text = json.dumps(values, indent=2, ensure_ascii=False)
-        (report.folder / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+        (report.folder / f"{name}.json").write_text(f"{without_passwords(text)}\n", encoding="utf-8")

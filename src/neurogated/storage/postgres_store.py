@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Self, cast
 
 from neurogated.config.memory_config import MemoryConfig
@@ -83,6 +84,14 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsStatistics):
                 store.graph.catch_up()
                 problems += [f"namespace {name!r}: {line}" for line in disagreements(store)]
         return problems
+
+    @contextlib.contextmanager
+    def still_copy(self) -> Iterator[Self]:
+        """Give another store on this memory, in which no graph changes until the block ends; others may write."""
+        config = self.graph.family.config
+        url = self.engine.server.address.url
+        with type(self).open(url, self.graph.name, config=config, read_only=True) as copy, copy.transaction():
+            yield copy
 
     def statistics(self) -> Mapping[str, int]:
         """Return the size of the memory in the database in bytes, with its indexes."""

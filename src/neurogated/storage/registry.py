@@ -5,21 +5,37 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsTransaction
-from neurogated.core.clock import Clock
+from neurogated.core.clock import Clock, utc_now
+from neurogated.core.extras import needs_extra
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError
+
+if TYPE_CHECKING:
+    from neurogated.storage.graph_store import GraphStore
+    from neurogated.storage.postgres_store import PostgresStore
 
 _FOLDER = "memory"
 _FILE = "memory.db"
 _COPY = "copy.snapshot"
 
 
+@runtime_checkable
+class _SupportsStillCopy(Protocol):
+    """Ability of a store: to read one state of a database while others continue to write."""
+
+    def still_copy(self) -> contextlib.AbstractContextManager[GraphStorePort]:
+        """Give a store in which no graph changes until the block ends."""
+
+
 def memory_exists(config: MemoryConfig) -> bool:
     """Return whether the memory that `config` names exists."""
-    return config.storage != "memory" and _path(config).exists()
+    if config.storage in ("memory", "sqlite"):
+        return config.storage != "memory" and _path(config).exists()
+    return _postgres_store().exists(config.storage)
 
 
 def namespaces_in(config: MemoryConfig) -> list[str]:
@@ -28,10 +44,8 @@ def namespaces_in(config: MemoryConfig) -> list[str]:
     Raises:
         StorageError: the file cannot be opened; see its subclasses.
     """
-    from neurogated.storage.sqlite_store import SqliteStore
-
-    # A graph that is not in the file is empty, so it opens fast.
-    with SqliteStore.open(_path(config), config.namespace, config=config, read_only=True) as store:
+    # A graph that the memory does not have is empty, so it opens fast.
+    with open_store(config.replace(read_only=True), utc_now) as store:
         return store.namespaces()
 
 
@@ -39,19 +53,30 @@ def _path(config: MemoryConfig) -> Path:
     return Path(config.save_dir) / _FOLDER / _FILE
 
 
-def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
+def open_store(config: MemoryConfig, clock: Clock) -> GraphStore:
     """Open the store that `config.storage` names, in `config.namespace`.
 
-    The durable store is the file `<save_dir>/memory/memory.db`; with `force_index_from_scratch` an existing file is
+    With `sqlite`, it is the file `<save_dir>/memory/memory.db`. With `force_index_from_scratch`, an existing memory is
     dropped first.
 
     Raises:
-        StorageError: the file cannot be opened; see its subclasses.
+        StorageError: the memory cannot be opened; see its subclasses.
+        MissingExtraError: the package of the database's driver is not installed.
     """
+    from_scratch = config.force_index_from_scratch and not config.read_only
     if config.storage == "memory":
         from neurogated.storage.graph_store import GraphStore
 
         return GraphStore(namespace=config.namespace, config=config, clock=clock)
+    if config.storage != "sqlite":
+        return _postgres_store().open(
+            config.storage,
+            config.namespace,
+            config=config,
+            clock=clock,
+            from_scratch=from_scratch,
+            read_only=config.read_only,
+        )
     from neurogated.storage.sqlite_store import SqliteStore
 
     return SqliteStore.open(
@@ -59,17 +84,24 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
         config.namespace,
         config=config,
         clock=clock,
-        from_scratch=config.force_index_from_scratch and not config.read_only,
+        from_scratch=from_scratch,
         read_only=config.read_only,
     )
+
+
+def _postgres_store() -> type[PostgresStore]:
+    with needs_extra("postgres", use="for a memory in PostgreSQL"):
+        from neurogated.storage.postgres_store import PostgresStore
+
+        return PostgresStore
 
 
 @contextlib.contextmanager
 def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphStorePort]:
     """Give one consistent state of all namespaces of a store to read, while others continue to write.
 
-    A durable store is copied into a snapshot. Any other store is locked by a transaction, if it supports them, so
-    writers wait until the block ends.
+    A file is copied into a snapshot, and a database is read in one transaction. Any other store is locked by a
+    transaction, if it supports them, so writers wait until the block ends.
 
     Args:
         store: any graph of the memory.
@@ -85,6 +117,10 @@ def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphSt
         with SqliteStore.open(folder / _COPY, read_only=True) as copy:
             yield copy
         return
+    if isinstance(store, _SupportsStillCopy):
+        with store.still_copy() as copy:
+            yield copy
+        return
     with store.transaction() if isinstance(store, SupportsTransaction) else contextlib.nullcontext():
         yield store
 
@@ -97,8 +133,10 @@ def restore_store(config: MemoryConfig, snapshot: Path, *, replace: bool = False
         CorruptMemoryError: the snapshot is damaged or is not a memory; the memory is unchanged.
         StorageError: the snapshot cannot be read, the memory cannot be written, or it exists and `replace` is not set.
     """
-    if config.storage == "memory":
-        raise ConfigError("storage='memory' has no file; set storage to 'sqlite' to restore a snapshot")
+    if config.storage != "sqlite":
+        raise ConfigError(
+            "a snapshot is a file; set storage to 'sqlite' to restore it, then move it by export and import"
+        )
     from neurogated.storage.log.sqlite.snapshot import restore_snapshot
 
     restore_snapshot(snapshot, _path(config), replace=replace)

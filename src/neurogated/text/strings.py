@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from neurogated.errors import InputError
@@ -36,6 +37,14 @@ def checked_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"{what} is {names!r}, but must be a list of names")
     return tuple(checked_name(f"one of {what}", name) for name in names)
+
+
+_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s@]*@|(?<=[?&]password=)[^&\s]+")
+
+
+def without_passwords(text: str) -> str:
+    """Return a text with `***` in the place of every password in a URL."""
+    return _PASSWORD.sub(lambda found: "***" if found[1] is None else f"{found[1]}:***@", text)
 
 
 def ends_of(query: str, most: int) -> str:

@@ -50,7 +50,10 @@ _ENTRIES = """
         WHERE namespace = h.namespace AND sequence > %s AND sequence <= %s ORDER BY sequence LIMIT %s
     ) d ON true WHERE h.namespace = %s ORDER BY d.sequence
 """
+_NUMBERS = "SELECT sequence FROM deltas WHERE namespace = %s ORDER BY sequence"
+_REPLACE = "UPDATE deltas SET body = %b WHERE namespace = %s AND sequence = %s"
 _SETTING = "SELECT value FROM settings WHERE name = %s"
+_COPY = "INSERT INTO copies VALUES (%s) ON CONFLICT DO NOTHING"
 _RECORD = "INSERT INTO settings VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 
 
@@ -128,8 +131,8 @@ class PostgresEngine:
 
     @property
     def embedder(self) -> tuple[str, int] | None:
-        rows = self.fetch("SELECT name, value FROM settings WHERE name IN (%s, %s)", (_EMBEDDER, _DIMENSION))
-        return (str((found := dict(rows))[_EMBEDDER]), int(found[_DIMENSION])) if rows else None
+        found = {name: value for name, value in self.fetch("SELECT name, value FROM settings")}
+        return (found[_EMBEDDER], int(found[_DIMENSION])) if _EMBEDDER in found else None
 
     def record_embedder(self, name: str, dimension: int) -> None:
         self.change(
@@ -147,12 +150,7 @@ class PostgresEngine:
         return sorted(place for (place,) in self.fetch("SELECT place FROM copies"))
 
     def record_copy(self, place: str, *, exists: bool) -> None:
-        self.change(
-            "INSERT INTO copies VALUES (%s) ON CONFLICT DO NOTHING"
-            if exists
-            else "DELETE FROM copies WHERE place = %s",
-            (place,),
-        )
+        self.change(_COPY if exists else "DELETE FROM copies WHERE place = %s", (place,))
 
     def close(self) -> None:
         self.server.close()
@@ -180,8 +178,9 @@ class PostgresLog:
 
     def claim(self) -> None:
         """Lock the graph for the block of `Engine.writing` in which this is called; see `SupportsClaiming`."""
-        with self._engine.writing() as writer:
-            writer.claim(self.namespace)
+        if not self._engine.server.read_only:
+            with self._engine.writing() as writer:
+                writer.claim(self.namespace)
 
     def position(self) -> Position:
         if not self.namespace:
@@ -220,8 +219,9 @@ class PostgresLog:
             rows = self._engine.fetch(_ENTRIES, (after, end.sequence, _PAGE, self.namespace))
             if not rows or rows[0][0] != end.epoch:
                 raise RewrittenError(f"the history of {self.name!r} was rewritten while it was read; read it again")
-            for _, after, body in rows:
-                yield JournalEntry(after, decode(body))
+            for _, number, body in rows:
+                yield JournalEntry(number, decode(body))
+            after = rows[-1][1]
 
     def history(self) -> list[HistoryEntry]:
         rows = self._engine.fetch(
@@ -237,17 +237,11 @@ class PostgresLog:
         self._engine.change("UPDATE heads SET erased_up_to = %s WHERE namespace = %s", (up_to, self.namespace))
 
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
-        """Replace all deltas and start a new epoch; see `SupportsRewriting`."""
         with self._engine.transaction(), self._engine.writing() as writer:
             writer.claim(self.namespace)
-            numbers = writer.execute(
-                "SELECT sequence FROM deltas WHERE namespace = %s ORDER BY sequence", (self.namespace,)
-            )
+            numbers = writer.execute(_NUMBERS, (self.namespace,))
             for (number,), delta in zip(numbers, deltas, strict=True):
-                writer.execute(
-                    "UPDATE deltas SET body = %b WHERE namespace = %s AND sequence = %s",
-                    (encode(delta), self.namespace, number),
-                )
+                writer.execute(_REPLACE, (encode(delta), self.namespace, number))
             writer.execute("UPDATE heads SET epoch = epoch + 1 WHERE namespace = %s", (self.namespace,))
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> PostgresFollower:  # noqa: ARG002

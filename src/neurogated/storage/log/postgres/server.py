@@ -35,6 +35,7 @@ class Address:
         Raises:
             ConfigError: PostgreSQL does not accept the URL.
         """
+        self.url = url
         base, _, query = url.partition("?")
         given = parse_qsl(query, keep_blank_values=True)
         rest = [(name, value) for name, value in given if name != "schema"]
@@ -63,6 +64,8 @@ class Address:
         connection = psycopg.connect(self._url, autocommit=True, **self._patience)
         connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))
         if read_only:
+            # A transaction reads one state.
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             connection.execute("SET default_transaction_read_only TO on")
         return connection
 
