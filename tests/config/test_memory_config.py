@@ -130,7 +130,8 @@ def test_no_number_outside_its_range_is_taken(setting: tuple[str, float]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "choices"), [("ACTIVATION", "magic", "gated, classic"), ("storage", "redis", "sqlite, memory")]
+    ("name", "value", "choices"),
+    [("ACTIVATION", "magic", "gated, classic"), ("embedding.precision", "half", "auto, float32")],
 )
 def test_wrong_choice_names_field_value_and_choices(name: str, value: str, choices: str) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -238,3 +239,18 @@ def test_misspelt_variable_is_refused_and_the_nearest_setting_offered() -> None:
     values = MemoryConfig.environment_values({"NEUROGATED_EMBEDING_NAME": "hash"})
     with pytest.raises(ConfigError):
         MemoryConfig.from_mapping(values)
+
+
+@pytest.mark.parametrize("value", ["redis", "postgresql", "mysql://ana:cret@host/db", "SQLITE"])
+def test_a_storage_that_does_not_exist_is_refused_without_its_password(value: str) -> None:
+    with pytest.raises(ConfigError, match="sqlite, memory") as caught:
+        MemoryConfig(storage=value)
+    assert "cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", ["ana:cret@host/db", "ana:c%40cret@host/db", "host/db?password=cret&user=ana"])
+def test_the_password_of_a_database_is_not_shown(given: str) -> None:
+    config = MemoryConfig(storage=f"postgresql://{given}", metabolism={"facts_url": f"postgresql://{given}"})
+    for text in (repr(config), str(config), config.place):
+        assert "cret" not in text
+        assert "ana" in text

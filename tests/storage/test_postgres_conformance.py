@@ -14,6 +14,8 @@ from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing import GraphStoreContract, store_machine
 from tests.postgres_server import Postgres
 
+pytestmark = pytest.mark.slow
+
 CONFIG = MemoryConfig(runtime=RuntimeSettings(overlay_edges=4, checkpoint_changes=2))
 
 _places: WeakKeyDictionary[GraphStorePort, tuple[str, Clock]] = WeakKeyDictionary()
@@ -65,6 +67,4 @@ class TestPostgresStore(GraphStoreContract):
         return _kill(store)
 
 
-TestPostgresStoreMachine = pytest.mark.slow(
-    store_machine(open_store=_Schemas.open, reopen=_reopen, kill=_kill).TestCase
-)
+TestPostgresStoreMachine = store_machine(open_store=_Schemas.open, reopen=_reopen, kill=_kill).TestCase

@@ -63,7 +63,7 @@ class Flags:
             config = config.replace(force_index_from_scratch=False)
         if not create and not memory_exists(config):
             raise StorageError(
-                f"there is no memory in {config.place}; create one with 'index' or 'add', or check --save_dir, --storage"
+                f"there is no memory in {config.place}; create one by 'index' or 'add', or check --save_dir, --storage"
             )
         if not create and config.namespace != MemoryConfig().namespace:
             known = namespaces_in(config)

@@ -114,8 +114,8 @@ class MemoryConfig:
         check(self)
         if self.storage not in _STORES and not self.storage.startswith(_STORE_URLS):
             raise ConfigError(
-                f"storage is {without_passwords(self.storage)!r}, but must be one of {', '.join(_STORES)}, or a URL with "
-                f"{' or '.join(_STORE_URLS)}"
+                f"storage is {without_passwords(self.storage)!r}, but must be one of {', '.join(_STORES)}, or a URL "
+                f"that begins with {' or '.join(_STORE_URLS)}"
             )
         if not self.namespace:
             raise ConfigError("namespace is empty; name one, such as 'default'")

@@ -131,7 +131,7 @@ class PostgresEngine:
 
     @property
     def embedder(self) -> tuple[str, int] | None:
-        found = {name: value for name, value in self.fetch("SELECT name, value FROM settings")}
+        found: dict[str, str] = dict(self.fetch("SELECT name, value FROM settings"))
         return (found[_EMBEDDER], int(found[_DIMENSION])) if _EMBEDDER in found else None
 
     def record_embedder(self, name: str, dimension: int) -> None:

@@ -1,0 +1,287 @@
+"""What a memory in PostgreSQL does beyond the conformance kit, on a real server."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.config.groups import RuntimeSettings
+from neurogated.core.delta import GraphDelta
+from neurogated.errors import (
+    ConfigError,
+    CorruptMemoryError,
+    ForkedMemoryError,
+    FormatVersionError,
+    MemoryClosedError,
+    MemoryLockedError,
+    StorageError,
+)
+from neurogated.storage.postgres_store import PostgresStore
+from neurogated.testing.histories import node
+from tests.postgres_server import Postgres
+from tests.storage.cut_connections import Proxy
+
+HURRIED = MemoryConfig(runtime=RuntimeSettings(write_lock_seconds=0.2))
+
+
+@pytest.fixture
+def url(postgres: Postgres) -> str:
+    return postgres.database()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[PostgresStore]:
+    with PostgresStore.open(url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def proxy(url: str) -> Iterator[Proxy]:
+    with Proxy(url) as one:
+        yield one
+
+
+def put(store: PostgresStore, name: str, reason: str = "") -> int:
+    return store.apply(GraphDelta(nodes=[node(name)], reason=reason))
+
+
+def names(store: PostgresStore) -> list[str]:
+    return [one.id for one in store.all_nodes()]
+
+
+def change(url: str, statement: str) -> None:
+    with psycopg.connect(url, options="-c search_path=neurogated", autocommit=True) as connection:
+        connection.execute(statement)  # type: ignore[call-overload]
+
+
+# Several processes
+
+
+def test_a_store_reads_what_another_wrote(store: PostgresStore, url: str) -> None:
+    with PostgresStore.open(url) as other:
+        for name in "abc":
+            put(other, name)
+            assert names(store)[-1] == name
+        put(store, "d")
+        assert names(other) == ["a", "b", "c", "d"]
+
+
+def test_writers_of_one_graph_wait_and_those_of_others_do_not(store: PostgresStore, url: str) -> None:
+    with PostgresStore.open(url, config=HURRIED) as other, store.exclusively():
+        put(store, "a")
+        put(other.in_namespace("tenant"), "b")
+        with pytest.raises(MemoryLockedError):
+            put(other, "c")
+        put(store, "d")
+    with PostgresStore.open(url) as other:
+        assert names(other) == ["a", "d"]
+        assert names(other.in_namespace("tenant")) == ["b"]
+
+
+def test_transactions_that_wait_for_each_other_do_not_wait_for_ever(store: PostgresStore, url: str) -> None:
+    both = threading.Barrier(2)
+
+    def write(one: PostgresStore, order: tuple[str, str]) -> bool:
+        graphs = [one.in_namespace(name) for name in order]
+        try:
+            with one.in_namespace("base" + order[0]).transaction():
+                put(graphs[0], order[0])
+                both.wait()
+                put(graphs[1], order[0])
+        except MemoryLockedError:
+            return False
+        return True
+
+    with PostgresStore.open(url) as other, ThreadPoolExecutor() as pool:
+        store.in_namespace("x"), store.in_namespace("y")
+        made = list(pool.map(write, (store, other), (("x", "y"), ("y", "x"))))
+        assert True in made
+        expected = [order for order, is_made in zip("xy", made, strict=True) if is_made]
+        for name in "xy":
+            assert sorted(names(store.in_namespace(name))) == expected
+
+
+def test_a_graph_that_another_process_dropped_is_closed(store: PostgresStore, url: str) -> None:
+    with PostgresStore.open(url) as other:
+        graph = other.in_namespace("tenant")
+        put(graph, "a")
+        store.drop_namespace("tenant")
+        for use in (graph.view, lambda: put(graph, "b")):
+            with pytest.raises(MemoryClosedError):
+                use()
+        assert names(other.in_namespace("tenant")) == []
+
+
+def test_a_compaction_reaches_other_processes(store: PostgresStore, url: str) -> None:
+    with PostgresStore.open(url) as other:
+        store.apply(GraphDelta(nodes=[node("a", metadata={"secret": "x" * 3000}), node("b")]))
+        assert len(names(other)) == 2
+        store.remove_node("a")
+        journal = other.journal()
+        assert store.compact() == 1
+        with pytest.raises(StorageError):
+            list(journal)
+        assert names(other) == ["b"]
+        assert all(one.id == "b" for entry in other.journal() for one in entry.delta.nodes)
+        assert other.check() == store.check() == []
+
+
+def test_an_export_reads_one_state_while_others_write(store: PostgresStore, url: str) -> None:
+    tenant = store.in_namespace("tenant")
+    put(store, "a"), put(tenant, "a")
+    with store.still_copy() as copy, PostgresStore.open(url) as other:
+        assert names(copy) == ["a"]
+        put(other, "b"), put(other.in_namespace("tenant"), "b")
+        assert names(copy) == names(copy.in_namespace("tenant")) == ["a"]
+    assert names(tenant) == ["a", "b"]
+
+
+def test_only_the_parent_of_a_fork_uses_the_memory(store: PostgresStore) -> None:
+    put(store, "a")
+    child = os.fork()
+    if not child:
+        try:
+            store.view()
+        except ForkedMemoryError:
+            os._exit(7)
+        os._exit(8)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    put(store, "b")
+    assert names(store) == ["a", "b"]
+
+
+# Lost connections
+
+
+def test_a_write_whose_answer_is_lost_is_found_again(proxy: Proxy) -> None:
+    with PostgresStore.open(proxy.url) as store:
+        put(store, "a")
+        with proxy.cut(b"lost answer", forward=True):
+            assert put(store, "b", reason="lost answer") == 2
+        put(store, "c")
+        assert names(store) == ["a", "b", "c"]
+        assert store.check() == []
+
+
+def test_a_write_that_never_arrives_raises_and_can_be_made_again(proxy: Proxy) -> None:
+    with PostgresStore.open(proxy.url) as store:
+        put(store, "a")
+        with proxy.cut(b"never arrives", forward=False), pytest.raises(StorageError):
+            put(store, "b", reason="never arrives")
+        assert names(store) == ["a"]
+        assert put(store, "b") == 2
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_a_transaction_is_made_wholly_or_not_at_all(proxy: Proxy, *, forward: bool) -> None:
+    with PostgresStore.open(proxy.url) as store:
+        other = store.in_namespace("other")
+        with proxy.cut(b"COMMIT", forward=forward):
+            try:
+                with store.transaction():
+                    put(store, "a"), put(other, "a"), put(store, "b")
+            except StorageError:
+                assert not forward
+        assert names(store) == (["a", "b"] if forward else [])
+        assert names(other) == (["a"] if forward else [])
+        put(store, "c")
+        assert store.check() == []
+
+
+def test_a_connection_cut_in_a_transaction_rolls_it_back(store: PostgresStore, url: str) -> None:
+    put(store, "a")
+    with pytest.raises(StorageError), store.transaction():  # noqa: PT012 - the whole block is under test
+        put(store, "b")
+        change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        put(store, "c")
+    assert names(store) == ["a"]
+    put(store, "d")
+    assert names(store) == ["a", "d"]
+
+
+def test_idle_connections_that_were_cut_are_replaced(store: PostgresStore, url: str) -> None:
+    put(store, "a")
+    for use in (lambda: names(store), lambda: put(store, "b"), store.is_frozen):
+        change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        use()
+    assert names(store) == ["a", "b"]
+
+
+# Faults
+
+
+def test_an_unreachable_server_is_named_without_its_password(tmp_path: Path) -> None:
+    url = "postgresql://ana:se%40cret@127.0.0.1:1/memories?connect_timeout=1&schema=notes"
+    config = MemoryConfig(storage=url, save_dir=str(tmp_path), embedding_name="hash")
+    with pytest.raises(StorageError, match=r"127\.0") as caught:
+        NeuroGraphMemory(config)
+    command = [sys.executable, "-m", "neurogated", "stats", "--storage", url, "--debug"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 1
+    for text in (str(caught.value), repr(config), told.stdout + told.stderr):
+        assert "ana" in text
+        assert "cret" not in text
+
+
+@pytest.mark.parametrize("url", ["postgresql://h/db?colour=cret", "postgresql://a:cret@[::1/db", "mysql://a:cret@h/d"])
+def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        PostgresStore.open(MemoryConfig(storage=url).storage)
+    assert "cret" not in str(caught.value)
+
+
+def test_damage_is_found(store: PostgresStore, url: str) -> None:
+    put(store, "a")
+    change(url, "UPDATE deltas SET body = set_byte(body, 40, 255 - get_byte(body, 40))")
+    with pytest.raises(CorruptMemoryError):
+        PostgresStore.open(url)
+
+
+def test_a_newer_format_is_refused(url: str) -> None:
+    PostgresStore.open(url).close()
+    change(url, "INSERT INTO migrations VALUES (99)")
+    with pytest.raises(FormatVersionError, match="99"):
+        PostgresStore.open(url)
+
+
+def test_a_read_only_memory_follows_and_never_writes(url: str) -> None:
+    assert not PostgresStore.exists(url)
+    with pytest.raises(StorageError):
+        PostgresStore.open(url, read_only=True)
+    with PostgresStore.open(url) as writer, PostgresStore.open(url, read_only=True) as reader:
+        put(writer, "a")
+        assert names(reader) == ["a"]
+        with pytest.raises(StorageError):
+            put(reader, "b")
+        assert names(reader) == names(writer) == ["a"]
+        later = reader.in_namespace("later")
+        assert names(later) == []
+        put(writer.in_namespace("later"), "c")
+        assert names(later) == ["c"]
+    assert PostgresStore.exists(url)
+
+
+def test_starting_from_scratch_leaves_foreign_tables(store: PostgresStore, url: str) -> None:
+    put(store, "a")
+    change(url, "CREATE TABLE foreign_table (number integer)")
+    store.close()
+    with PostgresStore.open(url, from_scratch=True) as empty:
+        assert names(empty) == []
+    change(url, "SELECT number FROM foreign_table")
+
+
+def test_two_memories_in_one_database_are_apart(store: PostgresStore, url: str) -> None:
+    put(store, "a")
+    with PostgresStore.open(f"{url}&schema=of%20ana") as other:
+        assert names(other) == []
+        assert other.identity != store.identity
+        put(other, "b")
+    assert names(store) == ["a"]
