@@ -250,7 +250,7 @@ def test_a_storage_that_does_not_exist_is_refused_without_its_password(value: st
 
 @pytest.mark.parametrize("given", ["ana:cret@host/db", "ana:c%40cret@host/db", "host/db?password=cret&user=ana"])
 def test_the_password_of_a_database_is_not_shown(given: str) -> None:
-    config = MemoryConfig(storage=f"postgresql://{given}", metabolism={"facts_url": f"postgresql://{given}"})
+    config = MemoryConfig(storage=f"postgresql://{given}").replace(metabolism={"facts_url": f"postgresql://{given}"})
     for text in (repr(config), str(config), config.place):
         assert "cret" not in text
         assert "ana" in text

@@ -49,7 +49,7 @@ def proxy(url: str) -> Iterator[Proxy]:
 
 
 def put(store: PostgresStore, name: str, reason: str = "") -> int:
-    return store.apply(GraphDelta(nodes=[node(name)], reason=reason))
+    return store.apply(GraphDelta(nodes=(node(name),), reason=reason))
 
 
 def names(store: PostgresStore) -> list[str]:
@@ -58,7 +58,7 @@ def names(store: PostgresStore) -> list[str]:
 
 def change(url: str, statement: str) -> None:
     with psycopg.connect(url, options="-c search_path=neurogated", autocommit=True) as connection:
-        connection.execute(statement)  # type: ignore[call-overload]
+        connection.execute(statement)
 
 
 # Several processes
@@ -121,7 +121,7 @@ def test_a_graph_that_another_process_dropped_is_closed(store: PostgresStore, ur
 
 def test_a_compaction_reaches_other_processes(store: PostgresStore, url: str) -> None:
     with PostgresStore.open(url) as other:
-        store.apply(GraphDelta(nodes=[node("a", metadata={"secret": "x" * 3000}), node("b")]))
+        store.apply(GraphDelta(nodes=(node("a", metadata={"secret": "x" * 3000}), node("b"))))
         assert len(names(other)) == 2
         store.remove_node("a")
         journal = other.journal()

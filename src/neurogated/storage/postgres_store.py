@@ -109,5 +109,6 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsStatistics):
         """
         erased = super().compact(history=history)
         if erased or history:
-            self.engine.change("VACUUM FULL deltas")
+            for table in ("VACUUM FULL deltas", "VACUUM FULL checkpoints"):
+                self.engine.change(table)
         return erased

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsTransaction
+from neurogated.core.abilities import SupportsNamespaces, SupportsTransaction
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.extras import needs_extra
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError
 
 if TYPE_CHECKING:
-    from neurogated.storage.graph_store import GraphStore
     from neurogated.storage.postgres_store import PostgresStore
 
 _FOLDER = "memory"
@@ -45,15 +44,15 @@ def namespaces_in(config: MemoryConfig) -> list[str]:
         StorageError: the file cannot be opened; see its subclasses.
     """
     # A graph that the memory does not have is empty, so it opens fast.
-    with open_store(config.replace(read_only=True), utc_now) as store:
-        return store.namespaces()
+    with contextlib.closing(open_store(config.replace(read_only=True), utc_now)) as store:
+        return store.namespaces() if isinstance(store, SupportsNamespaces) else []
 
 
 def _path(config: MemoryConfig) -> Path:
     return Path(config.save_dir) / _FOLDER / _FILE
 
 
-def open_store(config: MemoryConfig, clock: Clock) -> GraphStore:
+def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
     """Open the store that `config.storage` names, in `config.namespace`.
 
     With `sqlite`, it is the file `<save_dir>/memory/memory.db`. With `force_index_from_scratch`, an existing memory is

@@ -7,15 +7,15 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import MemoryLockedError
-from neurogated.storage.checkpoint.checkpoints import Checkpoints, IndexSnapshot
+from neurogated.storage.checkpoint.checkpoints import Stamp
 from neurogated.utils.background import JOB_FAILURES, started
 
 _log = logging.getLogger(__name__)
@@ -31,6 +31,31 @@ _SHARE = 1 / 32
 _OPERATOR_SHARE = 1 / 1_000
 
 
+class Snapshot(Protocol):
+    """A graph at one moment."""
+
+    @property
+    def stamp(self) -> Stamp:
+        """Identifies the state."""
+
+
+S = TypeVar("S", bound=Snapshot)
+S_contra = TypeVar("S_contra", bound=Snapshot, contravariant=True)
+
+
+class SnapshotStore(Protocol[S_contra]):
+    """Where checkpoints are: a folder, see `Checkpoints`, or a table."""
+
+    def exclusively(self, patience: float) -> AbstractContextManager[object]:
+        """Run a block in which nobody else writes checkpoints; raises MemoryLockedError."""
+
+    def write(self, frozen: S_contra, is_wanted: Callable[[], bool]) -> Path | None:
+        """Write a checkpoint, unless `is_wanted` returns false; return its folder if it has one."""
+
+    def tidy(self, namespace: int) -> None:
+        """Remove all checkpoints of a graph except the one last written here."""
+
+
 @dataclass(slots=True)
 class _Work:
     """A checkpoint thread and its cancellation flag."""
@@ -39,7 +64,7 @@ class _Work:
     cancelled: threading.Event
 
 
-class Checkpointer:
+class Checkpointer(Generic[S]):
     """Counts the changes of one graph and writes a checkpoint when there are many.
 
     Args:
@@ -53,10 +78,10 @@ class Checkpointer:
 
     def __init__(
         self,
-        kept: Checkpoints,
+        kept: SnapshotStore[S],
         *,
         graph_lock: threading.RLock,
-        freeze: Callable[[], IndexSnapshot | None],
+        freeze: Callable[[], S | None],
         remap: Callable[[Path], None],
         is_current: Callable[[], bool | None],
         least: int,

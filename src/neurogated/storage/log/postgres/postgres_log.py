@@ -19,19 +19,15 @@ from neurogated.errors import StorageError
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.index.records import MemoryRecords
 from neurogated.storage.log.log import Engine, Position
 from neurogated.storage.log.memory_log import replayed_past
+from neurogated.storage.log.postgres.postgres_follower import GONE, PostgresFollower, RewrittenError
 from neurogated.storage.log.postgres.server import Row, Server
 from neurogated.storage.log.postgres.writer import Append, Writer
-from neurogated.storage.log.replay import ReplayFollower
 
 _PAGE = 200
 _TOKEN_BYTES = 16
 _FROZEN, _EMBEDDER, _DIMENSION = "frozen", "embedder", "dimension"
-GONE = Position(-1, 0)
-"""The position in a graph that another process dropped."""
-
 _CREATE = """
     WITH made AS (INSERT INTO namespaces (name) VALUES (%b) ON CONFLICT DO NOTHING RETURNING namespace)
     INSERT INTO heads (namespace) SELECT namespace FROM made
@@ -156,10 +152,6 @@ class PostgresEngine:
         self.server.close()
 
 
-class RewrittenError(StorageError):
-    """The log was rewritten or dropped while it was read."""
-
-
 class PostgresLog:
     """The journal of one graph; see `Log`."""
 
@@ -243,10 +235,10 @@ class PostgresLog:
             for (number,), delta in zip(numbers, deltas, strict=True):
                 writer.execute(_REPLACE, (encode(delta), self.namespace, number))
             writer.execute("UPDATE heads SET epoch = epoch + 1 WHERE namespace = %s", (self.namespace,))
+            writer.execute("DELETE FROM checkpoints WHERE namespace = %s", (self.namespace,))
 
-    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> PostgresFollower:  # noqa: ARG002
-        """Return a follower; see `SupportsFollowing`."""
-        return PostgresFollower(self._engine, self, config)
+    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> PostgresFollower:
+        return PostgresFollower(self._engine, self._engine.server, self, config, current)
 
     def as_of(
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
@@ -259,29 +251,6 @@ class PostgresLog:
             (self.namespace, to_micros(moment)),
         )
         return int(found)
-
-
-class PostgresFollower(ReplayFollower):
-    """Replays the deltas in the database; other processes may compact or drop the graph at any time."""
-
-    def __init__(self, engine: PostgresEngine, log: PostgresLog, config: MemoryConfig) -> None:
-        super().__init__(engine, log.name, log, config)
-
-    def load(self) -> GraphIndex | None:
-        """Return an index of all deltas; None if the graph was dropped."""
-        while (position := self._log.position()) != GONE:
-            index = GraphIndex(self._config)
-            index.records, self._epoch = MemoryRecords(), position.epoch
-            if self.follow(index):
-                return index
-        return None
-
-    def follow(self, index: GraphIndex) -> bool:
-        """Replay new deltas; return False if the log was rewritten, dropped or rolled back."""
-        try:
-            return super().follow(index)
-        except RewrittenError:
-            return False
 
 
 def _line(delta: GraphDelta) -> str:

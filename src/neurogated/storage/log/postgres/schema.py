@@ -35,6 +35,14 @@ MIGRATIONS = (
         body bytea NOT NULL,
         PRIMARY KEY (namespace, sequence)
     );
+    CREATE TABLE checkpoints (
+        namespace bigint PRIMARY KEY REFERENCES namespaces ON DELETE CASCADE,
+        epoch bigint NOT NULL,
+        sequence bigint NOT NULL,
+        graph bytea NOT NULL,
+        removals bytea NOT NULL
+    );
+    ALTER TABLE checkpoints ALTER COLUMN graph SET STORAGE EXTERNAL;
     ALTER TABLE deltas ALTER COLUMN body SET STORAGE EXTERNAL;
     """,
 )
@@ -42,7 +50,7 @@ MIGRATIONS = (
 line in the history, and `token` tells whether a write reached the server. Bodies are compressed already."""
 
 _LOCK = 0x6E6575726F676174  # "neurogat": excludes other processes that migrate
-_TABLES = ("deltas", "heads", "namespaces", "copies", "settings", "migrations")
+_TABLES = ("checkpoints", "deltas", "heads", "namespaces", "copies", "settings", "migrations")
 
 
 def prepare(server: Server, *, from_scratch: bool) -> None:

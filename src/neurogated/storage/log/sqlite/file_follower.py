@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import threading
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol
 
 import apsw
@@ -24,7 +22,7 @@ from neurogated.storage.checkpoint.checkpoints import (
     Stamp,
     StateReplacedError,
 )
-from neurogated.storage.index.follower import Follower
+from neurogated.storage.index.follower import Follower, Uses
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.sqlite.catch_up import GraphFollower
@@ -53,27 +51,6 @@ class _GraphOfFile(Protocol):
     def find(self, connection: apsw.Connection) -> bool: ...
 
 
-class _Uses:
-    """Counts the current users of a resource; a context manager that several threads may enter at once."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._count += 1
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._lock:
-            self._count -= 1
-
-    def __bool__(self) -> bool:
-        return self._count > 0
-
-
 class FileFollower(Follower):
     """Fills the index of one graph from its file, and writes checkpoints beside the file."""
 
@@ -91,7 +68,7 @@ class FileFollower(Follower):
         self._current = current
         # A read-only process publishes no state: every read must first apply the writes of other processes.
         self.shares = not self._file.read_only
-        self.searching = self._searches = _Uses()
+        self.searching = self._searches = Uses()
         # The state of the file when it was last read, and its generation then.
         self._state: tuple[int, ...] = ()
         self._generation = ""
