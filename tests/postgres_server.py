@@ -35,11 +35,15 @@ class Postgres:
 
     def kill(self) -> None:
         """Kill all processes of the server at once, as a power failure does."""
-        root = int((self._folder / "postmaster.pid").read_text().split()[0])
+        note = self._folder / "postmaster.pid"
+        root = int(note.read_text().split()[0])
         listed = subprocess.run(["ps", "--ppid", str(root), "-o", "pid="], capture_output=True, text=True, check=False)
         for pid in (root, *map(int, listed.stdout.split())):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        # Where nobody reaps the dead process, its notes would prevent the next start.
+        for left in (note, self._folder / ".s.PGSQL.5432.lock"):
+            left.unlink()
 
     def dump(self, url: str) -> bytes:
         """Return the content of a database as SQL."""

@@ -1,0 +1,96 @@
+"""Nothing acknowledged is lost and nothing is stored twice when workers or the server are killed."""
+
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neurogated.core.delta import GraphDelta
+from neurogated.errors import StorageError
+from neurogated.storage.postgres_store import PostgresStore
+from neurogated.testing.histories import node
+from tests.postgres_server import Postgres
+
+pytestmark = pytest.mark.slow
+
+WRITER = Path(__file__).with_name("postgres_writer.py")
+EACH = 200
+
+
+@pytest.fixture
+def server() -> Iterator[Postgres]:
+    """Return a server that may be killed."""
+    with tempfile.TemporaryDirectory(prefix="postgres") as folder:
+        server = Postgres(Path(folder))
+        yield server
+        server.close()
+
+
+def _started(url: str, name: str, folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, str(WRITER), url, name, str(EACH), str(folder / name)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def _texts(store: PostgresStore) -> Counter[str]:
+    return Counter(node.content for node in store.all_nodes())
+
+
+def test_two_processes_write_to_one_graph(postgres: Postgres, tmp_path: Path) -> None:
+    url = postgres.database()
+    PostgresStore.open(url).close()
+    writers = [_started(url, name, tmp_path) for name in ("ana", "bob")]
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+    with PostgresStore.open(url) as store:
+        expected = {f"{name} {number}" for name in ("ana", "bob") for number in range(EACH)}
+        assert _texts(store) == Counter(expected)
+        assert store.check() == []
+
+
+def test_a_killed_worker_loses_nothing_that_it_acknowledged(postgres: Postgres, tmp_path: Path) -> None:
+    url = postgres.database()
+    chance = random.Random(7)
+    expected, possible = set[str](), set[str]()
+    for name in ("ana", "bob", "cyd"):
+        with _started(url, name, tmp_path) as writer:
+            assert writer.stdout is not None
+            told = [writer.stdout.readline()]
+            time.sleep(chance.random() / 4)
+            writer.kill()
+            told += writer.stdout.read().splitlines()
+        stored = len([line for line in told if line.strip()])
+        expected |= {f"{name} {number}" for number in range(stored)}
+        possible.add(f"{name} {stored}")
+    with PostgresStore.open(url) as store:
+        texts = _texts(store)
+        assert set(texts.values()) == {1}
+        assert expected <= texts.keys() <= expected | possible
+        assert store.check() == []
+
+
+def test_a_killed_server_loses_nothing_that_it_acknowledged(server: Postgres) -> None:
+    with PostgresStore.open(server.database()) as store:
+        stored, tried = set[str](), 0
+        for round_number in range(3):
+            for turn in range(40):
+                if turn == 20:
+                    server.kill()
+                name, tried = f"n{tried}", tried + 1
+                try:
+                    store.apply(GraphDelta(nodes=(node(name),)))
+                except StorageError:
+                    assert turn >= 20
+                    if turn == 30:
+                        server.start()
+                else:
+                    stored.add(name)
+            assert len(stored) >= 20 * (round_number + 1)
+        assert {one.id for one in store.all_nodes()} == stored
+        assert store.check() == []
