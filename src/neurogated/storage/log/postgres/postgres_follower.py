@@ -40,7 +40,8 @@ _log = logging.getLogger(__name__)
 GONE = Position(-1, 0)
 """The position in a graph that another process dropped."""
 
-_LEAST = 200  # changes before a checkpoint: replaying them takes about as long as reading a small one
+_LEAST = 100  # deltas before a checkpoint: replaying them takes about as long as reading a small one
+_WEIGHT = 4  # so a checkpoint is due after deltas for an eighth of the nodes; each is rewritten as a whole
 _READ = "SELECT sequence, graph, removals FROM checkpoints WHERE namespace = %s AND epoch = %s"
 # The lock on the head row makes a compaction either wait, and then delete this row, or prevent it.
 _WRITE = """
@@ -121,9 +122,9 @@ class PostgresFollower(ReplayFollower):
         """Return an index of all deltas; None if the graph was dropped."""
         while (position := self._log.position()) != GONE:
             index, self._epoch = self._from_checkpoint(position.epoch), position.epoch
-            before = index.size
+            before = index.topology.sequence
             if self.follow(index):
-                self._checkpointer.add_backlog(index.size - before, index.size)
+                self._checkpointer.add_backlog(index.topology.sequence - before, _size(index))
                 return index
         return None
 
@@ -135,8 +136,8 @@ class PostgresFollower(ReplayFollower):
             return False
 
     def note(self, plan: Plan, index: GraphIndex) -> None:
-        """Write a checkpoint after many changes."""
-        self._checkpointer.note(plan.size, len(plan.delta.operators), index.size)
+        """Write a checkpoint after many deltas."""
+        self._checkpointer.note(1, len(plan.delta.operators), _size(index))
 
     def may_unload(self, index: GraphIndex) -> bool:
         """Return whether nothing uses the index, which is reloaded from its checkpoint."""
@@ -178,6 +179,10 @@ class PostgresFollower(ReplayFollower):
         state = GraphState(index, view, records, index.made_texts, index.pending, index.embedder).isolated()
         stamp = Stamp(str(self._epoch), self._numbered.namespace, view.sequence, 0)
         return _Frozen(stamp, self._epoch, state)
+
+
+def _size(index: GraphIndex) -> int:
+    return _WEIGHT * index.topology.view().node_count
 
 
 def _deltas(state: GraphState) -> tuple[GraphDelta, GraphDelta]:

@@ -101,7 +101,7 @@ class PostgresEngine:
         return [name.decode() for (name,) in self.fetch("SELECT name FROM namespaces ORDER BY namespace")]
 
     def drop_namespace(self, name: str) -> None:
-        with self.writing() as writer:
+        with self.transaction(), self.writing() as writer:
             for (namespace,) in self.fetch(_FIND, (name.encode(),)):
                 writer.claim(namespace)
                 writer.execute("DELETE FROM namespaces WHERE namespace = %s", (namespace,))
@@ -175,6 +175,10 @@ class PostgresLog:
                 writer.claim(self.namespace)
 
     def position(self) -> Position:
+        writer = self._engine.writer
+        return self._read_position() if writer is None else writer.position(self.namespace, self._read_position)
+
+    def _read_position(self) -> Position:
         if not self.namespace:
             self.namespace = self._number()
         rows = self._engine.fetch("SELECT epoch, sequence FROM heads WHERE namespace = %s", (self.namespace,))

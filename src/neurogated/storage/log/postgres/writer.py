@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import LiteralString, NamedTuple
 
+from neurogated.storage.log.log import Position
 from neurogated.storage.log.postgres.server import Connection, ConnectionLostError, Row, Server
 
 _MILLISECONDS = 1000
@@ -38,6 +39,8 @@ class Writer:
         self._connection: Connection | None = None
         self._claimed: set[int] = set()
         self._depth = 0
+        # The ends of the logs that only this thread can change; see `position`.
+        self._ends: dict[int, Position] = {}
         # The first delta of the transaction under way: it is there if the transaction was committed.
         self._first: Append | None = None
 
@@ -76,7 +79,18 @@ class Writer:
                 raise
             return [(made.sequence,)]
         self._first = self._first or made
+        if rows and (end := self._ends.get(made.namespace)) is not None:
+            self._ends[made.namespace] = end._replace(sequence=made.sequence)
         return rows
+
+    def position(self, namespace: int, read: Callable[[], Position]) -> Position:
+        """Return the end of a log; while this thread has its lock, it is read once."""
+        if namespace not in self._ends:
+            found = read()
+            if namespace not in self._claimed:
+                return found
+            self._ends[namespace] = found
+        return self._ends[namespace]
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -90,14 +104,11 @@ class Writer:
                 yield
                 is_done = True
         except ConnectionLostError as error:
-            self._depth -= 1
-            if self._depth or not is_done or self._first is None or not self._is_stored(self._first, error):
+            if self._depth > 1 or not is_done or self._first is None or not self._is_stored(self._first, error):
                 raise
-        except BaseException:
+        finally:
             self._depth -= 1
-            raise
-        else:
-            self._depth -= 1
+            self._ends = {}
 
     def close(self) -> None:
         """Release the locks; a connection with an unfinished transaction is closed."""
@@ -131,4 +142,5 @@ class Writer:
     def _reconnect(self) -> None:
         self._lent.close()
         self._connection = None
+        self._ends = {}
         self._server.forget()
