@@ -51,7 +51,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no_generic": {"retrieval.generic_cost": 0},
     "no_own_words": {"retrieval.own_words_weight": 0},
     "questions_together": {"retrieval.switches.each_question": False},
-    "few_turns_count_fully": {"retrieval.switches.few_turns_count_less": False},
+    "context_for_notes": {"retrieval.switches.notes_need_no_context": False},
     "no_overviews": {"retrieval.switches.long_for_overviews": False},
     "no_answers_asked_for": {"retrieval.switches.long_for_answers": False},
     "no_learned_names": {"retrieval.switches.learn_names": False},

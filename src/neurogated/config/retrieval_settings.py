@@ -28,8 +28,8 @@ class RetrievalSwitches:
     each_question: bool = setting(
         True, "search for each question of a text that asks several, and take from each in turn"
     )
-    few_turns_count_less: bool = setting(
-        True, "the similarity of the turns around a turn and the cost of generic turns grow up to 128 turns"
+    notes_need_no_context: bool = setting(
+        True, "turns around a turn and generic turns count less if many turns repeat rare words of those around"
     )
     long_for_overviews: bool = setting(
         True, "apply no cost of a length and no own_words_weight if a question asks for a summary"
