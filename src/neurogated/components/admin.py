@@ -121,7 +121,7 @@ class Admin:
         """
         store = self._session.store
         if not isinstance(store, SupportsSnapshot):
-            raise ConfigError(f"a {type(store).__name__} keeps nothing on disk; use another storage for snapshots")
+            raise ConfigError(f"a {type(store).__name__} has no file to copy; export it, or back up its database")
         self._session.runtime.accesses.flush()
         store.snapshot(Path(path))
 

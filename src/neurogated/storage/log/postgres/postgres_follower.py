@@ -7,11 +7,11 @@ removed. Their uses outlive them. Replaying two deltas takes a fraction of the t
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import LiteralString, Protocol
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import MemoryRecords
 from neurogated.storage.log.log import Engine, Log, Position
-from neurogated.storage.log.postgres.server import Server
+from neurogated.storage.log.postgres.server import Row, Server
 from neurogated.storage.log.replay import ReplayFollower
 from neurogated.utils.background import while_alive
 
@@ -42,6 +42,8 @@ GONE = Position(-1, 0)
 
 _LEAST = 100  # deltas before a checkpoint: replaying them takes about as long as reading a small one
 _WEIGHT = 4  # so a checkpoint is due after deltas for an eighth of the nodes; each is rewritten as a whole
+# A transaction of this process may wait for this thread, so the thread must not wait for the transaction.
+_HURRY = "SELECT set_config('lock_timeout', '1s', false)"
 _READ = "SELECT sequence, graph, removals FROM checkpoints WHERE namespace = %s AND epoch = %s"
 # The lock on the head row makes a compaction either wait, and then delete this row, or prevent it.
 _WRITE = """
@@ -54,6 +56,14 @@ _WRITE = """
 
 class RewrittenError(StorageError):
     """The log was rewritten or dropped while it was read."""
+
+
+class _Engine(Engine, Protocol):
+    """The engine of the database; see `PostgresEngine`."""
+
+    server: Server
+
+    def fetch(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]: ...
 
 
 class _Numbered(Log, Protocol):
@@ -88,6 +98,7 @@ class _Checkpoints:
         if is_wanted():
             with self._server.session() as connection:
                 values = stamp.sequence, graph, removals, stamp.namespace, frozen.epoch
+                self._server.execute(connection, _HURRY)
                 self._server.execute(connection, _WRITE, values)
         return None
 
@@ -100,17 +111,16 @@ class PostgresFollower(ReplayFollower):
 
     def __init__(
         self,
-        engine: Engine,
-        server: Server,
+        engine: _Engine,
         log: _Numbered,
         config: MemoryConfig,
         current: Callable[[], GraphIndex | None],
     ) -> None:
         super().__init__(engine, log.name, log, config)
-        self._server, self._current, self._numbered = server, current, log
+        self._database, self._current, self._numbered = engine, current, log
         self.searching = self._searches = Uses()
         self._checkpointer = Checkpointer(
-            _Checkpoints(server),
+            _Checkpoints(engine.server),
             graph_lock=engine.lock,
             freeze=while_alive(self._freeze),
             remap=lambda _: None,
@@ -146,7 +156,7 @@ class PostgresFollower(ReplayFollower):
     def wait(self, index: GraphIndex) -> None:
         """Wait for the checkpoint; start one if there are many changes."""
         index.vectors.wait()
-        if not self._server.read_only:
+        if not self._database.server.read_only:
             self._checkpointer.checkpoint(at_once=False)
         self._checkpointer.wait()
 
@@ -158,7 +168,7 @@ class PostgresFollower(ReplayFollower):
         """Return the index from the checkpoint; an empty one if there is none."""
         index = GraphIndex(self._config)
         index.records = MemoryRecords()
-        for sequence, *stored in self._server.fetch(_READ, (self._numbered.namespace, epoch)):
+        for sequence, *stored in self._database.fetch(_READ, (self._numbered.namespace, epoch)):
             try:
                 deltas = [decode(one) for one in stored]
             except (CorruptMemoryError, FormatVersionError) as error:

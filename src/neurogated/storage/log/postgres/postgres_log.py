@@ -242,7 +242,7 @@ class PostgresLog:
             writer.execute("DELETE FROM checkpoints WHERE namespace = %s", (self.namespace,))
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> PostgresFollower:
-        return PostgresFollower(self._engine, self._engine.server, self, config, current)
+        return PostgresFollower(self._engine, self, config, current)
 
     def as_of(
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]

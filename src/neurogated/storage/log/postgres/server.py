@@ -95,6 +95,10 @@ class Server:
         connection = self._taken()
         try:
             yield connection
+        except GeneratorExit:
+            # An interrupt prevented the end of the block, so the session may still have locks.
+            connection.close()
+            raise
         finally:
             self._put_back(connection)
 
