@@ -26,7 +26,7 @@ class RetrievalSwitches:
         True, "divide the activation by the number of subjects (titles of texts) that the question names"
     )
     each_question: bool = setting(
-        True, "search for each question of a text that asks several, and take from each in turn"
+        True, "search for each question of a text that asks several or says more, and take from each in turn"
     )
     notes_need_no_context: bool = setting(
         True, "turns around a turn and generic turns count less if many turns repeat rare words of those around"
