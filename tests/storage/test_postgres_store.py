@@ -162,7 +162,7 @@ def test_only_the_parent_of_a_fork_uses_the_memory(store: PostgresStore) -> None
 
 
 def test_more_namespaces_than_may_be_open_at_once_are_reloaded(url: str) -> None:
-    config = MemoryConfig(runtime=RuntimeSettings(max_open_namespaces=2, checkpoint_changes=3))
+    config = MemoryConfig(runtime=RuntimeSettings(max_open_namespaces=2))
     with PostgresStore.open(url, config=config) as store:
         graphs = {name: store.in_namespace(name) for name in "abcde"}
         for turn in range(8):
@@ -197,6 +197,34 @@ def test_a_compaction_erases_texts_from_checkpoints_too(url: str) -> None:
             deltas = [decode(body) for (body,) in store.engine.fetch(column)]
             assert deltas
             assert "a" not in {one.id for delta in deltas for one in delta.nodes}
+
+
+def test_a_child_that_leaves_the_block_of_its_parent_changes_nothing(store: PostgresStore) -> None:
+    parent = os.getpid()
+    try:
+        with store.transaction():
+            put(store, "a")
+            if not (child := os.fork()):
+                raise SystemExit
+            os.waitpid(child, 0)
+            put(store, "b")
+    finally:
+        if os.getpid() != parent:
+            os._exit(0)
+    put(store, "c")
+    assert names(store) == ["a", "b", "c"]
+
+
+def test_a_write_that_fails_in_a_transaction_cannot_be_ignored(store: PostgresStore, url: str) -> None:
+    store.in_namespace("tenant")
+    with PostgresStore.open(url, config=HURRIED) as other, store.in_namespace("tenant").exclusively():
+        with pytest.raises(StorageError), other.transaction():  # noqa: PT012 - the whole block is under test
+            put(other, "a")
+            with pytest.raises(MemoryLockedError):
+                put(other.in_namespace("tenant"), "b")
+        assert names(other) == []
+        put(other, "c")
+    assert names(store) == ["c"]
 
 
 # Lost connections
@@ -251,7 +279,7 @@ def test_a_connection_cut_in_a_transaction_rolls_it_back(store: PostgresStore, u
 
 def test_idle_connections_that_were_cut_are_replaced(store: PostgresStore, url: str) -> None:
     put(store, "a")
-    for use in (lambda: names(store), lambda: put(store, "b"), store.is_frozen):
+    for use in (lambda: names(store), lambda: put(store, "b"), lambda: store.record_frozen(frozen=False)):
         change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
         use()
     assert names(store) == ["a", "b"]

@@ -68,6 +68,7 @@ class PostgresEngine:
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child cannot use the connections either way
         """Leave the connections to the parent process."""
         self.lock = cast("threading.RLock", InheritedLock())
+        self._writer = self._writing_thread = None
         self.server.disown()
 
     @property
