@@ -36,6 +36,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "move_again": {"retrieval.switches.move_once": False},
     "back_again": {"retrieval.switches.never_back": False},
     "no_keywords": {"retrieval.keyword_weight": 0},
+    "same_keywords_everywhere": {"retrieval.switches.keywords_for_like_vectors": False},
     "no_subject": {"retrieval.subject_weight": 0},
     "full_trust": {"retrieval.trust_floor": 1},
     "first_place_open": {"retrieval.switches.keep_best_first": False},

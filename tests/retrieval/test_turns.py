@@ -23,6 +23,7 @@ OFF = {
     "retrieval.generic_cost": 0,
     "retrieval.own_words_weight": 0,
     "retrieval.switches.learn_names": False,
+    "retrieval.switches.keywords_for_like_vectors": False,
 }
 QUERY = "Did I see a heron in Lyon?"
 TOWARDS = np.array([0.8, 0.6], dtype=np.float32)

@@ -25,6 +25,9 @@ class RetrievalSwitches:
     named_first: bool = setting(
         True, "divide the activation by the number of subjects (titles of texts) that the question names"
     )
+    keywords_for_like_vectors: bool = setting(
+        True, "keywords count up to twice as much if the vectors of a memory are similar, as of a language not read"
+    )
     each_question: bool = setting(
         True, "search for each question of a text that asks several or says more, and take from each in turn"
     )

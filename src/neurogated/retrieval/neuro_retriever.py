@@ -294,7 +294,9 @@ class NeuroRetriever:
         else:
             ranking = self._by_score(activation, likeness, wanted, admission, dimensions)
         own.lap("rank")
-        return Found(tuple(anchors), activation, ranking, own.seconds)
+        raised = likeness.keyword_weight > self._similarity_config.retrieval.keyword_weight
+        note = f"the texts have similar vectors, so keywords have the weight {likeness.keyword_weight:.2f}"
+        return Found(tuple(anchors), activation, ranking, own.seconds, (note,) * raised)
 
     def _recall(
         self, asked: Asked, found: Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
@@ -313,7 +315,7 @@ class NeuroRetriever:
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
-            notes=((asked.kernel.note,) if asked.kernel.note else ()) + note,
+            notes=((asked.kernel.note,) if asked.kernel.note else ()) + note + found.notes,
             relays=relays_of(found, memories),
             activated=found.ranking.activated,
         )

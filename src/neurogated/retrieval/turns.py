@@ -16,11 +16,10 @@ from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.called_names import SpeakersByName
 from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
+from neurogated.retrieval.sample import sampled
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
-# Size of the sample of turns to which a turn is compared to find how generic it is.
-_GENERIC_SAMPLE = 32
 # Share of the pairs of near turns with a rare word in common up to which near turns count fully, and from which they
 # do not count. It is about 1/8 in conversations, 1/5 in chats with long messages and 3/4 in lists of notes.
 _FEW_REPEAT, _MOST_REPEAT = 1 / 8, 3 / 4
@@ -43,7 +42,6 @@ TURN_WEIGHTS = (
 )
 """The settings of `config.retrieval` that apply to turns only."""
 _MESSAGE_TAGS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"))
-_SPARE = 8
 # The first person singular in English, German, French, Spanish and Chinese; the pronouns of a language are few.
 _FIRST_PERSON = frozenset(
     [
@@ -209,14 +207,10 @@ class Turns:
         return centred
 
     def _sample(self) -> Rows:
-        """Return evenly spaced turns that the recall may return; the cost does not grow with the graph."""
-        view, wanted = self._view, _GENERIC_SAMPLE
-        among = np.arange(view.node_count) if view.among is None else view.among
+        """Return some of the turns that the recall may return."""
+        among = np.arange(self._view.node_count) if self._view.among is None else self._view.among
         # Claims, and texts that were made from others, have no position. So they do not move the sample.
-        turns = among[view.position.take(among) >= 0]
-        turns = turns[_spread(turns.size, _SPARE * wanted)]
-        turns = turns[~np.isin(turns, view.hidden)]
-        return turns[_spread(turns.size, wanted)]
+        return sampled(self._view, among[self._view.position.take(among) >= 0])
 
 
 def _decayed(levels: Values) -> Values:
@@ -229,11 +223,6 @@ def _level(digits: NDArray[np.bool_]) -> Values:
     """Return the number (n,) that the tags of each node spell in binary; the lowest digit is first."""
     levels: Values = np.exp2(np.arange(len(digits))) @ digits
     return levels
-
-
-def _spread(size: int, count: int) -> Rows:
-    """Return up to `count` evenly spaced numbers below `size`."""
-    return np.arange(size) if size <= count else np.linspace(0, size - 1, count).astype(np.int64)
 
 
 def is_first_person(folded: str) -> bool:
