@@ -151,12 +151,12 @@ def test_keywords_count_more_the_less_the_embedder_tells_texts_apart(spread: flo
     gone = MemoryNode("gone", "stone", embedding=vector(*[0.0] * 40, 1.0))
     store.add_node(gone)
     store.remove_node(gone.id)
-    switch = {"retrieval.switches.keywords_for_like_vectors": True}
+    switch: dict[str, Any] = {"retrieval.switches.keywords_for_like_vectors": True}
     weight = asked(store, "heron", vectors[0], **switch).keyword_weight
     assert weight == pytest.approx(share * MemoryConfig().retrieval.keyword_weight)
 
 
 def test_texts_without_vectors_leave_the_weight_of_keywords_alone() -> None:
-    switch = {"retrieval.switches.keywords_for_like_vectors": True}
+    switch: dict[str, Any] = {"retrieval.switches.keywords_for_like_vectors": True}
     for store in (GraphStore(), filled(MemoryNode("a", "heron"), MemoryNode("b", "stone"))):
         assert asked(store, "heron", vector(1.0), **switch).keyword_weight == MemoryConfig().retrieval.keyword_weight
