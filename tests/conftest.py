@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import pytest
 
 from neurogated import MemoryConfig
 from neurogated.testing import ManualClock
+from tests.bolt_server import BoltServer
 from tests.postgres_server import Postgres
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the user's own settings from the tests."""
     for name in os.environ:
-        if name.startswith(("NEUROGATED_", "OPENAI_", "ANTHROPIC_")):
+        if name.startswith(("NEUROGATED_", "OPENAI_", "ANTHROPIC_", "NEO4J_")):
             monkeypatch.delenv(name)
 
 
@@ -117,3 +119,13 @@ def postgres() -> Iterator[Postgres]:
         server = Postgres(Path(folder))
         yield server
         server.close()
+
+
+@pytest.fixture(scope="session")
+def bolt_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BoltServer]:
+    if find_spec("arcadedb_embedded") is None and os.environ.get("CI") != "true":
+        pytest.skip("arcadedb-embedded is not installed; run 'make install'")
+    server = BoltServer(tmp_path_factory.mktemp("bolt"))
+    server.start()
+    yield server
+    server.kill()

@@ -19,8 +19,9 @@ from neurogated.tiers.facts import read_facts
 class Facts:
     """The calls about facts, as `memory.facts`."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, texts: Texts) -> None:
         self._session = session
+        self._texts = texts
 
     def add(
         self,
@@ -65,7 +66,7 @@ class Facts:
             valid_to=valid_to,
             metadata=metadata,
         )
-        ((node_id,),) = Texts(self._session).store([document])
+        ((node_id,),) = self._texts.store([document])
         return node_id
 
     def list(

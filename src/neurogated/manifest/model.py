@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
-from neurogated.core.layers import Layer
+Layer = Literal["emerging", "active", "decaying", "stable"]
+LAYERS: tuple[Layer, ...] = get_args(Layer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,11 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class TemporalLayers:
-    """The memories by age and use; see `Layer`."""
+    """The memories by age and use; every memory is in the first layer that fits.
+
+    `emerging`: added in the last 24 hours; `active`: used in the last 7 days; `decaying`: energy below 0.1 and fewer
+    than 3 uses; `stable`: all others.
+    """
 
     counts: Mapping[Layer, int]
     examples: Mapping[Layer, tuple[KeyNode, ...]]

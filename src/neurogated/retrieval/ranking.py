@@ -49,8 +49,6 @@ class Found(NamedTuple):
     activation: Activation
     ranking: Ranking
     seconds: dict[str, float]
-    notes: tuple[str, ...] = ()
-    """Remarks of `Recall.notes`."""
 
 
 def memories_of(

@@ -1,0 +1,1 @@
+"""The log of a memory in Neo4j, or in another database that speaks Bolt."""

@@ -1,0 +1,315 @@
+"""`Neo4jEngine` and `Neo4jLog`: the journals of a memory in a database that speaks Bolt."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import Any, cast
+
+import neo4j
+
+from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.codec import decode, encode
+from neurogated.core.delta import Decay, GraphDelta, HistoryEntry, JournalEntry
+from neurogated.core.forking import InheritedLock, bind_to_process
+from neurogated.errors import FormatVersionError, MemoryClosedError, MemoryLockedError, StorageError
+from neurogated.storage.index.graph.resolve import Plan
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.log.log import Position
+from neurogated.storage.log.neo4j import schema
+from neurogated.storage.log.neo4j.address import Address
+from neurogated.storage.log.neo4j.connection import Connection
+from neurogated.storage.log.neo4j.projection import in_portions, projection_of
+from neurogated.storage.log.neo4j.turn import Turn
+from neurogated.storage.log.neo4j.work import Head, Work
+
+_AT_ONCE = 200
+"""How many deltas are read at once."""
+_FRESH_SECONDS = 0.02
+"""For how long reads do not ask the database for the writes of other processes. A recall reads often."""
+_NO_GRAPH = Head(epoch=-1)
+
+
+class Neo4jEngine:
+    """A memory in a database that speaks Bolt; see `Engine`."""
+
+    def __init__(self, address: Address, *, patience: float, read_only: bool = False) -> None:
+        """Open the memory of a database; create it if there is none.
+
+        Args:
+            address: the database.
+            patience: how many seconds a write waits for the writes of other processes.
+            read_only: never write.
+
+        Raises:
+            StorageError: the database cannot be reached, or refuses the user; or it has no memory, and `read_only` is
+                set.
+            FormatVersionError: the memory has an unknown format.
+        """
+        self.lock = threading.RLock()
+        self.connection = Connection(address)
+        self._patience = patience
+        self._read_only = read_only
+        self._work: Work | None = None
+        self._heads: dict[str, tuple[float, Head | None]] = {}
+        """The heads of graphs, and when the database was asked for them."""
+        try:
+            self.identity = self._opened()
+        except BaseException:
+            self.connection.close()
+            raise
+        bind_to_process(self)
+
+    def _opened(self) -> str:
+        rows = self.connection.read(schema.MEMORY)
+        if not rows:
+            if self._read_only:
+                raise StorageError(f"there is no memory at {self.connection.address}; open it once without read_only")
+            for statement in schema.SCHEMA:
+                self.connection.read(statement)
+            rows = self.connection.read(schema.CREATE_MEMORY, identity=secrets.token_hex(), format=schema.FORMAT)
+        memory = rows[0]["memory"]
+        if memory["format"] != schema.FORMAT:
+            raise FormatVersionError(
+                f"the memory at {self.connection.address} has format {memory['format']}, but this version of "
+                f"neurogated reads {schema.FORMAT}"
+            )
+        return str(memory["identity"])
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child shares the parent's sockets either way
+        """Leave the connections to the parent process."""
+        self.lock = cast("threading.RLock", InheritedLock())
+
+    def log(self, namespace: str) -> Neo4jLog:
+        if self.head(namespace) is None and not self._read_only:
+            with self.transaction() as work:
+                if work.head(namespace) is None:
+                    self.add_epoch(work, namespace, Head(epoch=-1))
+        return Neo4jLog(self, namespace)
+
+    @staticmethod
+    def add_epoch(work: Work, namespace: str, head: Head) -> None:
+        """Give a graph an epoch that no graph had."""
+        epoch = work.memory["epochs"] + 1
+        work.memory["epochs"] = epoch
+        work.add(schema.SET_MEMORY, values={"epochs": epoch})
+        Neo4jEngine.set_head(work, namespace, replace(head, epoch=epoch))
+
+    @staticmethod
+    def set_head(work: Work, namespace: str, head: Head) -> None:
+        """Record the end of the log of a graph."""
+        work.heads[namespace] = head
+        work.add(schema.SET_GRAPH, namespace=namespace, values=asdict(head))
+
+    def head(self, namespace: str) -> Head | None:
+        """Return the end of the log of a graph, including uncommitted deltas; None if there is no such graph."""
+        with self.lock:
+            if self._work is not None:
+                return self._work.head(namespace)
+            now = time.monotonic()
+            if namespace not in self._heads or now - self._heads[namespace][0] > _FRESH_SECONDS:
+                self._heads[namespace] = now, self._stored_head(namespace)
+            return self._heads[namespace][1]
+
+    def _stored_head(self, namespace: str) -> Head | None:
+        rows = self.connection.read(schema.GRAPH, namespace=namespace)
+        return Head(**rows[0]) if rows else None
+
+    def uncommitted(self, namespace: str) -> list[JournalEntry]:
+        """Return the deltas that the transaction under way has appended to a graph."""
+        entries = () if self._work is None else self._work.entries
+        return [entry for name, entry in entries if name == namespace]
+
+    def namespaces(self) -> list[str]:
+        with self.lock:
+            stored = [row["namespace"] for row in self.connection.read(schema.GRAPHS)]
+            heads = {} if self._work is None else self._work.heads
+        return [name for name in dict.fromkeys((*stored, *heads)) if heads.get(name, _NO_GRAPH) is not None]
+
+    def drop_namespace(self, name: str) -> None:
+        with self.transaction() as work:
+            for statement in schema.DROP_GRAPH:
+                work.add(statement, namespace=name)
+            work.heads[name] = None
+
+    # Transactions
+
+    @contextmanager
+    def writing(self, patience: float | None = None) -> Iterator[Work]:
+        with self.lock:
+            if self._work is not None:
+                yield self._work
+                return
+            if self._read_only:
+                raise StorageError(
+                    f"the memory at {self.connection.address} is open read-only; open it without read_only to change it"
+                )
+            turn = Turn(self.connection)
+            with turn.held(self._patience if patience is None else patience) as memory:
+                try:
+                    self._work = Work(turn.holder, memory, self._stored_head)
+                    yield self._work
+                finally:
+                    self._work = None
+                    self._heads.clear()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Work]:
+        with self.writing() as work, work.undone_by_errors():
+            is_outermost, work.is_part = not work.is_part, True
+            yield work
+            if is_outermost:
+                self._commit(work)
+                work.statements.clear()
+                work.entries.clear()
+                work.is_part = False
+
+    def _commit(self, work: Work) -> None:
+        """Send the statements of a transaction.
+
+        Raises:
+            MemoryLockedError: the turn ended while this process was stopped; nothing is written.
+        """
+        name = secrets.token_hex(8)
+
+        def is_to_do(transaction: neo4j.Transaction) -> bool:
+            row = transaction.run(
+                schema.HOLD, holder=work.holder, commit=name, memory=self.connection.address.memory
+            ).single()
+            if row is None:
+                raise MemoryLockedError("this process stopped for so long that others wrote; try again")
+            return not row["done"]
+
+        if work.statements:
+            self.connection.write(is_to_do, work.statements)
+
+    # Settings of the memory
+
+    def _memory(self) -> dict[str, Any]:
+        with self.lock:
+            if self._work is not None:
+                return self._work.memory
+            rows = self.connection.read(schema.MEMORY)
+        if not rows:
+            raise StorageError(f"the memory at {self.connection.address} was deleted; close it")
+        return dict(rows[0]["memory"])
+
+    def _set_memory(self, **values: Any) -> None:  # noqa: ANN401 - values of properties
+        with self.transaction() as work:
+            work.memory |= values
+            work.add(schema.SET_MEMORY, values=values)
+
+    @property
+    def embedder(self) -> tuple[str, int] | None:
+        memory = self._memory()
+        return (memory["embedder"], memory["dimension"]) if "embedder" in memory else None
+
+    def record_embedder(self, name: str, dimension: int) -> None:
+        self._set_memory(embedder=name, dimension=dimension)
+
+    def is_frozen(self) -> bool:
+        return bool(self._memory()["frozen"])
+
+    def record_frozen(self, *, frozen: bool) -> None:
+        self._set_memory(frozen=frozen)
+
+    def copies(self) -> list[str]:
+        return sorted(self._memory()["copies"])
+
+    def record_copy(self, place: str, *, exists: bool) -> None:
+        with self.transaction() as work:
+            others = [other for other in work.memory["copies"] if other != place]
+            self._set_memory(copies=[*others, place] if exists else others)
+
+    def close(self) -> None:
+        """Close the connections; the database holds every acknowledged write."""
+        self.connection.close()
+
+
+class Neo4jLog:
+    """The journal of one graph; see `Log`. The same transactions write the nodes and relationships of a delta."""
+
+    def __init__(self, engine: Neo4jEngine, namespace: str) -> None:
+        self._engine = engine
+        self.namespace = namespace
+
+    def position(self) -> Position:
+        head = self._engine.head(self.namespace) or _NO_GRAPH
+        return Position(head.epoch, head.sequence)
+
+    def append(self, plan: Plan, index: GraphIndex) -> int:
+        delta = plan.delta
+        with self._engine.transaction() as work:
+            head = self._head(work)
+            head = replace(head, sequence=head.sequence + 1)
+            work.add(
+                schema.CREATE_DELTA,
+                namespace=self.namespace,
+                values={
+                    "sequence": head.sequence,
+                    "body": encode(delta),
+                    "at": to_micros(delta.at),
+                    "at_text": delta.at.isoformat(),
+                    "reason": delta.reason,
+                    "changes": json.dumps(delta.changes),
+                    "operators": json.dumps([operator.to_json() for operator in delta.operators]),
+                },
+            )
+            work.statements += projection_of(self.namespace, plan, index)
+            work.heads[self.namespace] = head
+            work.entries.append((self.namespace, JournalEntry(head.sequence, delta)))
+        return head.sequence
+
+    def _head(self, work: Work) -> Head:
+        if (head := work.head(self.namespace)) is None:
+            raise MemoryClosedError("this namespace was dropped; ask in_namespace for a new one")
+        return head
+
+    def entries(self, after: int = 0) -> Iterator[JournalEntry]:
+        with self._engine.lock:
+            last = self.position().sequence
+            uncommitted = [entry for entry in self._engine.uncommitted(self.namespace) if entry.sequence > after]
+        stored = last - len(uncommitted)
+        for first in range(after + 1, stored + 1, _AT_ONCE):
+            rows = self._engine.connection.read(
+                schema.DELTAS, namespace=self.namespace, first=first, last=min(first + _AT_ONCE - 1, stored)
+            )
+            for row in rows:
+                yield JournalEntry(row["sequence"], decode(row["body"]))
+        yield from uncommitted
+
+    def history(self) -> list[HistoryEntry]:
+        rows = self._engine.connection.read(schema.HISTORY, namespace=self.namespace)
+        stored = [
+            HistoryEntry(
+                row["sequence"],
+                from_micros(row["at"]),
+                row["reason"],
+                json.loads(row["changes"]),
+                tuple(map(Decay.from_json, json.loads(row["operators"]))),
+            )
+            for row in rows
+        ]
+        uncommitted = [
+            HistoryEntry(one.sequence, one.delta.at, one.delta.reason, one.delta.changes, one.delta.operators)
+            for one in self._engine.uncommitted(self.namespace)
+        ]
+        return stored + uncommitted
+
+    def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
+        with self._engine.transaction() as work:
+            bodies = [{"sequence": number, "body": encode(delta)} for number, delta in enumerate(deltas, start=1)]
+            work.statements += in_portions(schema.SET_BODIES, self.namespace, bodies)
+            self._engine.add_epoch(work, self.namespace, self._head(work))
+
+    def erased_up_to(self) -> int:
+        return (self._engine.head(self.namespace) or _NO_GRAPH).erased
+
+    def record_erased(self, up_to: int) -> None:
+        with self._engine.transaction() as work:
+            self._engine.set_head(work, self.namespace, replace(self._head(work), erased=up_to))

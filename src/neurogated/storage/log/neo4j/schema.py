@@ -1,0 +1,74 @@
+"""The statements of a log in a database. Their texts are constants; every value is a parameter.
+
+All nodes of a memory have a label of ours, so that a memory may share a database with other data:
+
+* `NeurogatedMemory`, one node: its settings and its write lock.
+* `NeurogatedGraph`, one a namespace: the end of its log.
+* `NeurogatedDelta`: the log.
+* `NeurogatedNode` and `NeurogatedTag`: what people browse; see `projection`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+FORMAT: Final = 1
+
+_UNIQUE = (
+    ("NeurogatedMemory", "n.memory"),
+    ("NeurogatedGraph", "(n.memory, n.namespace)"),
+    ("NeurogatedDelta", "(n.memory, n.namespace, n.sequence)"),
+)
+# These keys need no constraint, since the log decides; and with one, some servers cannot change a label.
+_INDEXED = (
+    ("NeurogatedNode", "id"),
+    ("NeurogatedNode", "kind"),
+    ("NeurogatedNode", "timestamp"),
+    ("NeurogatedTag", "name"),
+)
+SCHEMA: Final = tuple(
+    f"CREATE CONSTRAINT {label} IF NOT EXISTS FOR (n:{label}) REQUIRE {key} IS UNIQUE" for label, key in _UNIQUE
+) + tuple(
+    f"CREATE INDEX {label}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.memory, n.namespace, n.{name})"
+    for label, name in _INDEXED
+)
+
+_MEMORY: Final = "(m:NeurogatedMemory {memory: $memory})"
+MEMORY: Final = f"MATCH {_MEMORY} RETURN properties(m) AS memory"
+CREATE_MEMORY: Final = (
+    f"MERGE {_MEMORY} ON CREATE SET m.identity = $identity, m.format = $format, m.epochs = 0, m.frozen = false,"
+    " m.copies = [], m.holder = '', m.until = 0 RETURN properties(m) AS memory"
+)
+SET_MEMORY: Final = f"MATCH {_MEMORY} SET m += $values"
+HOLD: Final = (
+    f"MATCH {_MEMORY} WHERE m.holder = $holder WITH m, coalesce(m.commit, '') = $commit AS done"
+    " SET m.commit = $commit RETURN done"
+)
+
+OWN: Final = "memory: $memory, namespace: $namespace"
+"""The properties of every node of a graph, in a pattern."""
+_GRAPH: Final = f"(g:NeurogatedGraph {{{OWN}}})"
+GRAPH: Final = f"MATCH {_GRAPH} RETURN g.epoch AS epoch, g.sequence AS sequence, g.erased AS erased"
+GRAPHS: Final = "MATCH (g:NeurogatedGraph {memory: $memory}) RETURN g.namespace AS namespace ORDER BY g.created"
+SET_GRAPH: Final = f"MERGE {_GRAPH} ON CREATE SET g.created = $values.epoch SET g += $values"
+DROP_GRAPH: Final = tuple(
+    f"MATCH (n:{label} {{{OWN}}}) DETACH DELETE n"
+    for label in ("NeurogatedNode", "NeurogatedTag", "NeurogatedDelta", "NeurogatedGraph")
+)
+
+CREATE_DELTA: Final = (
+    f"MATCH {_GRAPH} SET g.sequence = $values.sequence"
+    f" CREATE (d:NeurogatedDelta {{{OWN}, sequence: $values.sequence}}) SET d += $values"
+)
+# Keys are looked up one by one, since not every server reads a range from an index of several properties.
+DELTAS: Final = (
+    f"UNWIND range($first, $last) AS number MATCH (d:NeurogatedDelta {{{OWN}, sequence: number}})"
+    " RETURN d.sequence AS sequence, d.body AS body ORDER BY sequence"
+)
+SET_BODIES: Final = (
+    f"UNWIND $rows AS row MATCH (d:NeurogatedDelta {{{OWN}, sequence: row.sequence}}) SET d.body = row.body"
+)
+HISTORY: Final = (
+    f"MATCH (d:NeurogatedDelta {{{OWN}}}) RETURN d.sequence AS sequence, d.at AS at, d.reason AS reason,"
+    " d.changes AS changes, d.operators AS operators ORDER BY sequence"
+)
