@@ -103,15 +103,6 @@ class AsyncContract(StoreContractBase):
         assert self.run(async_store.abatch(ops)) == [None, None, None, []]
         assert value_of(async_store, "a") == {"n": 2}
 
-    def test_concurrent_puts_are_all_applied(self, async_store: BaseStore) -> None:
-        """A hundred coroutines at once lose nothing."""
-
-        async def calls() -> list[Item | None]:
-            await asyncio.gather(*(async_store.aput(DOCS, f"{number}", {"n": number}) for number in range(100)))
-            return await asyncio.gather(*(async_store.aget(DOCS, f"{number}") for number in range(100)))
-
-        assert [item and item.value for item in self.run(calls())] == [{"n": number} for number in range(100)]
-
     def test_a_failing_call_fails_alone(self, async_store: BaseStore) -> None:
         """A refused put does not fail the puts beside it."""
 
@@ -121,18 +112,3 @@ class AsyncContract(StoreContractBase):
 
         assert [isinstance(result, ValueError) for result in self.run(calls())] == [False, True, False]
         assert sorted(async_store.list_namespaces()) == [("a",), ("d",)]
-
-    def test_a_cancelled_call_leaves_the_store_usable(self, async_store: BaseStore) -> None:
-        """After a cancelled put, the item is there or not, and later calls succeed."""
-
-        async def calls() -> list[str]:
-            call = asyncio.ensure_future(async_store.aput(DOCS, "cancelled", {"n": 1}))
-            await asyncio.sleep(0)
-            call.cancel()
-            await asyncio.gather(call, return_exceptions=True)
-            await async_store.aput(DOCS, "later", {"n": 2})
-            return keys(await async_store.asearch(DOCS))
-
-        assert "later" in self.run(calls())
-        async_store.put(DOCS, "last", {"n": 3})
-        assert "last" in found(async_store)

@@ -172,16 +172,6 @@ class ConcurrencyContract(StoreContractBase):
         seen = self.read_while_writing(racing, lambda: {item.value["n"] for item in racing.search(DOCS, limit=100)})
         assert {len(numbers) for numbers in seen} == {1}
 
-    def test_filters_hold_while_others_write(self, racing: BaseStore) -> None:
-        """A search returns no value that does not match its filter, whatever is written meanwhile."""
-
-        def read() -> bool:
-            now = racing.get(DOCS, "0")
-            wanted = {"n": now.value["n"] if now else 0}
-            return all(item.value == wanted for item in racing.search(DOCS, filter=wanted, limit=100))
-
-        assert set(self.read_while_writing(racing, read)) == {True}
-
     @staticmethod
     def read_while_writing(store: BaseStore, read: Callable[[], Any]) -> list[Any]:
         """Call a function again and again in two threads while batches of a hundred items are written."""

@@ -39,11 +39,6 @@ def refuses(call: Callable[..., Any], namespaces: Iterable[Any]) -> None:
 class NamespaceContract(StoreContractBase):
     """Valid namespaces, and what is in them."""
 
-    def test_put_refuses_invalid_namespaces(self, store: BaseStore) -> None:
-        """An empty namespace, the root label "langgraph" and invalid labels raise `InvalidNamespaceError`."""
-        refuses(lambda namespace: store.put(namespace, "one", {}), ((), ("langgraph", "a"), *BAD_LABELS))
-        assert store.list_namespaces() == []
-
     def test_other_methods_refuse_invalid_labels(self, store: BaseStore) -> None:
         """The documentation of get, search, delete and list_namespaces lists the error."""
         refuses(lambda namespace: store.get(namespace, "one"), BAD_LABELS)

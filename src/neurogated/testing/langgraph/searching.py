@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from langgraph.store.base import BaseStore, SearchOp
+from langgraph.store.base import BaseStore
 
 from neurogated.testing.langgraph.base import DOCS, StoreContractBase, fill, found, keys
 
@@ -141,13 +141,6 @@ class PagesContract(StoreContractBase):
         """Return a store with 25 items, of which every fifth is red."""
         fill(store, {f"{number:02}": {"n": number, "red": number % 5 == 0} for number in range(25)})
         return store
-
-    def test_a_search_returns_ten_items_unless_told_otherwise(self, filled: BaseStore) -> None:
-        """The documented default of `limit` is 10."""
-        assert len(filled.search(DOCS)) == 10
-        (result,) = filled.batch([SearchOp(DOCS)])
-        assert len(result) == 10  # type: ignore[arg-type]
-        assert filled.search(DOCS, limit=0) == []
 
     def test_pages_of_a_search_are_complete(self, filled: BaseStore) -> None:
         """All pages together have each item once, and the pages after the end are empty."""
