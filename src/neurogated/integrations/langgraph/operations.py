@@ -1,8 +1,12 @@
-"""Checks of operations before any of a batch runs."""
+"""Operations of a batch: their checks before any of them runs, and their order."""
 
 from __future__ import annotations
 
-from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, SearchOp, validate_op_namespace
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple, Self
+
+from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, SearchOp, validate_op_namespace
 
 from neurogated.core.model import checked_count
 from neurogated.errors import InputError
@@ -10,6 +14,33 @@ from neurogated.integrations.langgraph.filters import compiled
 from neurogated.integrations.langgraph.items import checked_fields, checked_key, checked_ttl, checked_value
 from neurogated.integrations.langgraph.namespaces import checked_conditions
 from neurogated.text.strings import checked_text
+
+Read = GetOp | SearchOp | ListNamespacesOp
+
+
+class Batch(NamedTuple):
+    """The operations of a batch in the order to run them."""
+
+    reads: Sequence[Mapping[int, Read]]
+    """Groups that may run side by side, by the places of their results. Each search with a query is a group."""
+    puts: Sequence[PutOp]
+    """They follow the reads."""
+    size: int
+
+    @classmethod
+    def of(cls, ops: Iterable[Op]) -> Self:
+        """Return checked operations in groups; raises as `checked_op`."""
+        given = [checked_op(op) for op in ops]
+        reads = {place: op for place, op in enumerate(given) if not isinstance(op, PutOp)}
+        slow = {place: op for place, op in reads.items() if isinstance(op, SearchOp) and op.query}
+        quick = {place: op for place, op in reads.items() if place not in slow}
+        groups = [*([quick] if quick else []), *({place: op} for place, op in slow.items())]
+        return cls(groups, [op for op in given if isinstance(op, PutOp)], len(given))
+
+    def results(self, found: Iterable[Sequence[Result]]) -> list[Result]:
+        """Return the result of each operation, given those of each group."""
+        by_place = dict(zip(chain.from_iterable(self.reads), chain.from_iterable(found), strict=True))
+        return [by_place.get(place) for place in range(self.size)]
 
 
 def checked_op(op: Op) -> Op:

@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Self
 
 from langgraph.store.base import (
@@ -37,14 +37,12 @@ from neurogated.integrations.langgraph.items import (
 )
 from neurogated.integrations.langgraph.namespaces import listed
 from neurogated.integrations.langgraph.opening import RAM, open_memory
-from neurogated.integrations.langgraph.operations import checked_op
+from neurogated.integrations.langgraph.operations import Batch, Read, checked_op
 from neurogated.integrations.langgraph.search import ORDERS, Order, ranked
 from neurogated.integrations.langgraph.table import Alive, ItemTable
 from neurogated.integrations.langgraph.ttl import Lifetimes
 from neurogated.integrations.langgraph.writing import ItemWriter, Sources
 from neurogated.memory import NeuroGraphMemory
-
-Read = GetOp | SearchOp | ListNamespacesOp
 
 
 class NeuroStore(BaseStore):
@@ -145,25 +143,19 @@ class NeuroStore(BaseStore):
             InvalidNamespaceError: a label is not valid.
             InputError: an operation is not valid. Nothing is written.
         """
-        given = [checked_op(op) for op in ops]
-        results = [None if isinstance(op, PutOp) else self._read(op) for op in given]
-        self._write([op for op in given if isinstance(op, PutOp)])
-        return results
+        batch = Batch.of(ops)
+        found = [self._read_all(group.values()) for group in batch.reads]
+        self._write(batch.puts)
+        return batch.results(found)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Execute operations as `batch` does, in threads of the memory; searches with a query run side by side."""
-        given, session = [checked_op(op) for op in ops], self._session
-        reads = {place: op for place, op in enumerate(given) if not isinstance(op, PutOp)}
-        aside = {place: op for place, op in reads.items() if isinstance(op, SearchOp) and op.query}
-        quick = {place: op for place, op in reads.items() if place not in aside}
-        first, *others = await asyncio.gather(
-            in_thread(session, self._read_all, list(quick.values())),
-            *(in_thread(session, self._read_all, [op]) for op in aside.values()),
-        )
-        results = dict(zip((*quick, *aside), chain(first, *others), strict=True))
-        if puts := [op for op in given if isinstance(op, PutOp)]:
-            await in_thread(session, self._write, puts)
-        return [results.get(place) for place in range(len(given))]
+        batch, session = Batch.of(ops), self._session
+        reads = [in_thread(session, self._read_all, group.values()) for group in batch.reads]
+        found = await asyncio.gather(*reads)
+        if batch.puts:
+            await in_thread(session, self._write, batch.puts)
+        return batch.results(found)
 
     def put_derived(self, ops: Sequence[PutOp], sources: Sources) -> None:
         """Write items that were derived from other memories, in one change; deleting one of these deletes the item.
@@ -196,7 +188,7 @@ class NeuroStore(BaseStore):
         self._lifetimes.stop()
         return True
 
-    def _read_all(self, ops: Sequence[Read]) -> list[Result]:
+    def _read_all(self, ops: Iterable[Read]) -> list[Result]:
         return [self._read(op) for op in ops]
 
     def _read(self, op: Read) -> Result:
