@@ -213,7 +213,7 @@ class NeuroStore(BaseStore):
     def _search(self, op: SearchOp) -> list[SearchItem]:
         prefix, check, alive, end = tuple(op.namespace_prefix), compiled(op.filter), self._alive(), op.offset + op.limit
         found = dict[str, float | None]()
-        if op.query and op.query.strip() and end:
+        if op.query and op.query.strip() and end and self._table.has_items(prefix):
             only_ids = None
             if check is not None or alive is not None:
                 only_ids = self._table.node_ids(prefix, check, alive)

@@ -92,6 +92,12 @@ class ItemTable:
             others = [name for entry in found if entry.texts > 1 for name in entry.node_ids[1:]]
             return [entry.id for entry in found] + others
 
+    def has_items(self, prefix: Namespace) -> bool:
+        """Return whether a namespace that begins with `prefix` has an item, perhaps an expired one."""
+        with self._lock:
+            self._catch_up()
+            return any(name[: len(prefix)] == prefix for name in self._namespaces)
+
     def expired(self, alive: Alive) -> list[Entry]:
         """Return the items that have expired."""
         with self._lock:
