@@ -8,7 +8,7 @@ import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.communities import Communities, CommunityFinder, Links, links_of
-from neurogated.core.derivation import derived_rows, source_rows
+from neurogated.core.derivation import are_original, source_rows
 from neurogated.core.echoes import are_echoes
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import GraphView, Rows
@@ -71,8 +71,8 @@ class ClusterFinder:
         links = links_of(view, _LINKS)
         uses, least = view.uses.all()[: view.node_count].astype(np.float64), self._settings.consolidation_uses
         made = [view.kinds.index(kind) for kind in _MADE if kind in view.kinds]
-        fit = (uses >= least) & view.alive.all()[: view.node_count] & ~np.isin(view.kind.all()[: view.node_count], made)
-        fit[derived_rows(view)] = False
+        fit = (uses >= least) & view.alive.all()[: view.node_count] & are_original(view)
+        fit &= ~np.isin(view.kind.all()[: view.node_count], made)
         used = np.flatnonzero(fit)
         fit[used[are_echoes(view, used, view.alive.take)]] = False
         both = np.minimum(uses[links.source], uses[links.target])

@@ -21,9 +21,11 @@ _BASIS = (
 )
 
 
-def derived_rows(view: GraphView) -> Rows:
-    """Return the rows of the nodes that were derived from others, ascending."""
-    return np.unique(view.edge_source[_derivations(view)]).astype(np.int64)
+def are_original(view: GraphView) -> NDArray[np.bool_]:
+    """Return (n_nodes,) whether each node was not derived from others."""
+    found = np.ones(view.node_count, dtype=np.bool_)
+    found[view.edge_source[_derivations(view)]] = False
+    return found
 
 
 def source_rows(view: GraphView) -> Rows:

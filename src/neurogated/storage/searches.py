@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.derivation import derived_rows
+from neurogated.core.derivation import are_original
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Condition, Filter
 from neurogated.core.model import MemoryEdge, MemoryNode, checked_count
@@ -79,8 +79,8 @@ def filtered(graph: LiveGraph, view: GraphView, filters: Filter) -> GraphView:
     if unwanted := [code for code, kind in enumerate(view.kinds) if kind in filters.except_kinds]:
         rows = view.live_nodes() if rows is None else rows
         rows = rows[~np.isin(view.kind.take(rows), unwanted)]
-    if filters.originals and (derived := derived_rows(view)).size:
-        rows = np.setdiff1d(np.arange(view.node_count) if rows is None else rows, derived, assume_unique=True)
+    if filters.originals and not (originals := are_original(view)).all():
+        rows = np.flatnonzero(originals) if rows is None else rows[originals[rows]]
     if filters.where is not None:
         rows = _where(graph, view, view.live_nodes() if rows is None else rows, filters.where)
     if rows is None or view.alive.take(rows).sum() == view.alive.all().sum():
