@@ -16,7 +16,6 @@ from neurogated.core.model import Vector, as_vector
 from neurogated.core.ports import Embedder
 from neurogated.core.watchdog import stage
 
-
 _ALONE = 2
 
 
