@@ -34,7 +34,8 @@ class Batch(NamedTuple):
         reads = {place: op for place, op in enumerate(given) if not isinstance(op, PutOp)}
         slow = {place: op for place, op in reads.items() if isinstance(op, SearchOp) and op.query}
         quick = {place: op for place, op in reads.items() if place not in slow}
-        groups = [*([quick] if quick else []), *({place: op} for place, op in slow.items())]
+        alone: list[dict[int, Read]] = [{place: op} for place, op in slow.items()]
+        groups = [quick, *alone] if quick else alone
         return cls(groups, [op for op in given if isinstance(op, PutOp)], len(given))
 
     def results(self, found: Iterable[Sequence[Result]]) -> list[Result]:
