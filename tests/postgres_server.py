@@ -50,6 +50,11 @@ class Postgres:
         command = [str(self._server.bin_path / "pg_dump"), url]
         return subprocess.run(command, capture_output=True, check=True).stdout
 
+    def load(self, url: str, dump: bytes) -> None:
+        """Execute the SQL of `dump` in another database."""
+        command = [str(self._server.bin_path / "psql"), "--set", "ON_ERROR_STOP=1", url]
+        subprocess.run(command, input=dump, capture_output=True, check=True)
+
     def files(self) -> bytes:
         """Return the contents of the tables' files, without the server's own log."""
         self._server.psql("CHECKPOINT")

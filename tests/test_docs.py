@@ -17,6 +17,8 @@ from neurogated.cli import main
 ROOT = Path(__file__).parents[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs").glob("[hm]*/*.md"))]
+DATABASE = "postgresql://localhost/memories"
+"""The address in examples; tests put that of a real server in its place."""
 TEXTS = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
 
 
@@ -48,9 +50,13 @@ def _run(line: str) -> int:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", _pages_with("bash"))
-def test_the_commands_of_a_page_run_one_after_the_other(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_of_a_page_run_one_after_the_other(
+    name: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    url = request.getfixturevalue("postgres").database() if DATABASE in TEXTS[name] else DATABASE
     for line in "".join(_blocks(name, "bash")).splitlines():
-        assert _run(line) == 0, f"{line}: {capsys.readouterr().err}"
+        there = line.replace(f"{DATABASE}?", f"{url}&").replace(DATABASE, url)
+        assert _run(there) == 0, f"{line}: {capsys.readouterr().err}"
         assert capsys.readouterr().out, line
 
 

@@ -129,6 +129,28 @@ def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | 
     return found.manifest
 
 
+def move_memory(config: MemoryConfig, storage: str, *, progress: bool | None = None) -> ExportManifest:
+    """Copy a memory with its history into another storage, by an export that is deleted afterwards; all or nothing.
+
+    Args:
+        config: the memory; others may use it, and what they write meanwhile is not copied.
+        storage: the new value of `storage`, such as `postgresql://HOST/DATABASE`.
+        progress: show progress bars; None shows them if the output is a terminal.
+
+    Raises:
+        StorageError: there is no memory, the new storage has a history already, or one of them cannot be used.
+        Others as `import_memory`.
+    """
+    config, target = _on_disk(config), _on_disk(config.replace(storage=storage))
+    if not memory_exists(config):
+        raise StorageError(f"there is no memory in {config.place}; check save_dir and storage")
+    Path(config.save_dir).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=config.save_dir, prefix=".moving-") as folder:
+        with contextlib.closing(open_store(config.replace(read_only=True), utc_now)) as store:
+            export_memory(store, config.namespace, Path(folder) / "export", progress=progress)
+        return import_memory(target, Path(folder) / "export", progress=progress)
+
+
 def restore_snapshot(config: MemoryConfig, snapshot: str | Path, *, replace: bool = False) -> None:
     """Create the memory that `config` names from a snapshot.
 

@@ -74,14 +74,13 @@ class NeuroGraphMemory:
         self.config, self.store = session.config, session.store
         self.retriever, self.plasticity = session.retriever, session.plasticity
         self._texts, self._recalls = components.Texts(session), components.Recalls(session)
-        self.facts = components.Facts(session, self._texts)
-        self.context = components.AgentContext(session, self._texts, self._recalls)
+        self.facts, self.context = components.Facts(session), components.AgentContext(session)
         self.conflicts, self.duplicates = components.Conflicts(session), components.Duplicates(session)
         self.energy, self.learning = components.Energy(session), components.Learning(session)
         self.manifest = components.Manifest(session)
-        self.history, self.admin = components.History(session), components.Admin(session, self._texts)
+        self.history, self.admin = components.History(session), components.Admin(session)
         self.graph, self.policies = components.Graph(session), components.Policies(session)
-        self._expressions = components.Expressions(session, self._texts, self._recalls, self.context)
+        self._expressions = components.Expressions(session)
         if self._owner.owns:
             self.learning.consolidate_in_background()
 

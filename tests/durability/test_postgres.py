@@ -94,3 +94,21 @@ def test_a_killed_server_loses_nothing_that_it_acknowledged(server: Postgres) ->
             assert len(stored) >= 20 * (round_number + 1)
         assert {one.id for one in store.all_nodes()} == stored
         assert store.check() == []
+
+
+def test_a_dump_made_while_the_memory_is_in_use_restores_to_a_sound_memory(postgres: Postgres, tmp_path: Path) -> None:
+    url, restored = postgres.database(), postgres.database()
+    with PostgresStore.open(url) as store:
+        store.apply(GraphDelta(nodes=(node("first", embedding=None),)))
+        with _started(url, "ana", tmp_path) as writer:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+            dump = postgres.dump(url)
+            writer.communicate()
+        identity = store.identity
+    postgres.load(restored, dump)
+    with PostgresStore.open(restored) as copy:
+        assert copy.check() == []
+        assert {"text of first", "ana 0"} <= _texts(copy).keys()
+        assert copy.identity != identity
+        copy.apply(GraphDelta(nodes=(node("last", embedding=None),)))

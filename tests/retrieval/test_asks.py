@@ -41,6 +41,15 @@ def test_the_answers_of_both_questions_come_first() -> None:
         assert ids[4] not in memory.recall(TWO, top_n=3).ids
 
 
+def test_words_around_a_question_do_not_hide_its_answers() -> None:
+    around = "The colleague of the fair begins a bank on Monday. {} She is kind, and comes from the art of weeks."
+    question = "How many centimetres tall is the teller?"
+    with NeuroGraphMemory(_config()) as memory:
+        for note in NOTES:
+            memory.add(note)
+        assert memory.recall(around.format(question), top_n=1).ids == memory.recall(question, top_n=1).ids
+
+
 def test_the_explanation_of_a_memory_names_only_nodes_of_its_recall() -> None:
     with NeuroGraphMemory(_config()) as memory:
         for place, note in enumerate(NOTES):
@@ -65,7 +74,18 @@ def test_the_explanation_of_a_memory_names_only_nodes_of_its_recall() -> None:
             ["那个内容是“艺术。模型。”的活动在哪里？", "我的同事叫什么？"],
         ),
         ("Who owns the car?", []),
-        ("I plan a trip. Which hotel did I book?", []),
+        ("I plan a trip. Which hotel did I book?", ["Which hotel did I book?"]),
+        (
+            "My trip went to Rome. I am tired today. Which trip was best?",
+            ["My trip went to Rome. Which trip was best?"],
+        ),
+        ("The hotel and the inn are near Rome. Which hotel did I book?", []),
+        ("Hi! Which hotel did I book?", []),
+        ("I met Ann and Bob. Why?", []),
+        ("who owns the car and when is the party", ["who owns the car ", "and when is the party"]),
+        ("我同事有多高来着另外模型展的时间是什么", ["我同事有多高来着", "另外模型展的时间是什么"]),
+        ("WHO OWNS THE RED CAR AND THE BLUE BIKE", []),
+        ("I met Ann, and we saw who won.", []),
         ("The car is Tom's. Right? Really?", []),
         ("", []),
     ],
@@ -78,8 +98,7 @@ def test_questions_in_a_text(text: str, questions: list[str]) -> None:
 def test_questions_are_parts_of_the_text(text: str) -> None:
     whole, *questions = with_questions(text)
     assert whole == text
-    assert len(questions) != 1
-    assert all(question in text for question in questions)
+    assert all(character in text for question in questions for character in question)
 
 
 @pytest.mark.parametrize("text", ["“" * 9_000 + "? ?", "What is it now? Who is it then? " * 10_000])

@@ -125,9 +125,8 @@ def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
     for source, target in links:
         if source != target and max(source, target) < len(drawn):
             store.add_edge(f"n{source}", f"n{target}", EdgeType.SEQ, 0.5)
-    config = MemoryConfig(retrieval=RetrievalSettings(switches=RetrievalSwitches(keep_best_first=False))).replace(
-        **weights
-    )
+    switches = RetrievalSwitches(keep_best_first=False, keywords_for_like_vectors=False)
+    config = MemoryConfig(retrieval=RetrievalSettings(switches=switches)).replace(**weights)
     retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=_Timely(), clock=clock)
     recall = retriever.recall("1 0", top_n=20)
     total = _attainable(recall, config)

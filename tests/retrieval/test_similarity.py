@@ -25,7 +25,7 @@ def vector(*numbers: float) -> NDArray[np.float32]:
 def asked(
     store: GraphStore, query: str, towards: NDArray[np.float32], kernel: Kernel | None = None, **weights: object
 ) -> QuestionSimilarity:
-    config = MemoryConfig().replace(**weights)
+    config = MemoryConfig().replace(**{"retrieval.switches.keywords_for_like_vectors": False, **weights})
     return QuestionSimilarity(store, store.view(), config, query=query, vector=towards, kernel=kernel or Kernel())
 
 
@@ -141,3 +141,22 @@ def test_a_node_is_as_similar_however_it_was_found(nodes: list[MemoryNode], quer
     for few, every in zip(with_few.of(rows)[1:], with_all.of(rows)[1:], strict=True):
         # The parts are the same. The scale of the similarity is the best match that was found.
         assert few[1:].tolist() == every[1:].tolist()
+
+
+@pytest.mark.parametrize(("spread", "share"), [(0.0, 2.0), (0.5, 2.0), (1.5, 1.5), (3.0, 1.0), (20.0, 1.0)])
+def test_keywords_count_more_the_less_the_embedder_tells_texts_apart(spread: float, share: float) -> None:
+    # Each text has an axis of its own beside the common one, so the cosine of any two is 1 / (1 + spread).
+    vectors = [vector(1.0, *(spread**0.5 * (place == axis) for axis in range(40))) for place in range(40)]
+    store = filled(*(MemoryNode(f"n{place}", "a heron", embedding=one) for place, one in enumerate(vectors)))
+    gone = MemoryNode("gone", "stone", embedding=vector(*[0.0] * 40, 1.0))
+    store.add_node(gone)
+    store.remove_node(gone.id)
+    switch: dict[str, Any] = {"retrieval.switches.keywords_for_like_vectors": True}
+    weight = asked(store, "heron", vectors[0], **switch).keyword_weight
+    assert weight == pytest.approx(share * MemoryConfig().retrieval.keyword_weight)
+
+
+def test_texts_without_vectors_leave_the_weight_of_keywords_alone() -> None:
+    switch: dict[str, Any] = {"retrieval.switches.keywords_for_like_vectors": True}
+    for store in (GraphStore(), filled(MemoryNode("a", "heron"), MemoryNode("b", "stone"))):
+        assert asked(store, "heron", vector(1.0), **switch).keyword_weight == MemoryConfig().retrieval.keyword_weight

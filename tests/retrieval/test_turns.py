@@ -1,7 +1,7 @@
 """The effect of the conversation around a turn matches plain Python that walks it turn by turn."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import hypothesis.strategies as st
 import numpy as np
@@ -23,6 +23,7 @@ OFF = {
     "retrieval.generic_cost": 0,
     "retrieval.own_words_weight": 0,
     "retrieval.switches.learn_names": False,
+    "retrieval.switches.keywords_for_like_vectors": False,
 }
 QUERY = "Did I see a heron in Lyon?"
 TOWARDS = np.array([0.8, 0.6], dtype=np.float32)
@@ -81,7 +82,6 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
         retrieval={
             "neighbour_weight": 0.75,
             "answer_weight": 0.25,
-            "switches": {"few_turns_count_less": False},
         },
     ).of(store.view().live_nodes())
     similarity = {node.id: own(store, node) for node in everything}
@@ -159,31 +159,30 @@ def test_a_turn_loses_by_its_mean_cosine_with_all_turns(
     everything = [node for one in sessions for node in one]
     # A document is no turn, so it changes nothing.
     store = chained(*sessions, [MemoryNode("document", "a heron", embedding=[0.6, 0.8])])
-    got = asked(store, retrieval={"generic_cost": 0.3, "switches": {"few_turns_count_less": False}}).of(
-        store.view().live_nodes()
-    )
+    got = asked(store, retrieval={"generic_cost": 0.3}).of(store.view().live_nodes())
     units = [np.asarray(node.embedding) / np.linalg.norm(np.asarray(node.embedding)) for node in everything]
     means = [sum(float(unit @ other) for other in units) / len(units) for unit in units]
     expected = [0.3 * (sum(means) / len(means) - mean) for mean in means] if means else []
     assert got.message.tolist() == pytest.approx([*expected, 0.0], abs=1e-6)
 
 
-@pytest.mark.parametrize(("count", "share"), [(4, 4 / 128), (64, 0.5), (128, 1.0), (200, 1.0)])
-def test_comparisons_with_other_turns_grow_with_their_number(count: int, share: float) -> None:
-    said = [("a heron" if place % 8 == 0 else "stone", [1.0, place % 3], "user") for place in range(count)]
-    store = chained(session(0, said))
+@pytest.mark.parametrize(("repeating", "share"), [(0, 1.0), (1, 1.0), (3, 0.6), (7, 0.0), (8, 0.0)])
+def test_turns_around_count_less_the_more_turns_repeat_their_rare_words(repeating: int, share: float) -> None:
+    # Eight pairs of near turns.
+    vectors = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]
+    sessions = [session(number, [("stone", one, "user") for one in vectors]) for number in range(2)]
+    sessions += [session(number, [("stone", one, "user") for one in vectors[:2]]) for number in (2, 3)]
+    pairs = [pair for one in sessions for pair in combinations(one, 2)]
+    store, rare = chained(*sessions), chained(*sessions)
+    for first, second in pairs[:repeating]:
+        rare.add_edge(MemoryEdge(second.id, first.id, EdgeType.TERM, 0.5))
     for part, weight in (("neighbours", "neighbour_weight"), ("message", "generic_cost")):
-        grown, full = (
-            getattr(
-                asked(store, retrieval={weight: 0.5, "switches": {"few_turns_count_less": grows}}).of(
-                    store.view().live_nodes()
-                ),
-                part,
-            )
-            for grows in (True, False)
+        changes = {"neighbour_weight": 0.0, "generic_cost": 0.0, weight: 0.5}
+        least, full = (
+            getattr(asked(each, retrieval=changes).of(each.view().live_nodes()), part) for each in (rare, store)
         )
         assert np.abs(full).max() > 0
-        assert grown.tolist() == pytest.approx((share * full).tolist())
+        assert least.tolist() == pytest.approx((share * full).tolist())
 
 
 def test_activation_counts_half_as_much_with_every_doubling_of_a_message() -> None:

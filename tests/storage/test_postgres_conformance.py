@@ -47,7 +47,7 @@ def _reopen(store: GraphStorePort) -> GraphStorePort:
 def _kill(store: GraphStorePort) -> GraphStorePort:
     """Return a store on the memory of an open store, whose connections end as those of a dead process."""
     assert isinstance(store, PostgresStore)
-    store.engine.server.forget()
+    store.engine.server.close()
     return _opened(*_places[store])
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
+from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
 from neurogated.errors import (
     ConfigError,
@@ -21,6 +22,7 @@ from neurogated.errors import (
     FormatVersionError,
     MemoryClosedError,
     MemoryLockedError,
+    MissingExtraError,
     StorageError,
 )
 from neurogated.storage.postgres_store import PostgresStore
@@ -136,9 +138,11 @@ def test_a_compaction_reaches_other_processes(store: PostgresStore, url: str) ->
 def test_an_export_reads_one_state_while_others_write(store: PostgresStore, url: str) -> None:
     tenant = store.in_namespace("tenant")
     put(store, "a"), put(tenant, "a")
-    with store.still_copy() as copy, PostgresStore.open(url) as other:
+    config = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    with store.still_copy() as copy:
         assert names(copy) == ["a"]
-        put(other, "b"), put(other.in_namespace("tenant"), "b")
+        with PostgresStore.open(url, config=config) as other:
+            put(other, "b"), put(other.in_namespace("tenant"), "b")
         assert names(copy) == names(copy.in_namespace("tenant")) == ["a"]
     assert names(tenant) == ["a", "b"]
 
@@ -155,6 +159,72 @@ def test_only_the_parent_of_a_fork_uses_the_memory(store: PostgresStore) -> None
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     put(store, "b")
     assert names(store) == ["a", "b"]
+
+
+def test_more_namespaces_than_may_be_open_at_once_are_reloaded(url: str) -> None:
+    config = MemoryConfig(runtime=RuntimeSettings(max_open_namespaces=2))
+    with PostgresStore.open(url, config=config) as store:
+        graphs = {name: store.in_namespace(name) for name in "abcde"}
+        for turn in range(8):
+            for name, graph in graphs.items():
+                put(graph, f"{name}{turn}")
+        assert any(graph.graph.is_unloaded for graph in graphs.values())
+        for name, graph in graphs.items():
+            assert names(graph) == [f"{name}{turn}" for turn in range(8)]
+        assert store.check() == []
+
+
+def test_a_damaged_checkpoint_is_rebuilt(url: str) -> None:
+    config = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    with PostgresStore.open(url, config=config) as store:
+        put(store, "a"), put(store, "b")
+        store.remove_node("a")
+    change(url, "UPDATE checkpoints SET graph = set_byte(graph, 40, 255 - get_byte(graph, 40))")
+    with PostgresStore.open(url) as store:
+        assert names(store) == ["b"]
+        assert store.engine.fetch("SELECT count(*) FROM checkpoints") == [(1,)]
+
+
+def test_a_compaction_erases_texts_from_checkpoints_too(url: str) -> None:
+    config = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    with PostgresStore.open(url, config=config) as store:
+        put(store, "a"), put(store, "b")
+        store.remove_node("a")
+        store.compact()
+        put(store, "c")
+    with PostgresStore.open(url) as store:
+        for column in ("SELECT body FROM deltas", "SELECT graph FROM checkpoints"):
+            deltas = [decode(body) for (body,) in store.engine.fetch(column)]
+            assert deltas
+            assert "a" not in {one.id for delta in deltas for one in delta.nodes}
+
+
+def test_a_child_that_leaves_the_block_of_its_parent_changes_nothing(store: PostgresStore) -> None:
+    parent = os.getpid()
+    try:
+        with store.transaction():
+            put(store, "a")
+            if not (child := os.fork()):
+                raise SystemExit
+            os.waitpid(child, 0)
+            put(store, "b")
+    finally:
+        if os.getpid() != parent:
+            os._exit(0)
+    put(store, "c")
+    assert names(store) == ["a", "b", "c"]
+
+
+def test_a_write_that_fails_in_a_transaction_cannot_be_ignored(store: PostgresStore, url: str) -> None:
+    store.in_namespace("tenant")
+    with PostgresStore.open(url, config=HURRIED) as other, store.in_namespace("tenant").exclusively():
+        with pytest.raises(StorageError), other.transaction():  # noqa: PT012 - the whole block is under test
+            put(other, "a")
+            with pytest.raises(MemoryLockedError):
+                put(other.in_namespace("tenant"), "b")
+        assert names(other) == []
+        put(other, "c")
+    assert names(store) == ["c"]
 
 
 # Lost connections
@@ -209,13 +279,21 @@ def test_a_connection_cut_in_a_transaction_rolls_it_back(store: PostgresStore, u
 
 def test_idle_connections_that_were_cut_are_replaced(store: PostgresStore, url: str) -> None:
     put(store, "a")
-    for use in (lambda: names(store), lambda: put(store, "b"), store.is_frozen):
+    for use in (lambda: names(store), lambda: put(store, "b"), lambda: store.record_frozen(frozen=False)):
         change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
         use()
     assert names(store) == ["a", "b"]
 
 
 # Faults
+
+
+def test_the_missing_driver_is_named(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("neurogated.storage.postgres_store", "neurogated.storage.log.postgres.server"):
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"neurogated\[postgres\]"):
+        NeuroGraphMemory(MemoryConfig(storage=url, embedding_name="hash"))
 
 
 def test_an_unreachable_server_is_named_without_its_password(tmp_path: Path) -> None:

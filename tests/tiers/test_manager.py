@@ -12,12 +12,13 @@ from hypothesis import given, settings
 
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.core.layers import LAYERS
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.log.sqlite.connection import connect
 from neurogated.testing import ManualClock
-from neurogated.tiers.manager import LAYERS, TIERS, TierManager
+from neurogated.tiers.manager import TIERS, TierManager
 
 DAY = timedelta(days=1)
 
@@ -59,6 +60,7 @@ def _expected(memory: dict[str, Any]) -> tuple[str, str, float]:
 def test_every_memory_is_in_one_tier_and_one_layer(memories: list[dict[str, Any]], size: int) -> None:
     now = ManualClock().now
     store = GraphStore(clock=lambda: now)
+    memories = sorted(memories, key=lambda memory: -memory["days"])
     for memory in memories:
         fields = {name: memory[name] for name in ("uses", "kind", "importance", "base_energy")}
         if memory["uses"]:

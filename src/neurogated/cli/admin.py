@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 import neurogated
-from neurogated.administration import import_memory, restore_snapshot
+from neurogated.administration import import_memory, move_memory, restore_snapshot
 from neurogated.administration import migrate as change_model
 from neurogated.archive.foreign import EXPORTS, FORMATS, read_file
 from neurogated.archive.manifest import ExportManifest
@@ -148,7 +148,7 @@ def import_(flags: Flags, file: str, source: str | None) -> int:
         return _import_from(flags, source, file)
     config = flags.memory_config()
     manifest = import_memory(config, file)
-    flags.emit(_manifest_json(manifest), f"imported into {config.save_dir}: {_manifest_line(manifest)}")
+    flags.emit(_manifest_json(manifest), f"imported into {config.place}: {_manifest_line(manifest)}")
     return 0
 
 
@@ -176,8 +176,14 @@ def _import_from(flags: Flags, source: str, file: str) -> int:
 
 
 @command("migrate")
-def migrate(flags: Flags) -> None:
+@click.option("--to", "target", help="instead, copy the memory with its history to this storage, such as a URL")
+def migrate(flags: Flags, target: str | None) -> None:
     config = flags.memory_config()
+    if target is not None:
+        manifest = move_memory(config, target)
+        place = config.replace(storage=target).place
+        flags.emit(_manifest_json(manifest), f"copied from {config.place} to {place}: {_manifest_line(manifest)}")
+        return
     texts = change_model(config)
     line = f"{counted(texts, 'texts')} embedded with" if texts else "the memory has vectors already of"
     flags.emit({"texts": texts}, f"{line} {config.embedding_name}")

@@ -30,8 +30,8 @@ from neurogated.session import Session
 class Admin:
     """The calls that maintain a memory, as `memory.admin`."""
 
-    def __init__(self, session: Session, texts: Texts) -> None:
-        self._session, self._texts = session, texts
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def stats(self) -> dict[str, Any]:
         """Return figures of the memory as JSON values.
@@ -121,7 +121,7 @@ class Admin:
         """
         store = self._session.store
         if not isinstance(store, SupportsSnapshot):
-            raise ConfigError(f"a {type(store).__name__} keeps nothing on disk; use another storage for snapshots")
+            raise ConfigError(f"a {type(store).__name__} has no file to copy; export it, or back up its database")
         self._session.runtime.accesses.flush()
         store.snapshot(Path(path))
 
@@ -180,7 +180,7 @@ class Admin:
             ConfigError: the source is unknown.
             DatasetError: the file cannot be read, or is of another kind. Malformed parts of it are counted instead.
         """
-        return import_from(self._session, self._texts, source, Path(file), user_id=user_id, progress=progress)
+        return import_from(self._session, Texts(self._session), source, Path(file), user_id=user_id, progress=progress)
 
     def export_to(self, target: str, file: str | Path, *, user_id: str) -> int:
         """Write the memories of one user in this graph to a new file in the format of another system.

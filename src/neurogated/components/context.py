@@ -39,10 +39,8 @@ _QA_PASSAGES = 5
 class AgentContext:
     """The calls of an agent at work, as `memory.context`."""
 
-    def __init__(self, session: Session, texts: Texts, recalls: Recalls) -> None:
-        self._session = session
-        self._texts = texts
-        self._recalls = recalls
+    def __init__(self, session: Session) -> None:
+        self._session, self._recalls = session, Recalls(session)
 
     def build(
         self,
@@ -109,7 +107,7 @@ class AgentContext:
             return self._with_outcome(delta, first[0], ids, recalled, learned) if first else delta
 
         documents = [replace(one, outcome=strength) for one in read_contents(event, details)]
-        (added,) = self._texts.store(documents, join=join)
+        (added,) = Texts(self._session).store(documents, join=join)
         if learned and ids:
             session.notify(Notice("learned", (ids, learned)))
         return added

@@ -39,8 +39,8 @@ from neurogated.text.strings import checked_text
 class Expressions:
     """Runs expressions."""
 
-    def __init__(self, session: Session, texts: Texts, recalls: Recalls, context: AgentContext) -> None:
-        self._session, self._texts, self._recalls, self._context = session, texts, recalls, context
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def run(self, expression: str, scope: Scope, *, read_only: bool) -> Any:  # noqa: ANN401 - a JSON value
         """Run an expression; see `NeuroGraphMemory.execute`."""
@@ -51,16 +51,14 @@ class Expressions:
         self._session.of_user(scope.user_id)
         if call.operation.writes and read_only:
             raise InputError(f"{call.operation.name} changes the memory, but only reading is allowed here")
-        runner = _Runner(self._session, self._texts, self._recalls, self._context, scope)
-        return getattr(runner, call.operation.method)(*call.arguments.values())
+        return getattr(_Runner(self._session, scope), call.operation.method)(*call.arguments.values())
 
 
 class _Runner:
     """One method an operation, named by it; the parameters are those of the operation, in order."""
 
-    def __init__(self, session: Session, texts: Texts, recalls: Recalls, context: AgentContext, scope: Scope) -> None:
-        self._session, self._texts, self._recalls, self._context = session, texts, recalls, context
-        self._graph, self._scope = Graph(session), scope
+    def __init__(self, session: Session, scope: Scope) -> None:
+        self._session, self._graph, self._scope = session, Graph(session), scope
         self._filters = filters_of(scope)
 
     def remember(
@@ -79,12 +77,12 @@ class _Runner:
             ttl=ttl,
             tags=tags,
         )
-        (ids,) = self._texts.store([document])
+        (ids,) = Texts(self._session).store([document])
         return ids[0] if len(ids) == 1 else ids
 
     def recall(self, query: str, limit: int) -> list[dict[str, Any]]:
         options = cast("RecallOptions", {"top_n": limit, **self._filters})
-        (recall,) = self._recalls.answer([query], options)
+        (recall,) = Recalls(self._session).answer([query], options)
         return [{"id": one.id, "content": one.content, "score": round(one.score, 6)} for one in recall]
 
     def associate(self, source: str, target: str, relation: str | None, weight: float) -> dict[str, Any]:
@@ -109,7 +107,11 @@ class _Runner:
         return [{"id": one.id, "content": one.content, "activation": round(found[one.id], 6)} for one in nodes]
 
     def decay(self, half_life: float) -> int:
-        """Lower the energies of the owner's own memories to what this half-life leaves since they were set."""
+        """Lower the energies of the owner's own memories to what this half-life leaves since they were set.
+
+        The delta names each memory that it lowers. An operator, as `Decay` is for edges, would have no list, but every
+        log would have to evaluate it again for each node that it reads, with the energy and the owner of that time.
+        """
         session = self._session
 
         def plan() -> GraphDelta:
@@ -153,7 +155,7 @@ class _Runner:
         return list(map(_memory, found))
 
     def facts(self, subject: str | None, attribute: str | None) -> list[dict[str, Any]]:
-        found = Facts(self._session, self._texts).list(subject, attribute, **self._filters)
+        found = Facts(self._session).list(subject, attribute, **self._filters)
         shown = ("id", "statement", "subject", "attribute", "value", "is_denied")
         return [{**{name: getattr(one, name) for name in shown}, **_times(one)} for one in found]
 
@@ -167,7 +169,7 @@ class _Runner:
         return _conflict(settled)
 
     def context(self, task: str, tokens: int) -> dict[str, Any]:
-        found = self._context.build(task, tokens, explain=False, count_tokens=None, **self._filters)
+        found = AgentContext(self._session).build(task, tokens, explain=False, count_tokens=None, **self._filters)
         return {"text": found.text, "tokens": found.tokens, "ids": [one.id for one in found.memories]}
 
     def explain(self, call: Call) -> dict[str, Any]:

@@ -19,9 +19,8 @@ from neurogated.tiers.facts import read_facts
 class Facts:
     """The calls about facts, as `memory.facts`."""
 
-    def __init__(self, session: Session, texts: Texts) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._texts = texts
 
     def add(
         self,
@@ -66,7 +65,7 @@ class Facts:
             valid_to=valid_to,
             metadata=metadata,
         )
-        ((node_id,),) = self._texts.store([document])
+        ((node_id,),) = Texts(self._session).store([document])
         return node_id
 
     def list(

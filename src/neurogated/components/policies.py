@@ -8,10 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from neurogated.components.context import AgentContext
 from neurogated.components.expressions import Expressions, filters_of
-from neurogated.components.recalls import Recalls
-from neurogated.components.texts import Texts
 from neurogated.core.commit import CAUSE
 from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
@@ -152,12 +149,10 @@ class Policies:
 
     def _run(self, policy: MemoryNode, memory: MemoryNode | None) -> Run:
         it = None if memory is None else memory.id
-        texts, recalls = Texts(self._session), Recalls(self._session)
-        expressions = Expressions(self._session, texts, recalls, AgentContext(self._session, texts, recalls))
         token = CAUSE.set(policy.id)
         try:
             call = policy_call(policy.content, it, {} if memory is None else memory.metadata)
-            return Run(policy.id, it, call and expressions.call(call, policy.scope))
+            return Run(policy.id, it, call and Expressions(self._session).call(call, policy.scope))
         except NeurogatedError as error:
             # The event is complete, so the caller of it gets no error.
             _log.warning("policy %s failed: %s", policy.id, error)

@@ -25,11 +25,14 @@ class RetrievalSwitches:
     named_first: bool = setting(
         True, "divide the activation by the number of subjects (titles of texts) that the question names"
     )
-    each_question: bool = setting(
-        True, "search for each question of a text that asks several, and take from each in turn"
+    keywords_for_like_vectors: bool = setting(
+        True, "keywords count up to twice as much if the vectors of a memory are similar, as of a language not read"
     )
-    few_turns_count_less: bool = setting(
-        True, "the similarity of the turns around a turn and the cost of generic turns grow up to 128 turns"
+    each_question: bool = setting(
+        True, "search for each question of a text that asks several or says more, and take from each in turn"
+    )
+    notes_need_no_context: bool = setting(
+        True, "turns around a turn and generic turns count less if many turns repeat rare words of those around"
     )
     long_for_overviews: bool = setting(
         True, "apply no cost of a length and no own_words_weight if a question asks for a summary"

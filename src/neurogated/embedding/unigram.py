@@ -14,6 +14,7 @@ _WORD = re.compile(f"{_SPACE}[^{_SPACE}]*")
 _SPACES = re.compile(" +")
 _UNKNOWN_COST = 10.0
 _REMEMBERED = 2**16
+_SHORTEST = 3
 
 
 class UnigramTokenizer:
@@ -30,6 +31,8 @@ class UnigramTokenizer:
         self._characters = characters
         self._longest = max(map(len, pieces))
         self._unknown = min(score for _, score in pieces.values()) - _UNKNOWN_COST
+        self.words = [piece[1:] for piece in pieces if piece.startswith(_SPACE) and len(piece) > _SHORTEST]
+        """The pieces that begin a word and have several letters."""
         self._word = remembered(_REMEMBERED)(self._cut)
 
     def encode(self, texts: Sequence[str], max_tokens: int) -> list[list[int]]:

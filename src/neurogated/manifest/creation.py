@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from neurogated.core.clock import to_micros
 from neurogated.core.communities import Graph
 from neurogated.core.energy import EnergyLaw
+from neurogated.core.layers import LAYERS, layers_of
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.quoting import plain
 from neurogated.core.view import GraphView, Rows
-from neurogated.manifest.layers import layers_of
 from neurogated.manifest.measures import Values
-from neurogated.manifest.model import LAYERS, Bridge, Community, GraphManifest, KeyNode, TemporalLayers, Topology
+from neurogated.manifest.model import Bridge, Community, GraphManifest, KeyNode, TemporalLayers, Topology
 from neurogated.manifest.naming import Words, keywords_of, words_in
 from neurogated.manifest.structure import Algorithms, Structure, structure_of
 from neurogated.manifest.titles import CommunityNamer

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any
 
-Layer = Literal["emerging", "active", "decaying", "stable"]
-LAYERS: tuple[Layer, ...] = get_args(Layer)
+from neurogated.core.layers import Layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +71,7 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class TemporalLayers:
-    """The memories by age and use; every memory is in the first layer that fits.
-
-    `emerging`: added in the last 24 hours; `active`: used in the last 7 days; `decaying`: energy below 0.1 and fewer
-    than 3 uses; `stable`: all others.
-    """
+    """The memories by age and use; see `Layer`."""
 
     counts: Mapping[Layer, int]
     examples: Mapping[Layer, tuple[KeyNode, ...]]

@@ -1,8 +1,9 @@
-"""Texts that ask several questions: each question finds memories of its own.
+"""Texts that ask several questions, or say more than their question: each question finds memories of its own.
 
 "Who owns the red car? And when is the party?" has one vector and one list of keywords, and the memories that answer one
 half take the places of those that answer the other. So a recall searches for the whole text and for each of its
-questions, and takes from each in turn.
+questions, and takes from each in turn. In "The coffee is gone. Who owns the red car?" the words around the question
+would hide its answer in the same way.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import replace
 from itertools import chain, islice, zip_longest
 
 from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.retrieval.question_cues import has_interrogative
 from neurogated.text.keywords import split_keywords
 from neurogated.text.sentences import split_sentences
 
@@ -23,6 +25,10 @@ _MOST = 4
 _FEWEST_KEYWORDS, _FEWEST_WORDS = 2, 4
 """A question with fewer of both, such as "Is that right?", asks nothing of its own."""
 _QUOTED = re.compile('"[^"]*"|“[^“”]*”|„[^„“]*“|«[^«»]*»|「[^「」]*」')
+_ADDED = re.compile(
+    r"(?=(?<!\w)(?:and|also|und|außerdem|et|aussi|y|también)(?!\w)|另外|还有|還有|此外|以及)", re.IGNORECASE
+)
+"""The place before words that add something."""
 _LONGEST = 10_000
 """Characters; a longer text is searched for as a whole only."""
 
@@ -40,11 +46,37 @@ def merged(recalls: Iterable[Recall], sizes: Sequence[int], most: int) -> list[R
 
 
 def with_questions(text: str) -> list[str]:
-    """Return a text and the questions in it, or the text alone if it asks fewer than two or is very long."""
-    if len(text) > _LONGEST or sum(map(text.count, _MARKS)) < 2:  # noqa: PLR2004 - "several"
+    """Return a text and its questions; the text alone if all of it is about its only question, or if it is long.
+
+    In a text without a question mark, the words that ask tell its questions apart.
+    """
+    if len(text) > _LONGEST:
         return [text]
-    questions = dict.fromkeys(one for one in _unbroken(text) if one.rstrip().endswith(_MARKS) and _asks(one))
-    return [text, *islice(questions, _MOST)] if len(questions) > 1 else [text]
+    if not any(mark in text for mark in _MARKS):
+        parts = [part for part in dict.fromkeys(_unmarked(text)) if _asks(part) and has_interrogative(part)]
+        return [text, *parts[:_MOST]] if len(parts) > 1 else [text]
+    sentences = list(dict.fromkeys(_unbroken(text)))
+    questions = [one for one in sentences if one.rstrip().endswith(_MARKS) and _asks(one)]
+    return [text, *(_without_others(questions[0], sentences) if len(questions) == 1 else questions[:_MOST])]
+
+
+def _without_others(question: str, sentences: Sequence[str]) -> list[str]:
+    """Return the only question of a text with the sentences that share a keyword with it, if others say something."""
+    keywords = set(split_keywords(question))
+    others = [one for one in sentences if _asks(one) and keywords.isdisjoint(split_keywords(one))]
+    return ["".join(one for one in sentences if one not in others)] if others else []
+
+
+def _unmarked(text: str) -> Iterator[str]:
+    """Yield the parts of a text without question marks: its sentences, divided where another question is added."""
+    for sentence in _unbroken(text):
+        begun = ""
+        for part in _ADDED.split(sentence):
+            if begun and has_interrogative(begun) and has_interrogative(part):
+                yield begun
+                begun = ""
+            begun += part
+        yield begun
 
 
 def _asks(question: str) -> bool:
@@ -68,7 +100,8 @@ def alternated(recalls: Sequence[Recall], most: int) -> Recall:
 
     Returns:
         The recall of the whole text if there are no others. Else the best memory of each recall, then the second of
-        each, and so on; each memory once, with the score and the flows from where it came first.
+        each, and so on; each memory once, with the score and the flows from where it came first. A single question
+        has two turns of three.
     """
     whole, *others = recalls
     if not others:
@@ -84,7 +117,7 @@ def alternated(recalls: Sequence[Recall], most: int) -> Recall:
         memories=memories,
         anchors=tuple(sorted(anchors.items(), key=lambda each: (-each[1], each[0]))),
         seconds={stage: float(seconds[stage]) for stage in whole.seconds},
-        notes=(*whole.notes, f"the text asks {len(others)} questions; each was searched for"),
+        notes=(*whole.notes, f"questions of the text that were searched for, too: {len(others)}"),
         relays={
             name: steps
             for recall in reversed(recalls)
@@ -98,7 +131,10 @@ def alternated(recalls: Sequence[Recall], most: int) -> Recall:
 def _in_turn(recalls: Sequence[Recall]) -> Iterator[RecalledMemory]:
     """Yield the first memories of all, then the second of all, each memory once."""
     yielded = set[str]()
-    for memory in chain.from_iterable(zip_longest(*recalls)):
+    whole, *others = map(iter, recalls)
+    # The words around a single question say less than the question, so it has two of three places.
+    turns = [*others, *others, whole] if len(others) == 1 else [whole, *others]
+    for memory in chain.from_iterable(zip_longest(*turns)):
         if memory is not None and memory.id not in yielded:
             yielded.add(memory.id)
             yield memory

@@ -44,6 +44,7 @@ from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
+from neurogated.retrieval.typing_errors import corrected
 from neurogated.text.strings import checked_names, ends_of
 
 # Characters of a query that count; of a longer one, the beginning and the end.
@@ -191,11 +192,12 @@ class NeuroRetriever:
         if not queries:
             return []
         given, sizes = each_question(queries) if self._apart else (queries, [1] * len(queries))
-        queries = [ends_of(query, _MAX_QUERY_CHARS) for query in given]
         store = self._store if then is None else self._store.as_of(then)
         canvas = self._canvas(filters, present) if as_of is None else {}
         left_out = frozenset(checked_names("except_ids", except_ids))
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
+        existing, counted = partial(store.existing_tags, view=view), self._embedder.count_tokens
+        queries = [corrected(ends_of(query, _MAX_QUERY_CHARS), existing, counted) for query in given]
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
@@ -292,15 +294,19 @@ class NeuroRetriever:
         else:
             ranking = self._by_score(activation, likeness, wanted, admission, dimensions)
         own.lap("rank")
-        return Found(tuple(anchors), activation, ranking, own.seconds)
+        raised = likeness.keyword_weight > self._similarity_config.retrieval.keyword_weight
+        note = f"the texts have similar vectors, so keywords have the weight {likeness.keyword_weight:.2f}"
+        return Found(tuple(anchors), activation, ranking, own.seconds, (note,) * raised)
 
     def _recall(
         self, asked: Asked, found: Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
-        cut = asked.given != asked.query
-        note = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * cut
+        begun = ends_of(asked.given, _MAX_QUERY_CHARS)
+        note = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * (
+            asked.given != begun
+        ) + (f"words of the query that no memory has were corrected: {asked.query}",) * (asked.query != begun)
         return Recall(
             asked.given,
             memories,
@@ -309,7 +315,7 @@ class NeuroRetriever:
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
-            notes=((asked.kernel.note,) if asked.kernel.note else ()) + note,
+            notes=((asked.kernel.note,) if asked.kernel.note else ()) + note + found.notes,
             relays=relays_of(found, memories),
             activated=found.ranking.activated,
         )

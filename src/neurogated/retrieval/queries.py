@@ -20,7 +20,7 @@ class Asked(NamedTuple):
 
     given: str
     query: str
-    """The part of `given` that counts."""
+    """The part of `given` that counts, with typing errors corrected."""
     vector: NDArray[np.float32]
     kernel: Kernel
     nearest: Scored

@@ -142,6 +142,12 @@ _HEADS: dict[Language, tuple[re.Pattern[str], ...]] = {
 _ASKING: dict[Language, re.Pattern[str]] = {language: re.compile(pattern) for language, pattern in ASKING.items()}
 
 
+def has_interrogative(text: str) -> bool:
+    """Return whether a text has a word that asks, such as "who"."""
+    lower = text.lower()
+    return _ASKING.get(language_of(lower), _INTERROGATIVE).search(lower) is not None
+
+
 def read_question(text: str) -> QuestionReading:
     """Return the cues of a text."""
     whole = _ends(" ".join(text.replace("’", "'").lower().split()))

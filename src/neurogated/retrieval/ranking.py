@@ -49,6 +49,8 @@ class Found(NamedTuple):
     activation: Activation
     ranking: Ranking
     seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
+    """Remarks of `Recall.notes`."""
 
 
 def memories_of(

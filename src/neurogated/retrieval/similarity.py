@@ -18,10 +18,14 @@ from neurogated.core.rendering import names_in, place_tag, places_among, subject
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.derived import shares_of_sources
 from neurogated.retrieval.dormancy import NOTHING, Admission, Scored
+from neurogated.retrieval.sample import sampled
 from neurogated.retrieval.turns import Turns
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
+# Mean cosine of the texts of a memory up to which keywords have their weight, and from which they have twice as much.
+# It is 0.0 to 0.3 if the embedder reads their language, and 0.5 to 0.7 for MiniLM and Chinese.
+_DISTINCT, _ALIKE = 0.3, 0.5
 PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """The parts of the similarity of a memory."""
 Values = NDArray[np.float64]
@@ -136,9 +140,9 @@ class QuestionSimilarity:
         self._tags = [*self._subjects, *map(trait_tag, self._traits)]
         self._best_keywords = 0.0
         self._turns = Turns(store, view, config, query=query, vector=vector)
-        self._total = (
-            1.0 + config.retrieval.keyword_weight + config.retrieval.subject_weight + config.retrieval.tag_weight
-        )
+        self.keyword_weight = _weight_of_keywords(store, view, config)
+        """`retrieval.keyword_weight`, or more if the embedder finds all texts alike."""
+        self._total = 1.0 + self.keyword_weight + config.retrieval.subject_weight + config.retrieval.tag_weight
         self.known = Similarities(np.empty(0, dtype=np.int64), np.empty((1 + len(PARTS), 0)))
 
     def propose(self, count: int, nearest: Scored | None = None, by_keywords: Scored | None = None) -> Similarities:
@@ -147,7 +151,7 @@ class QuestionSimilarity:
         `nearest` and `by_keywords` are the results of these searches, if the caller has them.
         """
         nearest = self._admission.best(count, self._nearest, nearest)
-        if self._config.retrieval.keyword_weight:
+        if self.keyword_weight:
             by_keywords = self._admission.best(count, self._with_keywords, by_keywords)
             # A fact has the words of several memories, so its BM25 is no measure for theirs.
             originals = ~is_derived(self._view, by_keywords[0])
@@ -195,7 +199,7 @@ class QuestionSimilarity:
         if not admitted.rows.size:
             return
         best, config = int(admitted.similarity.argmax()), self._config
-        total = 1.0 + config.retrieval.keyword_weight * bool(self._best_keywords)
+        total = 1.0 + self.keyword_weight * bool(self._best_keywords)
         total += (
             config.retrieval.subject_weight * admitted.subject[best] + config.retrieval.tag_weight * admitted.tags[best]
         )
@@ -226,7 +230,7 @@ class QuestionSimilarity:
             subject = named.astype(np.float64)
             for share, tagged in zip(self._traits.values(), held[len(self._subjects) :], strict=True):
                 tags = np.maximum(tags, share * tagged)
-        own = cosine + config.retrieval.keyword_weight * keywords
+        own = cosine + self.keyword_weight * keywords
         turns = self._turns.measure(rows, own, self._own_similarity)
         message = turns.message - config.retrieval.fact_cost * shares_of_sources(
             self._view, rows, self._admission.admits
@@ -245,9 +249,7 @@ class QuestionSimilarity:
         """Return the weighted sum of cosine and keywords (n,); `rows` ascend."""
         own = self._cosines(rows)
         if self._best_keywords:
-            own += self._config.retrieval.keyword_weight * np.minimum(
-                1.0, self._keyword_scores(rows) / self._best_keywords
-            )
+            own += self.keyword_weight * np.minimum(1.0, self._keyword_scores(rows) / self._best_keywords)
         return own
 
     def _cosines(self, rows: Rows) -> Values:
@@ -255,6 +257,19 @@ class QuestionSimilarity:
 
     def _keyword_scores(self, rows: Rows) -> Values:
         return self._store.keyword_scores(self._query, self._view, rows)
+
+
+def _weight_of_keywords(store: GraphStorePort, view: GraphView, config: MemoryConfig) -> float:
+    """Return the weight of keywords: more, the less the embedder tells the texts apart that the recall may find."""
+    weight = config.retrieval.keyword_weight
+    if not (weight and config.retrieval.switches.keywords_for_like_vectors):
+        return weight
+    rows = sampled(view)
+    rows = rows[~is_derived(view, rows)]
+    mean = store.mean_vector(view, rows)
+    # Each vector is like itself, which says nothing about the others.
+    likeness = (rows.size * float(mean @ mean) - 1.0) / max(rows.size - 1, 1)
+    return weight * (1.0 + min(1.0, max(0.0, (likeness - _DISTINCT) / (_ALIKE - _DISTINCT))))
 
 
 def _distinct(rows: Rows) -> Rows:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -17,13 +16,13 @@ from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.called_names import SpeakersByName
 from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
+from neurogated.retrieval.sample import sampled
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
-# Size of the sample of turns to which a turn is compared to find how generic it is.
-_GENERIC_SAMPLE = 32
-# Turns from which the comparisons with other turns count fully.
-_ENOUGH_TURNS = 128
+# Share of the pairs of near turns with a rare word in common up to which near turns count fully, and from which they
+# do not count. It is about 1/8 in conversations, 1/5 in chats with long messages and 3/4 in lists of notes.
+_FEW_REPEAT, _MOST_REPEAT = 1 / 8, 3 / 4
 # Turns on each side of a turn whose similarity counts for it.
 _REACH = 2
 # Share of the best of the turns around a turn in their similarity; the rest is their mean.
@@ -43,7 +42,6 @@ TURN_WEIGHTS = (
 )
 """The settings of `config.retrieval` that apply to turns only."""
 _MESSAGE_TAGS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"))
-_SPARE = 8
 # The first person singular in English, German, French, Spanish and Chinese; the pronouns of a language are few.
 _FIRST_PERSON = frozenset(
     [
@@ -100,8 +98,8 @@ class Turns:
     all others is specific to no question.
 
     The terms of the neighbours and the mean cosine are centred at their mean over the candidates, so that turns as such
-    have no advantage over other memories. Both count in proportion to the number of turns that the recall may find, up
-    to 128: of a few turns each is near all others, and a subject that most of them name is not generic.
+    have no advantage over other memories. Both count less if many turns have a rare word in common with the turns
+    around: such turns name their subject themselves, as notes do, and need no context.
     """
 
     def __init__(
@@ -127,7 +125,7 @@ class Turns:
         self._centre: tuple[float, float] | None = None
         self._mean_vector: NDArray[np.float32] | None = None
         self._usual: float | None = None
-        self._always_full = not switches.few_turns_count_less
+        self._share = 1.0
 
     def named(self, rows: Rows) -> Values:
         """Return 1 for the turns of speakers whom the question calls by a learned name, else 0 (n,)."""
@@ -174,7 +172,8 @@ class Turns:
         answers = np.bincount(near.owner[asked], minlength=size) > 0
         if self._centre is None:
             self._centre = float(mean[count > 0].mean()) if count.any() else 0.0, float(own.mean())
-        weight = config.retrieval.neighbour_weight * self._evidence
+            self._share = self._share_of_context(rows, near)
+        weight = config.retrieval.neighbour_weight * self._share
         around = weight * np.where(count > 0, mean - self._centre[0], 0.0)
         around += config.retrieval.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
         cost = _QUESTION_COST * config.retrieval.answer_weight
@@ -183,22 +182,16 @@ class Turns:
     def _of_message(self, rows: Rows, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
         config = self._config.retrieval
         worth = self._own_words * by_user.astype(np.float64) - self._length_cost * length - config.length_cost * place
-        cost = config.generic_cost * self._evidence
+        cost = config.generic_cost * self._share
         return worth - cost * self._likeness_to_all(rows) if cost else worth
 
-    @cached_property
-    def _evidence(self) -> float:
-        """How much comparisons with other turns count, 0–1."""
-        return 1.0 if self._always_full else min(1.0, self._turns.size / _ENOUGH_TURNS)
-
-    @cached_property
-    def _turns(self) -> Rows:
-        """The turns that the recall may return, and hidden ones."""
-        view = self._view
-        among = np.arange(view.node_count) if view.among is None else view.among
-        # Claims, and texts that were made from others, have no position. So they do not move the sample.
-        turns: Rows = among[view.position.take(among) >= 0]
-        return turns
+    def _share_of_context(self, rows: Rows, near: Neighbours) -> float:
+        """Return how much the turns around these count, 0–1: less if they repeat the rare words of these."""
+        if not (near.row.size and self._config.retrieval.switches.notes_need_no_context):
+            return 1.0
+        terms, size = self._view.arcs(rows, EdgeType.TERM, both_ways=True), self._view.node_count
+        repeats = float(np.isin(near.owner * size + near.row, terms.origin * size + terms.target).mean())
+        return min(1.0, max(0.0, (_MOST_REPEAT - repeats) / (_MOST_REPEAT - _FEW_REPEAT)))
 
     def _likeness_to_all(self, rows: Rows) -> Values:
         """Return the centred mean cosine of turns to a sample of the turns that the recall may return (n,)."""
@@ -214,11 +207,10 @@ class Turns:
         return centred
 
     def _sample(self) -> Rows:
-        """Return evenly spaced turns that the recall may return; the cost does not grow with the graph."""
-        wanted = _GENERIC_SAMPLE
-        turns = self._turns[_spread(self._turns.size, _SPARE * wanted)]
-        turns = turns[~np.isin(turns, self._view.hidden)]
-        return turns[_spread(turns.size, wanted)]
+        """Return some of the turns that the recall may return."""
+        among = np.arange(self._view.node_count) if self._view.among is None else self._view.among
+        # Claims, and texts that were made from others, have no position. So they do not move the sample.
+        return sampled(self._view, among[self._view.position.take(among) >= 0])
 
 
 def _decayed(levels: Values) -> Values:
@@ -231,11 +223,6 @@ def _level(digits: NDArray[np.bool_]) -> Values:
     """Return the number (n,) that the tags of each node spell in binary; the lowest digit is first."""
     levels: Values = np.exp2(np.arange(len(digits))) @ digits
     return levels
-
-
-def _spread(size: int, count: int) -> Rows:
-    """Return up to `count` evenly spaced numbers below `size`."""
-    return np.arange(size) if size <= count else np.linspace(0, size - 1, count).astype(np.int64)
 
 
 def is_first_person(folded: str) -> bool:

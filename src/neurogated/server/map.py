@@ -13,10 +13,10 @@ from neurogated.components.pages import listed_by
 from neurogated.core.clock import to_micros
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.extras import needs_extra
+from neurogated.core.layers import LAYERS, Layer, layers_of
 from neurogated.core.model import MemoryEdge
 from neurogated.core.view import GraphView, Rows
-from neurogated.manifest.layers import layers_of
-from neurogated.manifest.model import LAYERS, GraphManifest, Layer
+from neurogated.manifest.model import GraphManifest
 from neurogated.server.callers import Caller, CallerOf
 from neurogated.server.layout import lay_out
 from neurogated.server.models import Memory

@@ -104,11 +104,13 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsStatistics):
     def compact(self, *, history: bool = False) -> int:
         """Erase removed nodes in all graphs and return their number; see `GraphStore.compact`.
 
-        The table of deltas is then rewritten, so that the erased texts leave the files of the database. Other processes
-        cannot read it meanwhile.
+        The tables are then rewritten, so that no erased text stays in the files of the database. Other processes cannot
+        read them meanwhile.
+
+        Raises:
+            MemoryLockedError: another process uses the tables for too long; the nodes are erased, but traces remain.
         """
         erased = super().compact(history=history)
-        if erased or history:
-            for table in ("VACUUM FULL deltas", "VACUUM FULL checkpoints"):
-                self.engine.change(table)
+        for table in ("VACUUM FULL deltas", "VACUUM FULL checkpoints"):
+            self.engine.change(table)
         return erased

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.clock import MICROS_A_DAY, to_micros
+from neurogated.core.clock import to_micros
 from neurogated.core.delta import GraphDelta, NodeChange
 from neurogated.core.energy import EnergyLaw
+from neurogated.core.layers import LAYERS, layers_of
 from neurogated.core.node_kind import FACT, PROFILE
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.reasons import DORMANT
@@ -20,12 +21,8 @@ from neurogated.core.view import GraphView, Rows
 
 TIERS = ("canvas", "web", "crystal", "dormant")
 """L1, the awake memories of the most energy; L2, the other awake memories; L3, facts and profiles; and the dormant."""
-LAYERS = ("emerging", "active", "decaying", "stable")
-"""Created within a day; used within a week; little energy and few uses; all others."""
 
 _CRYSTAL_KINDS = frozenset({FACT, PROFILE})
-_WEEK = 7 * MICROS_A_DAY
-_DECAYING_ENERGY, _FEW_USES = 0.1, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +57,9 @@ class TierManager:
         web = rows.size - best.size - int(crystal.sum()) - int(dormant.sum())
         counts = (best.size, web, int(crystal.sum()), int(dormant.sum()))
         canvas = zip((view.ids[row] for row in rows[best].tolist()), energy[best].tolist(), strict=True)
-        layers = self._layers(store, view, rows, energy, micros)
+        layers = np.bincount(layers_of(store, view, rows, energy, micros), minlength=len(LAYERS)).tolist()
         named = dict(zip(TIERS, counts, strict=True)), dict(zip(LAYERS, layers, strict=True))
         return Tiers(now, *named, tuple(canvas), float(energy.mean()) if rows.size else 0.0)
-
-    def _layers(
-        self, store: GraphStorePort, view: GraphView, rows: Rows, energy: NDArray[np.float64], now: int
-    ) -> tuple[int, ...]:
-        uses, accessed = view.uses.take(rows), view.last_accessed.take(rows)
-        # A memory is accessed when it is created, so only recently accessed memories can be new.
-        recent = rows[accessed > now - MICROS_A_DAY]
-        nodes = store.get_nodes([view.ids[row] for row in recent.tolist()], missing_ok=True)
-        new = view.known_rows(node.id for node in nodes if to_micros(node.created_at) > now - MICROS_A_DAY)
-        emerging = np.isin(rows, new)
-        active = (uses > 0) & (accessed > now - _WEEK) & ~emerging
-        decaying = (energy < _DECAYING_ENERGY) & (uses < _FEW_USES) & ~emerging & ~active
-        found = tuple(int(mask.sum()) for mask in (emerging, active, decaying))
-        return (*found, rows.size - sum(found))
 
     def tick(self, store: GraphStorePort, now: datetime) -> GraphDelta:
         """Return the delta that journals the memories that fell dormant since the last tick; it changes no value.

@@ -18,6 +18,7 @@ from neurogated.errors import UnknownIdError
 from neurogated.knowledge.effects import Effect, period
 from neurogated.knowledge.origin import statements_in
 from neurogated.memory import NeuroGraphMemory
+from neurogated.text.strings import without_passwords
 from neurogated.viewer.page import environment, own_file
 
 # Characters of a text that is shown whole, around the sentence of a longer one, and at most.
@@ -26,7 +27,7 @@ _SHOWN, _AROUND, _MOST = 700, 200, 200_000
 _LEFT, _WIDE, _WHOLE = 15.0, 70.0, 100.0
 _NAMES = ("first", "second")
 # The settings that the command needs to find the memory again. No other setting is on the page.
-_FLAGS = ("namespace", "embedding_name")
+_FLAGS = ("storage", "namespace", "embedding_name")
 
 
 class _Quoted(NamedTuple):
@@ -241,7 +242,8 @@ def _command(config: MemoryConfig, conflict: Conflict, keep: str) -> tuple[str, 
         return f"memory.conflicts.resolve({conflict.id!r},", f"{keep!r})"
     usual = MemoryConfig()
     values = {"save_dir": str(Path(config.save_dir).resolve())}
-    values |= {name: getattr(config, name) for name in _FLAGS if getattr(config, name) != getattr(usual, name)}
+    shown = {name: getattr(config, name) for name in _FLAGS}
+    values |= {name: without_passwords(one) for name, one in shown.items() if one != getattr(usual, name)}
     # An id may begin with a dash, so an equals sign joins each value to its flag.
     flags = [f"--keep={keep}", *(f"--{name}={value}" for name, value in values.items())]
     return tuple(map(shlex.quote, ("neurogated", "resolve", conflict.id, *flags)))

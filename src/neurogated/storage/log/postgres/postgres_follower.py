@@ -7,11 +7,11 @@ removed. Their uses outlive them. Replaying two deltas takes a fraction of the t
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import LiteralString, Protocol
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import MemoryRecords
 from neurogated.storage.log.log import Engine, Log, Position
-from neurogated.storage.log.postgres.server import Server
+from neurogated.storage.log.postgres.server import Row, Server
 from neurogated.storage.log.replay import ReplayFollower
 from neurogated.utils.background import while_alive
 
@@ -40,7 +40,10 @@ _log = logging.getLogger(__name__)
 GONE = Position(-1, 0)
 """The position in a graph that another process dropped."""
 
-_LEAST = 200  # changes before a checkpoint: replaying them takes about as long as reading a small one
+_LEAST = 100  # deltas before a checkpoint: replaying them takes about as long as reading a small one
+_WEIGHT = 4  # so a checkpoint is due after deltas for an eighth of the nodes; each is rewritten as a whole
+# A transaction of this process may wait for this thread, so the thread must not wait for the transaction.
+_HURRY = "SELECT set_config('lock_timeout', '1s', false)"
 _READ = "SELECT sequence, graph, removals FROM checkpoints WHERE namespace = %s AND epoch = %s"
 # The lock on the head row makes a compaction either wait, and then delete this row, or prevent it.
 _WRITE = """
@@ -53,6 +56,14 @@ _WRITE = """
 
 class RewrittenError(StorageError):
     """The log was rewritten or dropped while it was read."""
+
+
+class _Engine(Engine, Protocol):
+    """The engine of the database; see `PostgresEngine`."""
+
+    server: Server
+
+    def fetch(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]: ...
 
 
 class _Numbered(Log, Protocol):
@@ -87,6 +98,7 @@ class _Checkpoints:
         if is_wanted():
             with self._server.session() as connection:
                 values = stamp.sequence, graph, removals, stamp.namespace, frozen.epoch
+                self._server.execute(connection, _HURRY)
                 self._server.execute(connection, _WRITE, values)
         return None
 
@@ -99,17 +111,16 @@ class PostgresFollower(ReplayFollower):
 
     def __init__(
         self,
-        engine: Engine,
-        server: Server,
+        engine: _Engine,
         log: _Numbered,
         config: MemoryConfig,
         current: Callable[[], GraphIndex | None],
     ) -> None:
         super().__init__(engine, log.name, log, config)
-        self._server, self._current, self._numbered = server, current, log
+        self._database, self._current, self._numbered = engine, current, log
         self.searching = self._searches = Uses()
         self._checkpointer = Checkpointer(
-            _Checkpoints(server),
+            _Checkpoints(engine.server),
             graph_lock=engine.lock,
             freeze=while_alive(self._freeze),
             remap=lambda _: None,
@@ -121,9 +132,9 @@ class PostgresFollower(ReplayFollower):
         """Return an index of all deltas; None if the graph was dropped."""
         while (position := self._log.position()) != GONE:
             index, self._epoch = self._from_checkpoint(position.epoch), position.epoch
-            before = index.size
+            before = index.topology.sequence
             if self.follow(index):
-                self._checkpointer.add_backlog(index.size - before, index.size)
+                self._checkpointer.add_backlog(index.topology.sequence - before, _size(index))
                 return index
         return None
 
@@ -135,8 +146,8 @@ class PostgresFollower(ReplayFollower):
             return False
 
     def note(self, plan: Plan, index: GraphIndex) -> None:
-        """Write a checkpoint after many changes."""
-        self._checkpointer.note(plan.size, len(plan.delta.operators), index.size)
+        """Write a checkpoint after many deltas."""
+        self._checkpointer.note(1, len(plan.delta.operators), _size(index))
 
     def may_unload(self, index: GraphIndex) -> bool:
         """Return whether nothing uses the index, which is reloaded from its checkpoint."""
@@ -145,7 +156,7 @@ class PostgresFollower(ReplayFollower):
     def wait(self, index: GraphIndex) -> None:
         """Wait for the checkpoint; start one if there are many changes."""
         index.vectors.wait()
-        if not self._server.read_only:
+        if not self._database.server.read_only:
             self._checkpointer.checkpoint(at_once=False)
         self._checkpointer.wait()
 
@@ -157,7 +168,7 @@ class PostgresFollower(ReplayFollower):
         """Return the index from the checkpoint; an empty one if there is none."""
         index = GraphIndex(self._config)
         index.records = MemoryRecords()
-        for sequence, *stored in self._server.fetch(_READ, (self._numbered.namespace, epoch)):
+        for sequence, *stored in self._database.fetch(_READ, (self._numbered.namespace, epoch)):
             try:
                 deltas = [decode(one) for one in stored]
             except (CorruptMemoryError, FormatVersionError) as error:
@@ -178,6 +189,10 @@ class PostgresFollower(ReplayFollower):
         state = GraphState(index, view, records, index.made_texts, index.pending, index.embedder).isolated()
         stamp = Stamp(str(self._epoch), self._numbered.namespace, view.sequence, 0)
         return _Frozen(stamp, self._epoch, state)
+
+
+def _size(index: GraphIndex) -> int:
+    return _WEIGHT * index.topology.view().node_count
 
 
 def _deltas(state: GraphState) -> tuple[GraphDelta, GraphDelta]:

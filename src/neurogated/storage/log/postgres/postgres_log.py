@@ -68,6 +68,7 @@ class PostgresEngine:
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child cannot use the connections either way
         """Leave the connections to the parent process."""
         self.lock = cast("threading.RLock", InheritedLock())
+        self._writer = self._writing_thread = None
         self.server.disown()
 
     @property
@@ -101,7 +102,7 @@ class PostgresEngine:
         return [name.decode() for (name,) in self.fetch("SELECT name FROM namespaces ORDER BY namespace")]
 
     def drop_namespace(self, name: str) -> None:
-        with self.writing() as writer:
+        with self.transaction(), self.writing() as writer:
             for (namespace,) in self.fetch(_FIND, (name.encode(),)):
                 writer.claim(namespace)
                 writer.execute("DELETE FROM namespaces WHERE namespace = %s", (namespace,))
@@ -175,6 +176,10 @@ class PostgresLog:
                 writer.claim(self.namespace)
 
     def position(self) -> Position:
+        writer = self._engine.writer
+        return self._read_position() if writer is None else writer.position(self.namespace, self._read_position)
+
+    def _read_position(self) -> Position:
         if not self.namespace:
             self.namespace = self._number()
         rows = self._engine.fetch("SELECT epoch, sequence FROM heads WHERE namespace = %s", (self.namespace,))
@@ -238,7 +243,7 @@ class PostgresLog:
             writer.execute("DELETE FROM checkpoints WHERE namespace = %s", (self.namespace,))
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> PostgresFollower:
-        return PostgresFollower(self._engine, self._engine.server, self, config, current)
+        return PostgresFollower(self._engine, self, config, current)
 
     def as_of(
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, LiteralString, cast
 from urllib.parse import parse_qsl, quote, urlencode
+from weakref import WeakSet
 
 import psycopg
 from psycopg import conninfo, errors, sql
@@ -86,6 +88,7 @@ class Server:
         self.address = address
         self.read_only = read_only
         self._idle: list[Connection] = []
+        self._opened: WeakSet[Connection] = WeakSet()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -95,6 +98,10 @@ class Server:
         connection = self._taken()
         try:
             yield connection
+        except GeneratorExit:
+            # An interrupt prevented the end of the block, so the session may still have locks.
+            connection.close()
+            raise
         finally:
             self._put_back(connection)
 
@@ -154,8 +161,16 @@ class Server:
         self.forget()
 
     def disown(self) -> None:
-        """Leave the connections to the parent process; their destructors close nothing in a child."""
+        """Leave the connections to the parent process.
+
+        In the child, nothing may reach their sockets, also not the end of a block that began before the fork.
+        """
         self._lock = cast("threading.Lock", InheritedLock())
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for connection in self._opened:
+            if not connection.closed:
+                os.dup2(nowhere, connection.fileno())
+        os.close(nowhere)
 
     def _taken(self) -> Connection:
         with self._lock:
@@ -164,7 +179,9 @@ class Server:
             if self._idle:
                 return self._idle.pop()
         with self.translated():
-            return self.address.connect(read_only=self.read_only)
+            connection = self.address.connect(read_only=self.read_only)
+        self._opened.add(connection)
+        return connection
 
     def _put_back(self, connection: Connection) -> None:
         is_sound = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE

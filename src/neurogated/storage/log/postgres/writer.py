@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import LiteralString, NamedTuple
 
+from psycopg.pq import TransactionStatus
+
+from neurogated.errors import StorageError
+from neurogated.storage.log.log import Position
 from neurogated.storage.log.postgres.server import Connection, ConnectionLostError, Row, Server
 
 _MILLISECONDS = 1000
@@ -38,6 +42,8 @@ class Writer:
         self._connection: Connection | None = None
         self._claimed: set[int] = set()
         self._depth = 0
+        # The ends of the logs that only this thread can change; see `position`.
+        self._ends: dict[int, Position] = {}
         # The first delta of the transaction under way: it is there if the transaction was committed.
         self._first: Append | None = None
 
@@ -48,20 +54,19 @@ class Writer:
             MemoryLockedError: another process has it for too long.
             StorageError: the server cannot be reached.
         """
-        if namespace in self._claimed:
-            return
-        try:
-            self._lock(namespace)
-        except ConnectionLostError:
-            if self._claimed or self._depth:
-                raise
-            # A restart of the server has cut the connection while it was idle.
-            self._reconnect()
+        if namespace not in self._claimed:
             self._lock(namespace)
 
     def execute(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
         """Execute a statement and return its rows; see `Server.execute`."""
-        return self._server.execute(self._connected(), statement, values)
+        try:
+            return self._server.execute(self._connected(), statement, values)
+        except ConnectionLostError:
+            if self._claimed or self._depth:
+                raise
+            # A restart of the server cut the connection while it was idle. What needs no lock may be done twice.
+            self._reconnect()
+            return self._server.execute(self._connected(), statement, values)
 
     def append(self, statement: LiteralString, values: Sequence[object], made: Append) -> list[Row]:
         """Execute a statement that appends a delta, exactly once; return its rows.
@@ -69,6 +74,7 @@ class Writer:
         Raises:
             StorageError: nothing was written; the message gives the reason.
         """
+        end = self._ends.pop(made.namespace, None)
         try:
             rows = self.execute(statement, values)
         except ConnectionLostError as error:
@@ -76,7 +82,18 @@ class Writer:
                 raise
             return [(made.sequence,)]
         self._first = self._first or made
+        if rows and end is not None:
+            self._ends[made.namespace] = end._replace(sequence=made.sequence)
         return rows
+
+    def position(self, namespace: int, read: Callable[[], Position]) -> Position:
+        """Return the end of a log; while this thread has its lock, it is read once."""
+        if namespace not in self._ends:
+            found = read()
+            if namespace not in self._claimed:
+                return found
+            self._ends[namespace] = found
+        return self._ends[namespace]
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -88,16 +105,16 @@ class Writer:
         try:
             with self._server.translated(connection := self._connected()), connection.transaction():
                 yield
+                if connection.info.transaction_status == TransactionStatus.INERROR:
+                    # The server would answer the commit by a silent rollback.
+                    raise StorageError("a write failed and rolled back its whole transaction; begin again")
                 is_done = True
         except ConnectionLostError as error:
-            self._depth -= 1
-            if self._depth or not is_done or self._first is None or not self._is_stored(self._first, error):
+            if self._depth > 1 or not is_done or self._first is None or not self._is_stored(self._first, error):
                 raise
-        except BaseException:
+        finally:
             self._depth -= 1
-            raise
-        else:
-            self._depth -= 1
+            self._ends = {}
 
     def close(self) -> None:
         """Release the locks; a connection with an unfinished transaction is closed."""
@@ -114,7 +131,7 @@ class Writer:
             for namespace in sorted(claimed):
                 self._lock(namespace)
             return bool(self.execute(_FIND, made))
-        except ConnectionLostError as error:
+        except StorageError as error:
             raise ConnectionLostError(f"{error}; whether the last change was stored is unknown") from cause
 
     def _lock(self, namespace: int) -> None:
@@ -131,4 +148,5 @@ class Writer:
     def _reconnect(self) -> None:
         self._lent.close()
         self._connection = None
+        self._ends = {}
         self._server.forget()

@@ -40,20 +40,21 @@ _NODE = (
 )
 """The first columns of a node, before those of its record."""
 
+# CROSS JOIN keeps the order of the tables; SQLite would begin with all nodes of the namespace.
 _TOUCHED = """
     SELECT id, max(sequence) FROM (
         SELECT n.id AS id, v.since AS sequence FROM node_versions v
-        JOIN nodes n ON n.node = v.node JOIN kinds k ON k.number = v.kind
+        CROSS JOIN nodes n ON n.node = v.node JOIN kinds k ON k.number = v.kind
         WHERE v.since > :after AND v.since <= :up_to AND n.namespace = :namespace AND k.name = :kind
         UNION ALL
         SELECT n.id, v.until FROM node_versions v
-        JOIN nodes n ON n.node = v.node JOIN kinds k ON k.number = v.kind
+        CROSS JOIN nodes n ON n.node = v.node JOIN kinds k ON k.number = v.kind
         WHERE v.until > :after AND v.until <= :up_to AND n.namespace = :namespace AND k.name = :kind
         UNION ALL
-        SELECT n.id, e.since FROM edges e JOIN nodes n ON n.node = e.source JOIN edge_types t ON t.type = e.type
+        SELECT n.id, e.since FROM edges e CROSS JOIN nodes n ON n.node = e.source JOIN edge_types t ON t.type = e.type
         WHERE e.since > :after AND e.since <= :up_to AND n.namespace = :namespace AND t.value = :edge_type
         UNION ALL
-        SELECT n.id, e.until FROM edges e JOIN nodes n ON n.node = e.source JOIN edge_types t ON t.type = e.type
+        SELECT n.id, e.until FROM edges e CROSS JOIN nodes n ON n.node = e.source JOIN edge_types t ON t.type = e.type
         WHERE e.until > :after AND e.until <= :up_to AND n.namespace = :namespace AND t.value = :edge_type
     ) GROUP BY id"""
 

@@ -1,6 +1,8 @@
-"""The temporal layers of memories, by the columns of a view."""
+"""The temporal layers of memories, by age and use; every memory is in the first layer that fits."""
 
 from __future__ import annotations
+
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +10,10 @@ from numpy.typing import NDArray
 from neurogated.core.clock import MICROS_A_DAY, to_micros
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView, Rows
-from neurogated.manifest.model import LAYERS
+
+Layer = Literal["emerging", "active", "decaying", "stable"]
+"""Added in the last 24 hours; used in the last 7 days; energy below 0.1 and fewer than 3 uses; all others."""
+LAYERS: tuple[Layer, ...] = get_args(Layer)
 
 _EMERGING_DAYS, _ACTIVE_DAYS = 1, 7
 _DECAYING_ENERGY, _DECAYING_USES = 0.1, 3
@@ -17,7 +22,7 @@ _DECAYING_ENERGY, _DECAYING_USES = 0.1, 3
 def layers_of(
     store: GraphStorePort, view: GraphView, rows: Rows, energy: NDArray[np.float64], now: int
 ) -> NDArray[np.int64]:
-    """Return the place in `LAYERS` of the layer of each node; see `TemporalLayers`.
+    """Return the place in `LAYERS` of the layer of each node.
 
     Args:
         store: has the times at which memories were added.

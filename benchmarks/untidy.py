@@ -1,0 +1,93 @@
+"""Recall on a data set whose questions are asked as people type: with words around them, errors, or no punctuation.
+
+    python -m benchmarks.untidy hotpotqa100 --folder DATA
+    python -m benchmarks.untidy locomo_conv0-4 --folder DATA --format locomo
+
+The table has recall in percent, and in brackets points against the questions as they are, with the 95 % interval of a
+paired bootstrap. The memory is frozen while it is measured.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.arguments import chosen, dataset_parser
+from benchmarks.bootstrap import paired_bootstrap
+from neurogated import NeuroGraphMemory
+from neurogated.evaluation.datasets import Dataset
+from neurogated.evaluation.metrics import PERCENT, recall_at
+from neurogated.evaluation.runner import index, rank
+
+CUTOFFS = (2, 5, 10)
+_SHORTEST, _SHARE = 5, 0.2
+
+
+def _misspelt(question: str) -> str:
+    """Exchange two letters within a fifth of the words of five or more letters."""
+    chance = random.Random(question)  # noqa: S311 - no secret
+
+    def exchanged(found: re.Match[str]) -> str:
+        word = found[0]
+        if chance.random() >= _SHARE:
+            return word
+        place = chance.randrange(1, len(word) - 2)
+        return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+
+    return re.sub(rf"[^\W\d_]{{{_SHORTEST},}}", exchanged, question)
+
+
+KINDS: dict[str, Callable[[str], str]] = {
+    "greeting": lambda asked: f"Hi there! I hope you are having a wonderful day. {asked}",
+    "story": lambda asked: f"I just came back from the shops and it rained so hard that my shoes are wet. {asked}",
+    "afterwards": lambda asked: f"{asked} Thanks a lot, no rush, we talked about this at dinner and I got curious.",
+    "around": lambda asked: f"My colleagues are so loud today and the coffee is gone. {asked} I have to run now.",
+    "misspelt": _misspelt,
+    "another language": lambda asked: f"今天上班好累啊，刚刚才到家。{asked}",
+    "lower case, no punctuation": lambda asked: re.sub(r"[^\w\s]", "", asked.lower()),
+    "capitals": str.upper,
+    "emoji": lambda asked: f"🙏🙏 {asked} 🤔😅😅",
+    "fillers": lambda asked: f"Um, so like, you know, {asked} lol haha",
+    "polite": lambda asked: f"Sorry to bother you, but could you please tell me, if you don't mind, {asked}",
+}
+
+
+def recalls(memories: list[NeuroGraphMemory], dataset: Dataset, kind: Callable[[str], str]) -> NDArray[np.float64]:
+    """Return (questions, cutoffs) recall in percent over the questions with gold passages."""
+    return np.array(
+        [
+            [PERCENT * recall_at(ranked, question.gold, k) for k in CUTOFFS]
+            for memory, part in zip(memories, dataset.collections, strict=True)
+            for question in part.questions
+            if question.gold
+            for ranked, _ in (rank(memory, kind(question.text)),)
+        ]
+    )
+
+
+def main() -> None:
+    """Print the table of the data set of the command line."""
+    dataset, config = chosen(dataset_parser(__doc__).parse_args())
+    with NeuroGraphMemory(config) as memory:
+        memories = index(dataset, memory)
+        for one in memories:
+            one.freeze(lasting=False)
+        tidy = recalls(memories, dataset, str)
+        print(f"| {len(tidy)} questions | " + " | ".join(f"recall@{k}" for k in CUTOFFS) + " |")
+        print("|---" * (1 + len(CUTOFFS)) + "|")
+        print("| as they are | " + " | ".join(f"{mean:.1f}" for mean in tidy.mean(axis=0)) + " |")
+        for name, kind in KINDS.items():
+            measured = recalls(memories, dataset, kind)
+            cells = (
+                f"{column.mean():.1f} ({paired_bootstrap(column, before)})"
+                for column, before in zip(measured.T, tidy.T, strict=True)
+            )
+            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
