@@ -1,6 +1,8 @@
 """Nothing acknowledged is lost and nothing is stored twice when workers or the server are killed."""
 
+import contextlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from neurogated.config.groups import RuntimeSettings
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import GraphDelta
-from neurogated.errors import StorageError
+from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing.histories import node
 from tests.postgres_server import Postgres
@@ -72,6 +76,28 @@ def test_a_killed_worker_loses_nothing_that_it_acknowledged(postgres: Postgres, 
         texts = _texts(store)
         assert set(texts.values()) == {1}
         assert expected <= texts.keys() <= expected | possible
+        assert store.check() == []
+
+
+def test_a_worker_that_is_stopped_for_a_while_goes_on_and_loses_nothing(postgres: Postgres, tmp_path: Path) -> None:
+    url = postgres.database()
+    stored = set[str]()
+    with _started(url, "ana", tmp_path) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        config = MemoryConfig(runtime=RuntimeSettings(write_lock_seconds=0.1))
+        with PostgresStore.open(url, config=config) as store:
+            for turn in range(20):
+                writer.send_signal(signal.SIGSTOP if turn % 2 else signal.SIGCONT)
+                # A worker that was stopped within a write has the lock.
+                with contextlib.suppress(MemoryLockedError):
+                    store.apply(GraphDelta(nodes=(node(f"{turn}", embedding=None),)))
+                    stored.add(f"text of {turn}")
+        writer.send_signal(signal.SIGCONT)
+        writer.communicate()
+    assert writer.returncode == 0
+    with PostgresStore.open(url) as store:
+        assert _texts(store) == Counter(stored | {f"ana {number}" for number in range(EACH)})
         assert store.check() == []
 
 
