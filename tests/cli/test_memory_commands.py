@@ -204,6 +204,14 @@ def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> N
     assert run("undo", "--to", "99")[0] == 1
 
 
+def test_an_undo_for_a_user_leaves_the_others(run: Run) -> None:
+    for user in ("ana", "bob"):
+        assert run("add", "--user", user, f"A heron of {user}.")[0] == 0
+    assert _json(run, "undo", "--user", "ana")["changes"] == {"nodes removed": 1}
+    assert _json(run, "stats")["nodes"] == 1
+    assert run("undo", "--user", "ana", "--to", "1")[0] == 1
+
+
 def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]) -> None:
     run("feedback", *filled)
     assert _json(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"expired": 0, "removed": 1}

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neurogated.cli.flags import all_namespaces, command, now, owner
+from neurogated.cli.flags import all_namespaces, command, now, owner, user
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
 from neurogated.components.manifest import BUDGET
@@ -125,9 +125,10 @@ def history(flags: Flags, last: int | None) -> None:
 
 @command("undo")
 @click.option("--to", type=int, metavar="N", help="number of the last change to keep, as history shows it")
+@user("take back the last thing that was done to the memories of this user")
 def undo(flags: Flags, to: int | None) -> None:
     with flags.open() as memory:
-        entry = memory.undo(to)
+        entry = memory.undo(to, user_id=flags.owner["user_id"])
     if entry is None:
         flags.emit(None, "there is nothing to take back")
     else:
