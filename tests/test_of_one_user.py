@@ -105,6 +105,9 @@ def test_the_history_of_a_user_has_her_changes_only(memory: NeuroGraphMemory) ->
     assert memory.history.list() == every
     assert memory.history.list(user_id="ana") == every[:1]
     assert memory.history.list(user_id="bob") == every[1:]
+    memory.feedback(memory.add("An owl.", user_id="ana"))
+    assert memory.history.list(user_id="bob") == every[1:]
+    assert len(memory.history.list(user_id="ana")) == 3
 
 
 def test_a_list_of_a_session_has_this_session_only(memory: NeuroGraphMemory) -> None:

@@ -10,7 +10,7 @@ from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.scope import UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.knowledge.settlement import returned
-from neurogated.plasticity.undo import undo
+from neurogated.plasticity.undo import concerns, undo
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text
 
@@ -25,7 +25,7 @@ class History:
         """Return the changes with their times and reasons, oldest first; accesses are left out.
 
         Args:
-            user_id: only the changes of this user's memories; of all users when left out.
+            user_id: only the changes of this user's memories and of their edges; of all users when left out.
 
         Raises:
             InputError: the setting `require_user` asks for a user.
@@ -34,8 +34,12 @@ class History:
         self._session.of_user(user_id)
         if not isinstance(user_id, str):
             return entries
-        own = {version.sequence for version in self.of_user(user_id)}
-        return [entry for entry in entries if entry.sequence in own]
+        own, found = set[str](), set[int]()
+        for sequence, delta in ((entry.sequence, entry.delta) for entry in self._session.store.journal()):
+            own.update(node.id for node in delta.nodes if node.scope.user_id == user_id)
+            if concerns(delta, own):
+                found.add(sequence)
+        return [entry for entry in entries if entry.sequence in found]
 
     def of(self, node_id: str | UUID) -> builtins.list[NodeVersion]:
         """Return the versions of a memory, oldest first.

@@ -72,6 +72,12 @@ class _Part(NamedTuple):
         )
 
 
+def concerns(delta: GraphDelta, node_ids: AbstractSet[str]) -> bool:
+    """Return whether a delta changed some of these nodes or their edges."""
+    part = _Part.of(delta, node_ids)
+    return bool(part.nodes or part.edges)
+
+
 def undo(
     store: GraphStorePort, to: int | None, clock: Clock, mend: Mend | None = None, *, user_id: str | None = None
 ) -> HistoryEntry | None:
