@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.retrieval.typing_errors import corrected
+from neurogated.text.normalise import plain_question
 
 SURGEON, TRAIN = "The surgeon Kowalski operated on Monday.", "The train leaves from Vancouver at nine."
 
@@ -55,3 +56,32 @@ def test_a_question_is_not_corrected_by_the_words_of_another_user(memory: NeuroG
 @given(st.text(alphabet="abcdeéÄ ?.@-'问题İß"))
 def test_only_words_that_memories_have_replace_others(text: str) -> None:
     assert corrected(text, lambda _: frozenset(), lambda texts: [len(one) for one in texts]) == text
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "Um, so like, you know, {} lol haha",
+        "Hey! {} Thanks!",
+        "🙏🙏 {}",
+        "Sorry to bother you, but could you please tell me, {}",
+    ],
+)
+def test_courtesies_around_a_question_do_not_change_what_it_finds(memory: NeuroGraphMemory, wrapped: str) -> None:
+    question = "When did the surgeon operate?"
+    assert memory.recall(wrapped.format(question), user_id="ana", top_n=1).ids == ("surgeon",)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Um, so like, you know, what did Ana do? lol", "what did Ana do?"),
+        ("What did Ana do?", "What did Ana do?"),
+        ("嗨，谁做了手术？", "谁做了手术?"),
+        ("OK", "OK"),
+        ("  \n", "  \n"),
+        ("", ""),
+    ],
+)
+def test_a_question_loses_only_its_courtesies(text: str, plain: str) -> None:
+    assert plain_question(text) == plain

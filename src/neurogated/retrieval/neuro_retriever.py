@@ -37,7 +37,7 @@ from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.queries import Asked, checked_queries, checked_score
+from neurogated.retrieval.queries import MAX_QUERY_CHARS, Asked, checked_queries, checked_score, plain_query
 from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
 from neurogated.retrieval.similarity import QuestionSimilarity
@@ -45,10 +45,7 @@ from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
 from neurogated.retrieval.typing_errors import corrected
-from neurogated.text.strings import checked_names, ends_of
-
-# Characters of a query that count; of a longer one, the beginning and the end.
-_MAX_QUERY_CHARS = 10000
+from neurogated.text.strings import checked_names
 
 Values = NDArray[np.float64]
 
@@ -197,7 +194,7 @@ class NeuroRetriever:
         left_out = frozenset(checked_names("except_ids", except_ids))
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         existing, counted = partial(store.existing_tags, view=view), self._embedder.count_tokens
-        queries = [corrected(ends_of(query, _MAX_QUERY_CHARS), existing, counted) for query in given]
+        queries = [corrected(plain_query(query), existing, counted) for query in given]
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
@@ -303,9 +300,9 @@ class NeuroRetriever:
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
-        begun = ends_of(asked.given, _MAX_QUERY_CHARS)
+        begun = plain_query(asked.given)
         note = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * (
-            asked.given != begun
+            len(asked.given) > MAX_QUERY_CHARS
         ) + (f"words of the query that no memory has were corrected: {asked.query}",) * (asked.query != begun)
         return Recall(
             asked.given,

@@ -12,7 +12,11 @@ from neurogated.core.kernel import Kernel
 from neurogated.errors import InputError
 from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.first_phase import FirstPhase
-from neurogated.text.strings import checked_text
+from neurogated.text.normalise import plain_question
+from neurogated.text.strings import checked_text, ends_of
+
+MAX_QUERY_CHARS = 10000
+"""Characters of a query that count; of a longer one, the beginning and the end."""
 
 
 class Asked(NamedTuple):
@@ -20,7 +24,7 @@ class Asked(NamedTuple):
 
     given: str
     query: str
-    """The part of `given` that counts, with typing errors corrected."""
+    """The part of `given` that counts, without courtesies, with typing errors corrected."""
     vector: NDArray[np.float32]
     kernel: Kernel
     nearest: Scored
@@ -37,6 +41,11 @@ def checked_queries(queries: Sequence[str]) -> None:
     for query in queries:
         if not checked_text("the query", query).strip():
             raise InputError("the query is blank; ask something")
+
+
+def plain_query(query: str) -> str:
+    """Return the beginning and the end of a query, without courtesies."""
+    return plain_question(ends_of(query, MAX_QUERY_CHARS))
 
 
 def checked_score(score: object) -> float:

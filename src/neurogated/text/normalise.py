@@ -96,6 +96,21 @@ def plain_text(sentence: str) -> str:
     return text.strip(" ,，;；:-–—")
 
 
+def plain_question(text: str) -> str:
+    """Return a text without greetings, lead-ins, interjections, closings and pictures; its question marks stay."""
+    return "".join(map(_without_courtesies, split_sentences(text)))
+
+
+def _without_courtesies(sentence: str) -> str:
+    whole = sentence.strip()
+    plain = plain_text(whole[:_LONGEST])
+    if not plain or len(whole) > _LONGEST or plain == _MARKS.sub("", whole):
+        return sentence
+    marks = _MARKS.search(whole)
+    mark = "?" if "?" in whole or "？" in whole else marks[0] if marks else ""
+    return plain + mark + sentence[len(sentence.rstrip()) :]
+
+
 def plain_sentences(text: str) -> Iterator[Sentence]:
     """Yield the sentences of a text that say something."""
     for number, sentence in enumerate(split_sentences(text)):
