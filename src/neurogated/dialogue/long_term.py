@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import json
 import tomllib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -163,6 +164,18 @@ def profile_of(traits: Mapping[str, Record], allowed: Mapping[str, Dimension]) -
     return found
 
 
+def profile_changes(
+    stored: Iterable[str], traits: Mapping[str, Record], allowed: Mapping[str, Dimension]
+) -> dict[tuple[str, str], Record | None]:
+    """Return the changes that replace the stored profiles of a user by that of the traits.
+
+    Each profile has a key of its own: an old version under a key that is in use would outlive its pages in the history.
+    """
+    profile = profile_of(traits, allowed)
+    key = compute_mdhash_id(json.dumps(profile), "profile-")
+    return {**{(PROFILE, old): None for old in stored if old != key}, (PROFILE, key): profile}
+
+
 def own_trait(dimension: str, value: str, now: datetime) -> tuple[str, Record]:
     """Return the key and the record of a dimension that the user sets, or erases by an empty value.
 
@@ -208,7 +221,7 @@ def leftovers(
             if now != record:
                 changes[kind, key] = entries[key] = now
     if known[TRAIT] and not known[PROFILE]:
-        changes[PROFILE, PROFILE] = known[PROFILE][PROFILE] = profile_of(known[TRAIT], allowed)
+        changes |= profile_changes((), known[TRAIT], allowed)
     return changes
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from neurogated.core.claims import ClaimJudge
 from neurogated.core.clock import Clock
 from neurogated.dialogue.analysts import Analyst
-from neurogated.dialogue.long_term import Dimension, leftovers, lessons_of, profile_of
+from neurogated.dialogue.long_term import Dimension, leftovers, lessons_of, profile_changes, profile_of
 from neurogated.dialogue.mid_term import Segment, Topics, decoded, dormant, encoded
 from neurogated.dialogue.model import (
     KINDS,
@@ -63,8 +63,8 @@ class Parts:
 
     def profile(self, user_id: str) -> Record:
         """Return the profile of a user; that of the traits that are left while no profile is stored."""
-        found = self.records.get(user_id, PROFILE, [PROFILE]).get(PROFILE)
-        known = profile_of(self.records.all(user_id, TRAIT), self.allowed) if found is None else found
+        stored = self.records.all(user_id, PROFILE).values()
+        known = next(iter(stored)) if stored else profile_of(self.records.all(user_id, TRAIT), self.allowed)
         return {name: one for name, one in known.items() if name in self.allowed}
 
 
@@ -290,7 +290,7 @@ class Updater:
         writes.update({(PAGE, key): {**one, "learned": sorted(repeated[key])} for key, one in placed.items()})
         if found:
             everything = {**parts.records.all(user_id, TRAIT), **found}
-            writes[PROFILE, PROFILE] = profile_of(everything, parts.allowed)
+            writes |= profile_changes(parts.records.all(user_id, PROFILE), everything, parts.allowed)
         parts.records.put(user_id, writes, read)
         with conversation.lock:
             segment.pages.update(dict.fromkeys(keys, True))

@@ -206,16 +206,30 @@ def test_half_of_a_page_goes_alone(tmp_path: Path) -> None:
         assert "It opens at seven." in left
 
 
-def test_no_file_has_the_words_of_a_deleted_session_after_compaction(tmp_path: Path) -> None:
+# Old words of a claim that a remaining text makes, too, are erased with the history.
+@pytest.mark.parametrize(
+    ("talk", "word", "history"),
+    [
+        (TALK, WORD, True),
+        ([("monday", "I play the violin.", ""), ("tuesday", "I live in Bern.", ""), TALK[4]], "violin", False),
+    ],
+)
+def test_no_file_has_the_words_of_a_deleted_session_after_compaction(
+    tmp_path: Path,
+    talk: list[tuple[str, str, str]],
+    word: str,
+    history: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
     folder = tmp_path / "memory"
     config = MemoryConfig(save_dir=str(folder), embedding_name="hash")
     with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
-        _told(memory, TALK)
+        _told(memory, talk)
+        assert word in _kept(memory, tmp_path / "before")
         memory.delete_session("ana", "monday")
         memory.flush()
-        graph.admin.compact(history=True)
-        assert not [entry for entry in graph.store.journal() if WORD in repr(entry)]
-    holding = [file.name for file in folder.rglob("*") if file.is_file() and WORD.encode() in file.read_bytes()]
-    assert holding == []
+        assert memory.profile("ana")
+        graph.admin.compact(history=history)
+        assert not [entry for entry in graph.store.journal() if word in repr(entry)]
+    assert not [file for file in folder.rglob("*") if file.is_file() and word.encode() in file.read_bytes()]
     with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
-        assert WORD not in _kept(memory, tmp_path / "export")
+        assert word not in _kept(memory, tmp_path / "after")

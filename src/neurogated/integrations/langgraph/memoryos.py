@@ -20,7 +20,7 @@ from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
 from neurogated.core.ports import Embedder
 from neurogated.dialogue.analysts import Analyst, ModelAnalyst, OfflineAnalyst
 from neurogated.dialogue.layout import escaped, write_json
-from neurogated.dialogue.long_term import asked_dimensions, own_trait, profile_of, standing_knowledge
+from neurogated.dialogue.long_term import asked_dimensions, own_trait, profile_changes, standing_knowledge
 from neurogated.dialogue.model import (
     KNOWLEDGE,
     PAGE,
@@ -247,7 +247,8 @@ class MemoryOS(BaseStore):
             changes |= {name: None for name, one in known.items() if one["dimension"] == dimension and name != key}
         left = {name: one for name, one in {**known, **changes}.items() if one is not None}
         writes: dict[tuple[str, str], Record | None] = {(TRAIT, name): one for name, one in changes.items()}
-        self._records.put(user_id, {**writes, (PROFILE, PROFILE): profile_of(left, self._parts.allowed)})
+        profile = profile_changes(self._records.all(user_id, PROFILE), left, self._parts.allowed)
+        self._records.put(user_id, writes | profile)
 
     def knowledge(self, user_id: str) -> dict[str, list[Record]]:
         """Return the latest `knowledge_capacity` entries of each kind that hold; searches find all."""
