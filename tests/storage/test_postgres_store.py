@@ -15,11 +15,13 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
+from neurogated.core.model import same_vector
 from neurogated.errors import (
     ConfigError,
     CorruptMemoryError,
     ForkedMemoryError,
     FormatVersionError,
+    InputError,
     MemoryClosedError,
     MemoryLockedError,
     MissingExtraError,
@@ -225,6 +227,27 @@ def test_a_write_that_fails_in_a_transaction_cannot_be_ignored(store: PostgresSt
         assert names(other) == []
         put(other, "c")
     assert names(store) == ["c"]
+
+
+def test_vectors_of_another_model_replace_all_versions_or_none(store: PostgresStore, url: str) -> None:
+    tenant = store.in_namespace("tenant")
+    store.bind_embedder("one", 2)
+    store.apply(GraphDelta(nodes=(node("a"), node("b"), node("c", embedding=None))))
+    put(tenant, "a")
+    store.remove_node("a")
+    fresh = [(version.key, [1.0, 2.0, 3.0]) for version in store.embedded_versions()]
+    assert len(fresh) == 3
+    with PostgresStore.open(url) as other:
+        for wrong in (fresh[1:], [*fresh[1:], (fresh[0][0], [1.0])], [*fresh, ((99, 99), [1.0, 2.0, 3.0])]):
+            with pytest.raises(InputError):
+                store.replace_vectors("two", 3, wrong, GraphDelta())
+            assert same_vector(other.as_of(1).get_node("b").embedding, [1.0, 0.0])
+        store.replace_vectors("two", 3, fresh, GraphDelta(nodes=(node("d", 4.0, 5.0, 6.0),)))
+        assert other.embedder == ("two", 3)
+        for one in (*other.all_nodes(), *other.as_of(1).all_nodes(), *other.in_namespace("tenant").all_nodes()):
+            expected = {"c": None, "d": [4.0, 5.0, 6.0]}.get(one.id, [1.0, 2.0, 3.0])
+            assert same_vector(one.embedding, expected)
+        assert other.check() == []
 
 
 # Lost connections

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Self, cast
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsCheck, SupportsStatistics
+from neurogated.core.abilities import (
+    EmbeddedVersion,
+    SupportsCheck,
+    SupportsReembedding,
+    SupportsStatistics,
+    VersionKey,
+)
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.delta import GraphDelta
+from neurogated.core.model import Vector
+from neurogated.errors import InputError
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.log.postgres.postgres_log import PostgresEngine
+from neurogated.storage.log.postgres.postgres_log import PostgresEngine, PostgresLog
+from neurogated.storage.log.postgres.reembed import embedded_versions, replace_vectors
 from neurogated.storage.log.postgres.schema import exists, prepare
 from neurogated.storage.log.postgres.server import Address, Server
 from neurogated.storage.verify import disagreements
 
 
-class PostgresStore(GraphStore, SupportsCheck, SupportsStatistics):
+class PostgresStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsStatistics):
     """A `GraphStore` whose engine is one schema of a PostgreSQL database.
 
     When `apply` returns, the server has committed the change. Any number of processes may have the memory open; those
@@ -92,6 +103,31 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsStatistics):
         url = self.engine.server.address.url
         with type(self).open(url, self.graph.name, config=config, read_only=True) as copy, copy.transaction():
             yield copy
+
+    def embedded_versions(self) -> Iterator[EmbeddedVersion]:
+        """Yield every version, past or present, of a node with a vector, in all namespaces."""
+        return chain.from_iterable(map(embedded_versions, self._logs()))
+
+    def replace_vectors(
+        self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta
+    ) -> None:
+        """Replace all vectors, record their embedder and apply `delta`, in one transaction. All vectors are in memory.
+
+        Raises:
+            InputError: a vector has another length, a version gets no vector, or the delta does not fit.
+        """
+        given = dict(vectors)
+        with self.transaction():
+            if sum(replace_vectors(log, given, dimension) for log in self._logs()) != len(given):
+                raise InputError("a vector was given for no version; give those of embedded_versions alone")
+            self.engine.record_embedder(embedder, dimension)
+            self.graph.family.invalidate()
+            self.graph.family.renew()
+            if delta:
+                self.apply(delta)
+
+    def _logs(self) -> list[PostgresLog]:
+        return [PostgresLog(self.engine, name) for name in self.namespaces()]
 
     def statistics(self) -> Mapping[str, int]:
         """Return the size of the memory in the database in bytes, with its indexes."""

@@ -49,6 +49,9 @@ _ENTRIES = """
 _NUMBERS = "SELECT sequence FROM deltas WHERE namespace = %s ORDER BY sequence"
 _REPLACE = "UPDATE deltas SET body = %b WHERE namespace = %s AND sequence = %s"
 _SETTING = "SELECT value FROM settings WHERE name = %s"
+_RECORD_BOTH = """
+    INSERT INTO settings VALUES (%s, %s), (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
 _COPY = "INSERT INTO copies VALUES (%s) ON CONFLICT DO NOTHING"
 _RECORD = "INSERT INTO settings VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 
@@ -133,7 +136,7 @@ class PostgresEngine:
 
     def record_embedder(self, name: str, dimension: int) -> None:
         self.change(
-            "INSERT INTO settings VALUES (%s, %s), (%s, %s) ON CONFLICT DO NOTHING",
+            _RECORD_BOTH,
             (_EMBEDDER, name, _DIMENSION, str(dimension)),
         )
 
