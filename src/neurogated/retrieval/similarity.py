@@ -24,7 +24,7 @@ from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
 # Mean cosine of the texts of a memory up to which keywords have their weight, and from which they have twice as much.
-# It is 0.0 to 0.3 if the embedder reads their language, and 0.5 to 0.7 for MiniLM and Chinese.
+# For MiniLM it is 0.0 to 0.3 in English and 0.5 to 0.7 in Chinese.
 _DISTINCT, _ALIKE = 0.3, 0.5
 PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """The parts of the similarity of a memory."""
