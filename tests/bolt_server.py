@@ -4,7 +4,6 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import ClassVar
 
 # The server itself writes to the standard output, too.
 _SERVE = """
@@ -29,8 +28,7 @@ os._exit(0)
 class BoltServer:
     """A server that tests may kill and start again."""
 
-    environ: ClassVar = {"NEO4J_USERNAME": "root", "NEO4J_PASSWORD": "only for tests"}
-    """User and password."""
+    password = "only-for-tests"  # noqa: S105 - the server listens on this machine only
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -40,12 +38,12 @@ class BoltServer:
         self.port, self._http = _free_port(), _free_port()
 
     def url(self) -> str:
-        """Return the URL of a new memory, without user and password."""
+        """Return the URL of a new memory."""
         self._memories += 1
-        return f"bolt://localhost:{self.port}/tests?memory=tests-{self._memories}"
+        return f"bolt://root:{self.password}@localhost:{self.port}/tests?memory=tests-{self._memories}"
 
     def start(self) -> None:
-        arguments = (str(self._folder), str(self.port), str(self._http), self.environ["NEO4J_PASSWORD"])
+        arguments = (str(self._folder), str(self.port), str(self._http), self.password)
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _SERVE, *arguments],

@@ -9,46 +9,53 @@ from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
-from neurogated.storage.log.neo4j.address import Address
 from neurogated.storage.neo4j_store import Neo4jStore
-from neurogated.testing import GraphStoreContract
+from neurogated.testing import GraphStoreContract, store_machine
 from tests.bolt_server import BoltServer
 
 # Few, so that the overlay merges often.
 CONFIG = MemoryConfig(runtime=RuntimeSettings(overlay_edges=4))
 
-_places: WeakKeyDictionary[GraphStorePort, tuple[Address, Clock]] = WeakKeyDictionary()
-
-
-def open_at(address: Address, clock: Clock) -> GraphStorePort:
-    store = Neo4jStore.open(address, config=CONFIG, clock=clock)
-    _places[store] = address, clock
-    return store
-
-
-def _reopen(store: GraphStorePort) -> GraphStorePort:
-    store.close()
-    return open_at(*_places[store])
-
-
-def _kill(store: GraphStorePort) -> GraphStorePort:
-    """Return another store on the database; the first one is left open, as a dead process leaves it."""
-    return open_at(*_places[store])
+_places: WeakKeyDictionary[GraphStorePort, tuple[str, Clock]] = WeakKeyDictionary()
+_servers: list[BoltServer] = []
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _server(bolt_server: BoltServer) -> None:
-    TestNeo4jStore.server = bolt_server
+    _servers.append(bolt_server)
+
+
+def _open_at(url: str, clock: Clock) -> GraphStorePort:
+    store = Neo4jStore.open(url, config=CONFIG, clock=clock)
+    _places[store] = url, clock
+    return store
+
+
+def _open(folder: Path, *, clock: Clock) -> GraphStorePort:  # noqa: ARG001 - it writes no files
+    return _open_at(_servers[0].url(), clock)
+
+
+def _reopen(store: GraphStorePort) -> GraphStorePort:
+    assert isinstance(store, Neo4jStore)
+    assert store.check() == []
+    store.close()
+    return _open_at(*_places[store])
+
+
+def _kill(store: GraphStorePort) -> GraphStorePort:
+    """Return another store on the database; the first one is left open, as a dead process leaves it."""
+    return _open_at(*_places[store])
 
 
 class TestNeo4jStore(GraphStoreContract):
-    server: BoltServer
-
-    def open_store(self, folder: Path, *, clock: Clock) -> GraphStorePort:  # noqa: ARG002 - it writes no files
-        return open_at(Address.of(self.server.url(), self.server.environ), clock)
+    def open_store(self, folder: Path, *, clock: Clock) -> GraphStorePort:
+        return _open(folder, clock=clock)
 
     def reopen(self, store: GraphStorePort) -> GraphStorePort:
         return _reopen(store)
 
     def kill(self, store: GraphStorePort) -> GraphStorePort:
         return _kill(store)
+
+
+TestNeo4jMachine = pytest.mark.slow(store_machine(open_store=_open, reopen=_reopen, kill=_kill).TestCase)

@@ -27,6 +27,7 @@ ENVIRONMENT_PREFIX = "NEUROGATED_"
 FOREIGN_VARIABLES = {
     "MEMORY_UPDATE_THRESHOLD": "manifest.update_threshold",
     "MEMORY_CACHE_TTL_MS": "manifest.cache_ttl_ms",
+    "NEO4J_URI": "storage",
 }
 """Variables of the specification that name settings; those with our prefix win."""
 _PRESET = "preset"
@@ -34,7 +35,8 @@ _INSIDE = "__"
 """In the name of an environment variable, this replaces the dot: `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`."""
 
 _STORES = ("sqlite", "memory")
-_STORE_URLS = ("postgresql://", "postgres://")
+_BOLT_URLS = tuple(f"{scheme}{security}://" for scheme in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
+_STORE_URLS = ("postgresql://", "postgres://", *_BOLT_URLS)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -91,7 +93,8 @@ class MemoryConfig:
     save_dir: str = setting("outputs", "folder of all files; the memory is in its subfolder 'memory'")
     storage: str = setting(
         "sqlite",
-        "store of the graph; sqlite: a file; memory: RAM only; or a database, as postgresql://HOST/DATABASE?schema=NAME",
+        "store of the graph; sqlite: a file; memory: RAM only; or a database, as "
+        "postgresql://HOST/DATABASE?schema=NAME or bolt://HOST:7687/DATABASE?memory=NAME",
     )
     namespace: str = setting("default", "tenant: the name of a separate graph in the memory")
     read_only: bool = setting(False, "open the memory for reading only; every write fails")

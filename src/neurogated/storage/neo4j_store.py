@@ -9,7 +9,7 @@ from neurogated.core.abilities import SupportsCheck
 from neurogated.core.clock import Clock, utc_now
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.neo4j.address import Address
-from neurogated.storage.log.neo4j.neo4j_log import Neo4jEngine
+from neurogated.storage.log.neo4j.neo4j_log import Neo4jEngine, memory_exists
 from neurogated.storage.log.neo4j.verify import projection_faults
 from neurogated.storage.verify import disagreements
 
@@ -24,33 +24,43 @@ class Neo4jStore(GraphStore, SupportsCheck):
     @classmethod
     def open(
         cls,
-        address: Address,
+        url: str,
         namespace: str = MemoryConfig().namespace,
         *,
         config: MemoryConfig | None = None,
         clock: Clock = utc_now,
+        from_scratch: bool = False,
         read_only: bool = False,
     ) -> Self:
-        """Open or create the memory of a database.
+        """Open or create the memory at `url`, such as `bolt://HOST:7687/DATABASE?memory=NAME`.
 
         Args:
-            address: the database, which holds one memory.
+            url: the address; without a database, the default of the server; without `memory`, the memory `default`.
             namespace: the graph to open.
             config: only the storage settings are read; defaults to `MemoryConfig()`.
             clock: returns the current time.
+            from_scratch: first delete the memory at this address.
             read_only: open an existing memory; writes fail.
 
         Raises:
+            ConfigError: the URL is none of a database that speaks Bolt.
             StorageError: the database cannot be reached, or refuses the user.
             FormatVersionError: the memory has an unknown format.
         """
         config = config or MemoryConfig()
-        engine = Neo4jEngine(address, patience=config.runtime.write_lock_seconds, read_only=read_only)
+        engine = Neo4jEngine(Address.of(url), patience=config.runtime.write_lock_seconds, read_only=read_only)
         try:
+            if from_scratch:
+                engine.clear()
             return cls(engine=engine, namespace=namespace, config=config, clock=clock)
         except BaseException:
             engine.close()
             raise
+
+    @staticmethod
+    def exists(url: str) -> bool:
+        """Return whether there is a memory at `url`; raises StorageError."""
+        return memory_exists(Address.of(url))
 
     @property
     def engine(self) -> Neo4jEngine:

@@ -15,6 +15,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError
 
 if TYPE_CHECKING:
+    from neurogated.storage.neo4j_store import Neo4jStore
     from neurogated.storage.postgres_store import PostgresStore
 
 _FOLDER = "memory"
@@ -34,7 +35,7 @@ def memory_exists(config: MemoryConfig) -> bool:
     """Return whether the memory that `config` names exists."""
     if config.storage in ("memory", "sqlite"):
         return config.storage != "memory" and _path(config).exists()
-    return _postgres_store().exists(config.storage)
+    return _database_store(config.storage).exists(config.storage)
 
 
 def namespaces_in(config: MemoryConfig) -> list[str]:
@@ -68,7 +69,7 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
 
         return GraphStore(namespace=config.namespace, config=config, clock=clock)
     if config.storage != "sqlite":
-        return _postgres_store().open(
+        return _database_store(config.storage).open(
             config.storage,
             config.namespace,
             config=config,
@@ -88,7 +89,13 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
     )
 
 
-def _postgres_store() -> type[PostgresStore]:
+def _database_store(url: str) -> type[PostgresStore | Neo4jStore]:
+    """Return the store of a kind of databases, by the scheme of its URL."""
+    if not url.startswith("postgres"):
+        with needs_extra("neo4j", use="for a memory in Neo4j"):
+            from neurogated.storage.neo4j_store import Neo4jStore
+
+            return Neo4jStore
     with needs_extra("postgres", use="for a memory in PostgreSQL"):
         from neurogated.storage.postgres_store import PostgresStore
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
@@ -10,9 +11,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from neurogated.errors import ConfigError
 
 _MEMORY = "default"
-
-SCHEMES = frozenset(name + security for name in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
-"""The schemes of URLs that this package opens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +27,12 @@ class Address:
     password: str = field(default="", repr=False)
 
     @classmethod
-    def of(cls, url: str, environ: Mapping[str, str]) -> Self:
+    def of(cls, url: str, environ: Mapping[str, str] = os.environ) -> Self:
         """Return the address that a URL names, as in `bolt://USER:PASSWORD@HOST:7687/DATABASE?memory=NAME`.
 
         Args:
             url: only the host is necessary.
-            environ: `NEO4J_USERNAME` (or `NEO4J_USER`) and `NEO4J_PASSWORD` complete the URL.
+            environ: its `NEO4J_USERNAME` (or `NEO4J_USER`) and `NEO4J_PASSWORD` complete the URL.
 
         Raises:
             ConfigError: the URL names no host, or has an unknown part.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 import threading
@@ -33,6 +34,12 @@ _AT_ONCE = 200
 _FRESH_SECONDS = 0.02
 """For how long reads do not ask the database for the writes of other processes. A recall reads often."""
 _NO_GRAPH = Head(epoch=-1)
+
+
+def memory_exists(address: Address) -> bool:
+    """Return whether a database has a memory; raises StorageError."""
+    with contextlib.closing(Connection(address)) as connection:
+        return bool(connection.read(schema.MEMORY))
 
 
 class Neo4jEngine:
@@ -136,6 +143,13 @@ class Neo4jEngine:
             for statement in schema.DROP_GRAPH:
                 work.add(statement, namespace=name)
             work.heads[name] = None
+
+    def clear(self) -> None:
+        """Erase all graphs and the settings."""
+        with self.transaction() as work:
+            for name in self.namespaces():
+                self.drop_namespace(name)
+            work.add(schema.CLEAR_MEMORY)
 
     # Transactions
 

@@ -1,0 +1,233 @@
+"""Memories in a database that speaks Bolt: several processes, data of others, what people browse, failures."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+from neurogated import EdgeType, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.core.delta import GraphDelta
+from neurogated.core.found import Found, Statement
+from neurogated.errors import ConfigError, MemoryLockedError, StorageError
+from neurogated.storage.neo4j_store import Neo4jStore
+from tests.bolt_server import BoltServer
+
+_ADDS = 100
+_WRITE = """
+import sys
+from neurogated.core.delta import GraphDelta
+from neurogated.core.model import MemoryNode
+from neurogated.storage.neo4j_store import Neo4jStore
+
+url, name, count = sys.argv[1:]
+with Neo4jStore.open(url) as store:
+    for number in range(int(count)):
+        store.apply(GraphDelta(nodes=(MemoryNode(f"{name}-{number}", "text"),), reason="add"))
+        print(number, flush=True)
+"""
+
+Ask = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def url(bolt_server: BoltServer) -> str:
+    return bolt_server.url()
+
+
+@pytest.fixture
+def ask(bolt_server: BoltServer, url: str) -> Iterator[Ask]:
+    """Return a function that runs a statement as a person would in the database's own browser."""
+    memory = url.rpartition("=")[2]
+    with neo4j.GraphDatabase.driver(
+        f"bolt://localhost:{bolt_server.port}", auth=("root", bolt_server.password), notifications_min_severity="OFF"
+    ) as driver:
+
+        def run(text: str) -> list[dict[str, Any]]:
+            with driver.session(database="tests") as session:
+                return session.run(text, memory=memory).data()
+
+        yield run
+
+
+@contextmanager
+def _writer(url: str, name: str, count: int) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", _WRITE, url, name, str(count)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+
+
+def test_two_processes_write_to_one_graph_and_lose_nothing(url: str) -> None:
+    with _writer(url, "a", _ADDS) as first, _writer(url, "b", _ADDS) as second:
+        assert (first.wait(), second.wait()) == (0, 0)
+    with Neo4jStore.open(url) as store:
+        assert {node.id for node in store.all_nodes()} == {f"{name}-{n}" for name in "ab" for n in range(_ADDS)}
+        assert [entry.sequence for entry in store.journal()] == list(range(1, 2 * _ADDS + 1))
+        assert store.check() == []
+
+
+def test_a_killed_writer_loses_nothing_acknowledged_and_blocks_nobody_for_long(url: str) -> None:
+    with _writer(url, "a", 10_000) as writer:
+        assert writer.stdout is not None
+        while writer.stdout.readline() != "9\n":
+            pass
+        writer.send_signal(signal.SIGKILL)
+        acknowledged = 10 + len(writer.stdout.readlines())
+    with Neo4jStore.open(url) as store:
+        store.add_node(MemoryNode("later", "text"))
+        assert acknowledged <= len(store) - 1 <= acknowledged + 1
+        assert store.check() == []
+
+
+def test_a_reader_sees_what_another_process_wrote(url: str) -> None:
+    with Neo4jStore.open(url) as reader:
+        with _writer(url, "a", 3) as writer:
+            assert writer.wait() == 0
+        time.sleep(0.05)
+        assert [node.id for node in reader.all_nodes()] == ["a-0", "a-1", "a-2"]
+
+
+def test_a_writer_that_lost_its_turn_writes_nothing(url: str, ask: Ask) -> None:
+    with Neo4jStore.open(url) as store:
+        with store.exclusively():
+            ask("MATCH (m:NeurogatedMemory {memory: $memory}) SET m.holder = 'another process'")
+            with pytest.raises(MemoryLockedError):
+                store.add_node(MemoryNode("a", "text"))
+        ask("MATCH (m:NeurogatedMemory {memory: $memory}) SET m.until = 0")
+        assert len(store) == 0
+        store.add_node(MemoryNode("b", "text"))
+        assert store.check() == []
+
+
+def test_people_browse_memories_facts_policies_tags_and_their_relations(url: str, ask: Ask) -> None:
+    EdgeType.register("ADMIRES", "admires", plastic=True, both_ways=False)
+    stated = Found(statement=Statement("Ana", "city", "Lyon"))
+    nodes = (
+        MemoryNode("m", "Ana lives in Lyon", tags=("home", "people")),
+        MemoryNode("f", "Ana city: Lyon", kind="fact", found=stated),
+        MemoryNode("p", '(feedback "m" "success")', kind="policy"),
+    )
+    edges = (
+        MemoryEdge("f", "m", EdgeType.DERIVED_FROM),
+        MemoryEdge("m", "p", EdgeType("admires"), weight=0.5, relation="thinks highly of"),
+    )
+    with Neo4jStore.open(url) as store:
+        store.apply(GraphDelta(nodes=nodes, edges=edges, reason="add"))
+    assert ask("MATCH (f:Fact {memory: $memory})-[:DERIVED_FROM]->(m:Memory) RETURN f.value AS value, m.id AS id") == [
+        {"value": "Lyon", "id": "m"}
+    ]
+    (related,) = ask("MATCH (:Memory {memory: $memory})-[e:RELATED]->(:Policy) RETURN properties(e) AS e")
+    assert (related["e"]["type"], related["e"]["relation"], related["e"]["weight"]) == (
+        "admires",
+        "thinks highly of",
+        0.5,
+    )
+    tags = ask("MATCH (:Memory {memory: $memory})-[:TAGGED]->(t:Tag) RETURN t.name AS name ORDER BY name")
+    assert tags == [{"name": "home"}, {"name": "people"}]
+
+
+def test_a_node_that_changes_its_kind_changes_its_label_and_keeps_its_relations(url: str, ask: Ask) -> None:
+    with Neo4jStore.open(url) as store:
+        store.apply(
+            GraphDelta(
+                nodes=(MemoryNode("a", "x", tags=("old",)), MemoryNode("b", "y")),
+                edges=(MemoryEdge("a", "b", EdgeType.SEQ),),
+            )
+        )
+        store.add_node(MemoryNode("a", "x", kind="fact", tags=("new",)))
+        assert store.check() == []
+    assert ask("MATCH (f:Fact {memory: $memory})-[:SEQ]->(m:Memory) RETURN f.id AS f, m.id AS m") == [
+        {"f": "a", "m": "b"}
+    ]
+    assert ask("MATCH (t:Tag {memory: $memory}) RETURN t.name AS name") == [{"name": "new"}]
+
+
+def test_data_of_others_in_the_database_survives(url: str, ask: Ask) -> None:
+    ask("CREATE (:Memory {id: 'a', content: 'not ours', of: $memory})-[:SEQ]->(:Tag {name: 't', of: $memory})")
+    with Neo4jStore.open(url) as store:
+        other = store.in_namespace("other")
+        for one in (store, other):
+            one.add_node(MemoryNode("a", "ours", tags=("t",)))
+        store.remove_node("a")
+        store.compact(history=True)
+        store.drop_namespace("other")
+        assert store.check() == []
+    assert ask("MATCH (m:Memory {of: $memory})-[:SEQ]->(t:Tag) RETURN m.content AS content, t.name AS tag") == [
+        {"content": "not ours", "tag": "t"}
+    ]
+    assert ask("MATCH (n {memory: $memory}) WHERE n:NeurogatedNode OR n:NeurogatedTag RETURN n") == []
+
+
+def test_check_finds_what_was_changed_behind_its_back(url: str, ask: Ask) -> None:
+    with Neo4jStore.open(url) as store:
+        edge = MemoryEdge("a", "b", EdgeType.ASSOC, weight=0.5)
+        store.apply(GraphDelta(nodes=(MemoryNode("a", "x"), MemoryNode("b", "y", tags=("t",))), edges=(edge,)))
+        ask("MATCH (n:NeurogatedNode {memory: $memory, id: 'a'}) SET n.content = 'z', n.note = 'added by hand'")
+        ask("MATCH (:NeurogatedNode {memory: $memory, id: 'a'})-[e:ASSOC]->() SET e.weight = 0.9")
+        ask("MATCH (t:Tag {memory: $memory}) DETACH DELETE t")
+        faults = store.check()
+        assert len(faults) == 3
+        assert not any("note" in fault for fault in faults)
+
+
+def test_a_memory_answers_learns_and_is_found_again(url: str, tmp_path: Path) -> None:
+    config = MemoryConfig(storage=url, save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        memory.add("Ana moved to Lyon in March.", tags=["home"])
+        memory.add("Ben repairs old clocks.")
+        assert "Lyon" in memory.retrieve("Where did Ana move?")[0]
+    with NeuroGraphMemory(config) as memory:
+        assert memory.admin.stats()["memories"] >= 2
+        assert memory.admin.check() == []
+        assert url.partition("@")[0].rpartition(":")[2] not in repr(memory.config)
+
+
+def test_starting_from_scratch_erases_the_memory(url: str, tmp_path: Path) -> None:
+    config = MemoryConfig(storage=url, save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        memory.add("Ana moved to Lyon.")
+    with NeuroGraphMemory(config.replace(force_index_from_scratch=True)) as memory:
+        assert memory.admin.stats()["memories"] == 0
+
+
+def test_a_reader_writes_nothing(url: str) -> None:
+    with pytest.raises(StorageError):
+        Neo4jStore.open(url, read_only=True)
+    with Neo4jStore.open(url) as store, Neo4jStore.open(url, read_only=True) as reader:
+        store.add_node(MemoryNode("a", "text"))
+        time.sleep(0.05)
+        assert reader.has_node("a")
+        with pytest.raises(StorageError):
+            reader.add_node(MemoryNode("b", "text"))
+
+
+@pytest.mark.parametrize("place", ["away", "refused"])
+def test_an_error_names_the_place_and_no_password(place: str, bolt_server: BoltServer) -> None:
+    port = 9 if place == "away" else bolt_server.port
+    with pytest.raises(StorageError) as raised:
+        Neo4jStore.open(f"bolt://somebody:hush-hush@localhost:{port}/tests")
+    assert f"localhost:{port}" in str(raised.value)
+    assert "hush-hush" not in str(raised.value)
+
+
+def test_the_environment_names_user_and_place(bolt_server: BoltServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = bolt_server.url()
+    monkeypatch.setenv("NEO4J_USERNAME", "root")
+    monkeypatch.setenv("NEO4J_PASSWORD", bolt_server.password)
+    plain = f"bolt://{url.partition('@')[2]}"
+    assert MemoryConfig.environment_values({"NEO4J_URI": plain}) == {"storage": plain}
+    with Neo4jStore.open(plain) as store:
+        assert Neo4jStore.exists(plain)
+        assert store.namespaces() == ["default"]
+
+
+@pytest.mark.parametrize("url", ["bolt://", "bolt://host/a/b", "bolt://host/a?memory=", "neo4j://host?x=y"])
+def test_an_address_that_names_no_database_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError):
+        Neo4jStore.open(url)
