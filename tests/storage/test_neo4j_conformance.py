@@ -43,8 +43,10 @@ def _reopen(store: GraphStorePort) -> GraphStorePort:
 
 
 def _kill(store: GraphStorePort) -> GraphStorePort:
-    """Return another store on the database; the first one is left open, as a dead process leaves it."""
-    return _open_at(*_places[store])
+    """Return another store on the database, opened while the first one is, as after the death of its process."""
+    other = _open_at(*_places[store])
+    store.close()
+    return other
 
 
 class TestNeo4jStore(GraphStoreContract):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import secrets
 import threading
 import time
@@ -65,6 +66,8 @@ class Neo4jEngine:
         self._work: Work | None = None
         self._heads: dict[str, tuple[float, Head | None]] = {}
         """The heads of graphs, and when the database was asked for them."""
+        self._settings: tuple[float, dict[str, Any]] = -math.inf, {}
+        """The properties of the memory, and when the database was asked for them."""
         try:
             self.identity = self._opened()
         except BaseException:
@@ -124,8 +127,12 @@ class Neo4jEngine:
             return self._heads[namespace][1]
 
     def _stored_head(self, namespace: str) -> Head | None:
+        now = time.monotonic()
         rows = self.connection.read(schema.GRAPH, namespace=namespace)
-        return Head(**rows[0]) if rows else None
+        if not rows:
+            raise StorageError(f"the memory at {self.connection.address} was deleted; close it")
+        self._settings = now, rows[0].pop("memory")
+        return None if rows[0]["epoch"] is None else Head(**rows[0])
 
     def uncommitted(self, namespace: str) -> list[JournalEntry]:
         """Return the deltas that the transaction under way has appended to a graph."""
@@ -171,6 +178,7 @@ class Neo4jEngine:
                 finally:
                     self._work = None
                     self._heads.clear()
+                    self._settings = -math.inf, {}
 
     @contextmanager
     def transaction(self) -> Iterator[Work]:
@@ -208,10 +216,9 @@ class Neo4jEngine:
         with self.lock:
             if self._work is not None:
                 return self._work.memory
-            rows = self.connection.read(schema.MEMORY)
-        if not rows:
-            raise StorageError(f"the memory at {self.connection.address} was deleted; close it")
-        return dict(rows[0]["memory"])
+            if time.monotonic() - self._settings[0] > _FRESH_SECONDS:
+                self._stored_head("")
+            return self._settings[1]
 
     def _set_memory(self, **values: Any) -> None:  # noqa: ANN401 - values of properties
         with self.transaction() as work:

@@ -49,7 +49,10 @@ HOLD: Final = (
 OWN: Final = "memory: $memory, namespace: $namespace"
 """The properties of every node of a graph, in a pattern."""
 _GRAPH: Final = f"(g:NeurogatedGraph {{{OWN}}})"
-GRAPH: Final = f"MATCH {_GRAPH} RETURN g.epoch AS epoch, g.sequence AS sequence, g.erased AS erased"
+GRAPH: Final = (
+    f"MATCH {_MEMORY} OPTIONAL MATCH {_GRAPH} RETURN properties(m) AS memory, g.epoch AS epoch, g.sequence AS sequence,"
+    " g.erased AS erased"
+)
 GRAPHS: Final = "MATCH (g:NeurogatedGraph {memory: $memory}) RETURN g.namespace AS namespace ORDER BY g.created"
 SET_GRAPH: Final = f"MERGE {_GRAPH} ON CREATE SET g.created = $values.epoch SET g += $values"
 DROP_GRAPH: Final = tuple(
