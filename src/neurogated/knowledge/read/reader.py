@@ -11,7 +11,6 @@ from neurogated.core.text_caches import remembered
 from neurogated.knowledge.read.clauses import ASKED, JOIN, TIME, Clause, clauses_of
 from neurogated.knowledge.read.introduced import Introduction
 from neurogated.knowledge.read.matching import Match, matches
-from neurogated.knowledge.read.opening import open_match
 from neurogated.knowledge.read.phrases import fits, is_description, parts_of, text_of, trimmed
 from neurogated.knowledge.read.questions import as_statement
 from neurogated.knowledge.read.subjects import Subjects, owned
@@ -73,7 +72,7 @@ class _Reading:
         """Yield the claims of a clause: the most specific wordings whose values are apart."""
         taken: set[int] = set()
         done: set[str] = set()
-        found = [*matches(clause, self._own), *filter(None, [open_match(clause, self._own)])]
+        found = matches(clause, self._own)
         for is_vague, match in sorted(((self._is_vague(each), each) for each in found), key=lambda each: each[0]):
             words = self._own.joint.join(token.word for token in clause.tokens[slice(*match.key)])
             attribute = attribute_of(match.wording.attribute, words)
