@@ -119,18 +119,7 @@ def _labels(text: str, tokens: Sequence[Token], language: Language) -> list[str]
                 last += 1
             last = _date_end(tokens, last)
             labels[first : last + 1] = [TIME] * (last + 1 - first)
-    _label_times_of_life(tokens, labels, language)
     return labels
-
-
-def _label_times_of_life(tokens: Sequence[Token], labels: list[str], language: Language) -> None:
-    """Label times that no calendar has: "since my childhood" in languages whose word for "since" is no other word."""
-    for n, token in enumerate(tokens):
-        if token.word in language.words["only_since"] and labels[n] != TIME:
-            last = n + 1
-            while last + 1 < len(tokens) and tokens[last].word in language.words["mine"] | language.words["articles"]:
-                last += 1
-            labels[n : last + 1] = [TIME] * len(labels[n : last + 1])
 
 
 def _date_end(tokens: Sequence[Token], last: int) -> int:
