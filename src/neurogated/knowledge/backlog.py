@@ -22,14 +22,14 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.core.watchdog import stage
 from neurogated.errors import LLMError
-from neurogated.knowledge.origin import Owner, owner_of, voice_of
+from neurogated.knowledge.origin import Owner, voice_of
 
 _log = logging.getLogger(__name__)
 
 _NEVER = float("-inf")
-_FAILURES = 2
 REST_SECONDS = 30.0
 """Writes ask no model for this long after it failed, so that not each of them waits for the deadline."""
+_FAILURES = 2
 """Calls in a row that may fail before `resume` and `consolidate` end, since one text may confuse the model."""
 _READ = 64
 """Waiting memories that are read together, so that a long queue needs no more memory than a short one."""
@@ -197,7 +197,7 @@ class Backlog(Generic[Q, A]):
         """
         owners = defaultdict[Owner, list[Sequence[Q]]](list)
         for questions in filter(None, asked.values()):
-            owners[owner_of(questions[0].nodes[0])].append(questions)
+            owners[questions[0].nodes[0].scope.owner].append(questions)
         for groups in owners.values():
             batch: list[Q] = []
             for questions in groups:

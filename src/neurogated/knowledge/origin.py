@@ -22,14 +22,9 @@ _MOST_WORDS = 2_000
 """Words of a message that a person writes; a longer one is a document in a message."""
 
 
-def owner_of(node: MemoryNode) -> Owner:
-    """Return the owner of a memory. Only memories of one owner can be in conflict."""
-    return node.scope.owner
-
-
 def voice_of(node: MemoryNode) -> Owner:
     """Return the owner of a memory with the speaker and the document: others may say different things."""
-    return (*owner_of(node), node.role, node.speaker, node.title)
+    return (*node.scope.owner, node.role, node.speaker, node.title)
 
 
 def is_compared(node: MemoryNode) -> bool:
@@ -52,7 +47,7 @@ def _is_reading(node: MemoryNode) -> bool:
     if node.found.statement is not None:
         return False
     is_pasted = node.found.part is not None and node.found.part[1] > _MOST_WORDS
-    return is_pasted or (node.found.document_id is not None and owner_of(node) == _NOBODY)
+    return is_pasted or (node.found.document_id is not None and node.scope.owner == _NOBODY)
 
 
 def statements_in(node: MemoryNode) -> list[str]:

@@ -33,7 +33,7 @@ from neurogated.knowledge.judge.claim_nodes import (
 )
 from neurogated.knowledge.judge.mates import is_same, placed
 from neurogated.knowledge.judge.slots import meets, slot_key
-from neurogated.knowledge.origin import Owner, is_message, owner_of, said_in
+from neurogated.knowledge.origin import Owner, is_message, said_in
 from neurogated.knowledge.settlement import Settlement
 
 _Key = tuple[Owner, Slot | str]
@@ -144,7 +144,7 @@ class ClaimLedger:
 
     def enter(self, node: MemoryNode) -> Mate:
         """Take in a claim or a stated fact that the delta writes."""
-        mate, owner = Mate.of(node), owner_of(node)
+        mate, owner = Mate.of(node), node.scope.owner
         slot = slot_key(mate.claim.slot)
         self._mates[node.id] = mate
         self._added[owner, slot][node.id] = None
@@ -204,7 +204,7 @@ class ClaimLedger:
     def _there(self, names: Iterable[str], node: MemoryNode) -> list[Mate]:
         """Return the claims of the owner of a node among some nodes, in their latest versions, without the node."""
         wanted = [name for name in dict.fromkeys(names) if name != node.id and name not in self.gone]
-        return [self._mate(one) for one in self._settlement.nodes(wanted) if owner_of(one) == owner_of(node)]
+        return [self._mate(one) for one in self._settlement.nodes(wanted) if one.scope.owner == node.scope.owner]
 
     def _mate(self, node: MemoryNode) -> Mate:
         known = self._mates.get(node.id)
@@ -214,7 +214,7 @@ class ClaimLedger:
 
     def _with_value(self, node: MemoryNode, tag: str) -> Iterable[str]:
         """Return the latest claims of the owner of a node with the value of a tag."""
-        key = owner_of(node), tag
+        key = node.scope.owner, tag
         if key not in self._stored:
             view = self._owned(node)
             self._stored[key] = [view.ids[row] for row in self._rows_with([tag], view)[-self._most :].tolist()]
@@ -222,7 +222,7 @@ class ClaimLedger:
 
     def _next_to(self, node: MemoryNode, slot: Slot, attribute: str, at: datetime) -> Iterable[str]:
         """Return the latest claims of a slot, of those that hold at a time, of the others, and of the new ones."""
-        key = owner_of(node), slot
+        key = node.scope.owner, slot
         if key not in self._stored:
             self._stored[key] = self._in_slot(self._owned(node), slot, attribute)
         names = self._stored[key]

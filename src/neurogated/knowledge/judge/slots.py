@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.judgements import Relation, RelationKind
@@ -28,11 +27,6 @@ INDEPENDENT = Relation(RelationKind.INDEPENDENT, _LIKELY, "They are about differ
 def slot_key(slot: Slot) -> Slot:
     """Return a slot in a form that is equal for all its names."""
     return Slot(" ".join(split_words(fold(slot.subject))), attribute_named(slot.attribute).key)
-
-
-def order_of(claim: Claim) -> datetime | None:
-    """Return the time by which a claim is before others: when it was said; of a stated fact, when it began to hold."""
-    return claim.said if claim.quote else claim.valid_from or claim.said
 
 
 def meets(one: Claim, other: Claim) -> bool:
@@ -117,7 +111,7 @@ def _is_every(attribute: Attribute, one: Claim, other: Claim) -> bool:
 
 def _conflict(earlier: Claim, later: Claim, reason: str) -> Relation:
     """Return that two claims exclude each other; the words of the later one, or the times, tell whether it changed."""
-    times = order_of(earlier), order_of(later)
+    times = [one.said if one.quote else one.valid_from or one.said for one in (earlier, later)]
     is_later = None not in times and times[0] != times[1]
     is_stated = not (earlier.quote or later.quote)
     begins = (earlier.valid_from, later.valid_from)
