@@ -135,6 +135,8 @@ def test_a_pair_of_nothing_is_refused(opened: Open) -> None:
             memory.save_memory(*wrong)
     with pytest.raises(InputError):
         memory.search_memory("ana", "  ")
+    with pytest.raises(InputError):
+        memory.save_memory("ana", "s", "a", "b", page_id="user")
 
 
 def test_saving_a_named_pair_again_changes_nothing(opened: Open, tmp_path: Path) -> None:

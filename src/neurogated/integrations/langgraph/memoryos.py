@@ -22,6 +22,7 @@ from neurogated.dialogue.analysts import Analyst, ModelAnalyst, OfflineAnalyst
 from neurogated.dialogue.layout import escaped, write_json
 from neurogated.dialogue.long_term import asked_dimensions, own_trait, profile_changes, standing_knowledge
 from neurogated.dialogue.model import (
+    BY_USER,
     KNOWLEDGE,
     PAGE,
     PROFILE,
@@ -155,6 +156,8 @@ class MemoryOS(BaseStore):
             checked_text("what was said", text)
         if not (user_query.strip() or assistant_response.strip()):
             raise InputError("both the user and the assistant said nothing; leave the pair out")
+        if page_id == BY_USER:
+            raise InputError(f"page_id {page_id!r} stands for what the user has set; choose another name")
         said = checked_moment("timestamp", timestamp) or self._clock()
         self._register(user_id)
         order = self._next_order()
