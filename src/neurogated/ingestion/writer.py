@@ -21,18 +21,18 @@ from neurogated.core.conflicts import CONFLICT, orphaned_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.derivation import derivations
 from neurogated.core.filters import NO_MEMORIES, Filter
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.reasons import EXPIRED, RESUMED
-from neurogated.core.rendering import document_tag, render
+from neurogated.core.rendering import document_tag
 from neurogated.core.watchdog import stage
 from neurogated.errors import UnknownIdError
-from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis, causal_pairs
+from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis
+from neurogated.ingestion.batch_analysis import BatchAnalysis
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Part
 from neurogated.ingestion.duplicates import Duplicates
-from neurogated.ingestion.edge_builder import sequence_edges
 from neurogated.ingestion.embedding_ahead import EmbeddingAhead
 from neurogated.ingestion.encoder import Focus
 from neurogated.ingestion.linking import Check, Linker, unchecked
@@ -67,12 +67,13 @@ class Writer:
         self._analysis = analysis
         self._config = config
         self._clock = clock
-        self.focus = Focus()
         self.found_conflicts: deque[str] = deque()
         """Ids of conflicts that no callback was told of yet."""
         self._committer = Committer(store) if committer is None else committer
         chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
-        self._chunker = chunker
+        self.focus = Focus()
+        window = config.indexing.cause_window
+        self._batches = BatchAnalysis(store, analysis, chunker, clock, window=window, focus=self.focus)
         self._planner = Planner(store, chunker, config, clock)
         self.duplicates = Duplicates(store, config)
         self._linker = Linker(store, config, self.duplicates)
@@ -117,7 +118,7 @@ class Writer:
 
     def _begin(self, parts: Sequence[Part], embedding: EmbeddingAhead) -> Batch:
         batch = self._planner.plan(parts)
-        embedding.begin(chain.from_iterable(self._texts(batch, batch.nodes(self._clock())).values()))
+        embedding.begin(chain.from_iterable(self._batches.texts(batch, batch.nodes(self._clock())).values()))
         return batch
 
     def joining(self, join: Check) -> Writer:
@@ -320,7 +321,7 @@ class Writer:
         # The previous batch may have stored some of these nodes.
         batch = self._current(batch, plan)
         for attempt in range(1, _ATTEMPTS + 1):
-            analysed = self._analysed(batch, embedding)
+            analysed = self._batches.analysed(batch, embedding)
             with self.exclusively():
                 self.expire(self._clock())
                 current = self._current(batch, plan)
@@ -329,7 +330,7 @@ class Writer:
                 if not is_same and attempt < _ATTEMPTS:
                     continue
                 if batch.to_write or batch.gone:
-                    analysed = analysed.accessed_as(batch.old) if is_same else self._analysed(batch, embedding)
+                    analysed = analysed.accessed_as(batch.old) if is_same else self._batches.analysed(batch, embedding)
                     self._write(analysed, reason)
                 break
         return {**batch.old, **{node.id: node for node in analysed.nodes}}
@@ -337,66 +338,6 @@ class Writer:
     def _current(self, batch: Batch | None, plan: Callable[[], Batch]) -> Batch:
         """Return the batch, planned again if the store has changed since."""
         return plan() if batch is None or self._store.view().sequence != batch.sequence else batch
-
-    def _texts(self, batch: Batch, nodes: Iterable[MemoryNode]) -> dict[str, list[str]]:
-        """Return the texts to embed by the ids of the nodes that need a new vector: several for a long text."""
-        texts = {}
-        for node in nodes:
-            stored = batch.old.get(node.id)
-            if stored is None:
-                texts[node.id] = [render(node)]
-            elif stored.embedding is None or render(stored) != render(node):
-                chunks = self._chunker.split(node.content, render(replace(node, content="")))
-                texts[node.id] = [render(replace(node, content=chunk)) for chunk in chunks]
-        return texts
-
-    def _pairs(self, batch: Batch, new_ids: Collection[str], there: Collection[str]) -> list[PendingTask]:
-        """Return the pairs to judge for causes: at least one node is new, and both are in `there`."""
-        window = self._config.indexing.cause_window
-        pairs = (causal_pairs(chained, new_ids, window) for chained in batch.chains)
-        # A batch may contain the same document twice, so a pair may repeat.
-        return list(
-            dict.fromkeys(pair for pair in chain.from_iterable(pairs) if all(node in there for node in pair.nodes))
-        )
-
-    def _analysed(self, batch: Batch, embedding: EmbeddingAhead) -> Analysed:
-        """Run the models on the texts of a batch, without a lock, and return the results."""
-        at, old = self._clock(), batch.old
-        nodes = batch.nodes(at)
-        texts = self._texts(batch, nodes)
-        embedding.begin(chain.from_iterable(texts.values()))
-        # Names and causes need no vectors, so they are judged while the texts are embedded.
-        new_ids = {node.id for node in nodes if node.id not in old}
-        retold = {node.id for node in nodes if node.id in old and node.content != old[node.id].content}
-        named = self._analysis.find_entities([node for node in nodes if node.id in new_ids | retold])
-        there = {name: node for name, node in old.items() if name not in batch.gone}
-        there |= {node.id: node for node in (*nodes, *named.nodes)}
-        causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
-        stage("waiting for vectors")
-        vectors = dict(zip(texts, embedding.means(texts.values()), strict=True))
-        ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
-        sequences = {
-            edge.key: edge
-            for chained in batch.chains
-            for edge in sequence_edges(chained, new_ids, at=at)
-            if there.keys() >= {edge.source_id, edge.target_id}
-        }
-        sequences |= {key: MemoryEdge(*key, created_at=at) for key in batch.joined}
-        encoder = self._analysis.encoder
-        new = [node for node in ready if node.id in new_ids]
-        unjudged = {draft.id: draft.message or draft.content for draft in batch.to_write if draft.is_unjudged}
-        return Analysed(
-            new=encoder.encode(new, unjudged, self._store, self.focus),
-            known=[encoder.read(node) if node.id in retold else node for node in ready if node.id in old],
-            moved=vectors.keys() - new_ids,
-            retold=retold,
-            gone=batch.gone,
-            sequences=tuple(sequences.values()),
-            parted=batch.parted,
-            causes=tuple(causes.edges),
-            failed=(*named.failed, *causes.failed),
-            at=at,
-        )
 
     def _write(self, analysed: Analysed, reason: str) -> None:
         """Link the nodes of a batch with the stored nodes, and write them in one delta."""

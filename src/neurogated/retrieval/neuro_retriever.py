@@ -180,9 +180,7 @@ class NeuroRetriever:
         The queries are embedded, searched and fetched together. All recalls read the same view.
         """
         checked_queries(queries)
-        wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
-        if not checked_count("top_n", wanted):
-            raise InputError(f"top_n is {top_n}, but must be at least 1")
+        wanted = self._wanted(top_n)
         then, held = checked_version(as_of), checked_moment("valid_at", valid_at)
         present = to_micros(checked_moment("now", now) or self._clock())
         least, wanted_nodes = checked_score(min_score), recallable(filters)
@@ -222,6 +220,12 @@ class NeuroRetriever:
         views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner)))
         reader = None if isinstance(filters.get("user_id"), AnyUser) else self._question_reader
         return in_present_order(store, views, recalls, wanted, from_micros(present), reader=reader, held=held)
+
+    def _wanted(self, top_n: int | None) -> int:
+        wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
+        if not checked_count("top_n", wanted):
+            raise InputError(f"top_n is {top_n}, but must be at least 1")
+        return wanted
 
     def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
         """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
