@@ -13,7 +13,7 @@ from tests.ingestion.test_writer import Bench, story
 
 
 def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench({"indexing.batch_size": 2})
+    bench = Bench({"indexing.batch_size": 3})
     begun = threading.Event()
     embed, apply = bench.embedder.embed_documents, bench.store.apply
 
@@ -29,9 +29,10 @@ def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch:
     monkeypatch.setattr(bench.embedder, "embed_documents", embed_and_tell)
     monkeypatch.setattr(bench.store, "apply", apply_when_told)
 
-    bench.add(story("We met."), story("We left."), story("Rain fell."), story("It was wet."))
+    texts = ["We met.", "We left.", "We slept.", "Rain fell.", "It was wet.", "Snow fell."]
+    bench.add(*map(story, texts))
 
-    assert bench.embedder.texts == ["We met.", "We left.", "Rain fell.", "It was wet."]
+    assert bench.embedder.texts == texts
 
 
 @pytest.mark.parametrize("failing", ["document", "embedder"])
