@@ -33,6 +33,7 @@ from neurogated.core.filters import NO_MEMORIES, owned
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import Embedder, GraphStorePort
+from neurogated.core.private import make_folder, private
 from neurogated.core.rendering import render
 from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, StorageError
@@ -90,7 +91,7 @@ def _write(file: Path, pieces: Iterable[str]) -> int:
     with _scratch(file) as scratch:
         partial = scratch / file.name
         try:
-            with partial.open("w", encoding="utf-8") as output:
+            with open(partial, "w", encoding="utf-8", opener=private) as output:
                 for piece in pieces:
                     output.write(piece)
                     count += 1
@@ -245,7 +246,7 @@ def re_embed(
 def _scratch(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder beside `folder`; a killed export leaves its partial copy there, with the name shown."""
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(folder.parent)
         scratch = tempfile.TemporaryDirectory(
             prefix=f".{folder.name}.", suffix=".partial", dir=folder.parent, ignore_cleanup_errors=True
         )

@@ -34,6 +34,7 @@ from neurogated.core.durable import sync_folder
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import ACCESSED, MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.private import make_folder, private
 from neurogated.core.view import GraphView
 from neurogated.errors import StorageError
 
@@ -73,7 +74,7 @@ def export_memory(
     refuse_existing(folder)
     partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
     try:
-        partial.mkdir(parents=True)
+        make_folder(partial)
         manifest = _write(partial, stores, embedder, made_by, progress)
         check_files(partial, manifest)
         partial.rename(folder)
@@ -347,7 +348,7 @@ class _Output:
 
     def __init__(self, path: Path) -> None:
         self.size = 0
-        self._file = path.open("w+b")
+        self._file = open(path, "w+b", opener=private)  # noqa: SIM115
         self._digest = hashlib.sha256()
 
     def write(self, data: bytes) -> None:

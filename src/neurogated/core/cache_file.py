@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from neurogated.core.forking import InheritedLock, bind_to_process
+from neurogated.core.private import make_file, make_folder
 from neurogated.core.reading import epoch_of, reading_since
 from neurogated.errors import MemoryClosedError, StorageError
 
@@ -242,7 +243,8 @@ class CacheFile:
             self._connection = None
 
     def _connect(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
+        make_file(self.path)
         connection = sqlite3.connect(self.path, check_same_thread=False)
         try:
             _prepare(connection)

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from neurogated.core.durable import sync_folder
+from neurogated.core.private import make_folder, private
 from neurogated.dialogue.model import Record
 
 _LONGEST = 100
@@ -27,9 +28,9 @@ def escaped(name: str) -> str:
 
 def write_json(path: Path, value: Record) -> None:
     """Write a file in one step: a crash leaves the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     draft = path.with_name(f"{path.name}.new")
-    with draft.open("w", encoding="utf-8") as file:
+    with open(draft, "w", encoding="utf-8", opener=private) as file:
         json.dump(value, file, ensure_ascii=False, indent=1)
         file.flush()
         os.fsync(file.fileno())

@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from neurogated.core.extras import import_extra
+from neurogated.core.private import make_file
 from neurogated.errors import ConfigError, CorruptMemoryError, StorageError
 
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
@@ -115,6 +116,7 @@ class Database:
             engine = create_engine(
                 self._url, poolclass=NullPool, connect_args={"timeout": seconds, "factory": _Session}
             )
+            event.listen(engine, "do_connect", lambda *_: make_file(Path(self._url.database or "")))
             event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
         else:
             given = self._url.query.get("options", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from neurogated.core.extras import needs_extra
+from neurogated.core.private import make_folder, write_text
 from neurogated.errors import ConfigError
 
 with needs_extra("serve"):
@@ -54,9 +54,8 @@ class Keys:
         self.grants[_digest(key)] = replace(grant, key=_digest(key))
         stored = {one.key: {"namespace": one.namespace, "user_id": one.user_id} for one in self.grants.values()}
         new = file.with_name(f"{file.name}.new")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
-            json.dump(stored, opened, indent=2)
+        make_folder(file.parent)
+        write_text(new, json.dumps(stored, indent=2))
         new.replace(file)
         return key
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.private import make_folder, write_text
 from neurogated.errors import StorageError
 from neurogated.storage.files.array_files import PartSnapshot, load_array, save_array
 from neurogated.storage.files.process_lock import ProcessLock
@@ -64,7 +65,7 @@ class IndexSnapshot:
 
     def write(self, folder: Path, previous: Path | None) -> None:
         """Write all files and their note into `folder`; see `PartSnapshot`."""
-        (folder / INDEX_FOLDER).mkdir()
+        make_folder(folder / INDEX_FOLDER)
         self.form.write(folder / INDEX_FOLDER, None if previous is None else previous / INDEX_FOLDER)
         save_array(folder / _NODE_KEYS, self.node_keys)
         save_array(folder / _EDGE_KEYS, self.edge_keys)
@@ -77,7 +78,7 @@ class IndexSnapshot:
             "at": stamp.at,
             "files": _checksums(folder, {} if previous is None else _known_checksums(previous)),
         }
-        (folder / _NOTE).write_text(json.dumps(note), encoding="utf-8")
+        write_text(folder / _NOTE, json.dumps(note))
 
 
 class StateReplacedError(Exception):
@@ -159,7 +160,7 @@ class Checkpoints:
         draft = folder.with_name(folder.name + _PARTIAL)
         _remove(draft)
         try:
-            draft.mkdir(parents=True)
+            make_folder(draft)
             previous = self._trusted.get(stamp.namespace)
             frozen.write(draft, previous if previous is not None and (previous / _NOTE).exists() else None)
             if not is_wanted():

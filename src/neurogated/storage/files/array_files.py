@@ -10,6 +10,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.private import make_file, private
+
 _WORTH_MAPPING = 1 << 20
 
 
@@ -31,7 +33,7 @@ class PartSnapshot(Protocol):
 def save_array(path: Path, values: NDArray[Any]) -> None:
     """Write an array to a `.npy` file; raises OSError."""
     values = np.ascontiguousarray(values)
-    with path.open("wb") as file:
+    with open(path, "wb", opener=private) as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
         # `np.save` and `tofile` silently lose the last bytes on a full disk.
         file.write(values.data)
@@ -85,6 +87,7 @@ def link_arrays(source: Path, folder: Path, name: str) -> bool:
     for file in files:
         if not linked(file, folder / file.name):
             # If linking failed because the file is missing, the copy raises the error.
+            make_file(folder / file.name)
             shutil.copyfile(file, folder / file.name)
     return bool(files)
 

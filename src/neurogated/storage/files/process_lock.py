@@ -16,6 +16,7 @@ from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.forking import bind_to_process
+from neurogated.core.private import make_folder, private
 from neurogated.errors import MemoryLockedError, StorageError
 
 if sys.platform == "win32":
@@ -23,7 +24,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-_MODE = 0o644
 # Windows reports a held lock as EACCES or EDEADLOCK.
 _HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})
 # Seconds between two tries to take a lock that another process holds: short at first, because most writes are short.
@@ -133,11 +133,11 @@ class _LockFile:
         if self._descriptor is None:
             folder = self._path.parent
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                make_folder(folder)
             except OSError as error:
                 raise StorageError(f"cannot create the folder {folder} ({error}); choose another save_dir") from error
             try:
-                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _MODE)
+                self._descriptor = private(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
             except OSError as error:
                 raise StorageError(
                     f"cannot write in {folder} ({error}); choose another save_dir, or open it with read_only"

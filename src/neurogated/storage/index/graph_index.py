@@ -15,6 +15,7 @@ from neurogated.core.conflicts import CONFLICT, valid_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode
 from neurogated.core.outcomes import Outcome, outcome_of, times_of
+from neurogated.core.private import make_folder
 from neurogated.core.rendering import Described, keyword_text, tags
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView, Rows
@@ -56,7 +57,7 @@ class _GraphSnapshot:
 
     def write(self, folder: Path, previous: Path | None) -> None:
         for name, part in self.parts.items():
-            (folder / name).mkdir()
+            make_folder(folder / name)
             part.write(folder / name, None if previous is None else previous / name)
 
 

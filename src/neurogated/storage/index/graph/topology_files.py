@@ -12,6 +12,7 @@ import numpy as np
 from neurogated.core.columns import NODE_COLUMNS, Adjacency, Layer
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.node_kind import register_kind
+from neurogated.core.private import write_text
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.storage.files.array_files import load_array, save_array
@@ -42,14 +43,14 @@ class TopologySnapshot:
             save_array(folder / f"{name}.npy", getattr(view, name))
         base = layer_of(0, view.edge_count, (view.edge_source, view.edge_target), view.weight, view.node_count)
         _save_layer(folder, base)
-        (folder / _IDS).write_text(json.dumps(list(view.ids[: view.node_count])), encoding="utf-8")
+        write_text(folder / _IDS, json.dumps(list(view.ids[: view.node_count])))
         described = {
             "sequence": view.sequence,
             "edge_types": [kind.value for kind in view.edge_types],
             "kinds": list(view.kinds),
             "scopes": [dataclasses.astuple(scope) for scope in view.scopes],
         }
-        (folder / _GRAPH).write_text(json.dumps(described), encoding="utf-8")
+        write_text(folder / _GRAPH, json.dumps(described))
 
 
 def _save_layer(folder: Path, layer: Layer) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.private import write_text
 from neurogated.storage.files.array_files import link_arrays, load_arrays, save_arrays
 from neurogated.storage.index.text.segment import Segment
 
@@ -46,13 +47,13 @@ class TableSnapshot:
             if previous is None or not link_arrays(previous, folder, part.name):
                 part.save(folder)
         save_arrays(folder, _COUNTERS, self)
-        (folder / _WORDS).write_text(json.dumps(self.words), encoding="utf-8")
+        write_text(folder / _WORDS, json.dumps(self.words))
         state = {
             "format": _FORMAT,
             "segments": [{"name": s.name, "serial": s.serial, "mean": s.mean} for s in self.segments],
             "numbers": {"texts": self.texts, "total": self.total, "last_serial": self.last_serial},
         }
-        (folder / _STATE).write_text(json.dumps(state), encoding="utf-8")
+        write_text(folder / _STATE, json.dumps(state))
 
     @classmethod
     def read(cls, folder: Path) -> Self:

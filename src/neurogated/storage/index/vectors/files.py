@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from neurogated.core.private import write_text
 from neurogated.storage.files.array_files import linked, save_array
 from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from neurogated.storage.index.vectors.matrix import KeptBlock, VectorMatrix
@@ -34,7 +35,7 @@ class VectorSnapshot(NamedTuple):
             OSError: a file cannot be written.
         """
         about = None if self.state is None else _write(self.state, folder, previous)
-        (folder / _ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
+        write_text(folder / _ABOUT, json.dumps(about, indent=1))
 
 
 def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str, object]:

@@ -10,6 +10,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.private import private
 from neurogated.core.view import Rows
 from neurogated.storage.files.array_files import load_bytes
 
@@ -192,10 +193,11 @@ class VectorMatrix(NamedTuple):
 
     def write(self, path: Path, begin: int, end: int) -> None:
         """Write the vectors of consecutive slots to a new file; raises OSError."""
-        with path.open("xb") as file:
+        with open(path, "xb", opener=private) as file:
             for column in ("inverse_norms", "rows"):
-                for _, content in self.parts(begin, end):
-                    file.write(getattr(content, column).data)  # `tofile` does not report a full disk
+                file.writelines(
+                    getattr(content, column).data for _, content in self.parts(begin, end)
+                )  # `tofile` does not report a full disk
 
     @classmethod
     def mapped(cls, folder: Path, dimension: int, kept: list[KeptBlock]) -> VectorMatrix:

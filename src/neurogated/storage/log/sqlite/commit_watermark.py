@@ -12,6 +12,8 @@ import os
 import zlib
 from pathlib import Path
 
+from neurogated.core.private import private
+
 _log = logging.getLogger(__name__)
 
 # Longer than any note; no more of a damaged file is read.
@@ -20,7 +22,6 @@ _DIGITS = 20
 _PARTS = 4
 # Both have the same length, so that a new line covers the old one.
 _OPEN, _CLOSED = b"open", b"shut"
-_MODE = 0o644
 
 
 class CommitWatermark:
@@ -66,7 +67,7 @@ class CommitWatermark:
         line = b" ".join(_parts(identity, sequence, _CLOSED if closed else _OPEN)) + b"\n"
         try:
             if self._descriptor is None:
-                self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, _MODE)
+                self._descriptor = private(self._path, os.O_WRONLY | os.O_CREAT)
             os.pwrite(self._descriptor, line, 0)
         except OSError as error:
             # The write itself is safe in the memory file; only a later loss might go unnoticed.

@@ -16,6 +16,7 @@ import apsw.sqlite_extra
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from neurogated.core.private import make_file
 from neurogated.errors import CorruptMemoryError, StorageError
 
 RESERVED_BYTES = 8
@@ -42,6 +43,9 @@ def _checksums() -> apsw.Connection:
 def connect(path: Path, *, read_only: bool = False, create: bool = False) -> apsw.Connection:
     """Return a connection to `path`; reading a page that differs from its checksum raises."""
     _checksums()
+    if create:
+        # SQLite gives the files beside it the same mode.
+        make_file(path)
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
     connection = apsw.Connection(str(path), flags | (apsw.SQLITE_OPEN_CREATE if create else 0), vfs=_VFS)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)

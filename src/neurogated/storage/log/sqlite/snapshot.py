@@ -10,6 +10,7 @@ from pathlib import Path
 
 import apsw
 
+from neurogated.core.private import make_file
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
 from neurogated.storage.files.process_lock import opened_alone
@@ -104,6 +105,7 @@ def _copy(snapshot: Path, draft: Path) -> None:
             _write_copy(source, draft)
         return
     for suffix in ("", *beside):
+        make_file(_beside(draft, suffix))
         shutil.copyfile(_beside(snapshot, suffix), _beside(draft, suffix))
     with contextlib.closing(connect(draft)) as copy:
         _refuse_loss(draft, copy, snapshot)
