@@ -33,7 +33,9 @@ def test_new_files_and_folders_are_private_and_existing_ones_keep_their_mode(tmp
     shared = tmp_path / "shared"
     shared.mkdir(0o755)
     for folder in (shared, tmp_path / "new" / "deeper"):
-        config = MemoryConfig(save_dir=str(folder), embedding_name="hash", runtime=RuntimeSettings(checkpoint_changes=1))
+        config = MemoryConfig(
+            save_dir=str(folder), embedding_name="hash", runtime=RuntimeSettings(checkpoint_changes=1)
+        )
         with NeuroGraphMemory(config) as memory:
             memory.add([f"Ana has {count} parrots." for count in range(20)], user_id="ana")
             memory.facts.add("Ana", "city", "Lyon", user_id="ana")

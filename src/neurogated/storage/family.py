@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary, ref
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.text_caches import forget_texts
+from neurogated.errors import MemoryClosedError
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.block import Block, Blocks
-from neurogated.storage.log.log import Engine, SupportsErasure
+from neurogated.storage.log.log import Engine, SupportsErasure, SupportsWaiting
 
 
 class Member(Protocol):
@@ -101,6 +103,8 @@ class Family(Generic[Graph]):
         self.blocks = Blocks()
         self.open_graphs: Callable[[], OpenGraphs | None] = lambda: None
         """Returns the graphs whose indexes are in memory; None after the last store is gone."""
+        if isinstance(engine, SupportsWaiting):
+            engine.while_waiting(partial(_follow, ref(self)))
 
     def keep_open(self) -> OpenGraphs:
         """Return the shared `OpenGraphs`; every store holds it and so keeps the graphs open."""
@@ -112,6 +116,14 @@ class Family(Generic[Graph]):
     def all(self) -> list[Graph]:
         """Return the open graphs."""
         return list(self.graphs.values())
+
+    def catch_up(self) -> None:
+        """Take the writes of other processes into all indexes; the lock is held, but not within a transaction."""
+        for graph in self.all():
+            # It may have been dropped, which its next caller is told.
+            with suppress(MemoryClosedError):
+                if not (graph.is_unloaded or graph.closed or self.changing.locked()):
+                    graph.catch_up()
 
     def renew(self) -> None:
         """Reload every index that is stale; an unloaded index is reloaded on its next use."""
@@ -187,3 +199,8 @@ class Family(Generic[Graph]):
         for graph in self.all():
             graph.closed = True
         self.engine.close()
+
+
+def _follow(family: ref[Family[Any]]) -> None:
+    if (found := family()) is not None:
+        found.catch_up()

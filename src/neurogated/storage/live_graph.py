@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -32,8 +33,8 @@ from neurogated.utils.background import while_alive
 
 _Answer = TypeVar("_Answer")
 
-# A thread that waits for the lock checks this many times, at this interval, whether the lock's holder writes.
-_LOOKS, _LOOK_SECONDS = 40, 0.005
+# Seconds for which a reader waits for the writes of other processes, and between two looks at them.
+_PATIENCE, _LOOK_SECONDS = 2.0, 0.005
 
 
 class LiveGraph:
@@ -63,6 +64,8 @@ class LiveGraph:
         self.index = GraphIndex(family.config)
         # The state that other threads read while one holds the lock; while it is None, they wait for the lock.
         self._committed: GraphState | None = None
+        # Until when it has all writes of other processes.
+        self._followed = 0.0
         # Held for the moments in which views and validity are inconsistent.
         self._committing = threading.Lock()
         with self.lock:
@@ -99,6 +102,9 @@ class LiveGraph:
             self.require_open()
             if isinstance(self.log, SupportsClaiming):
                 self.log.claim()
+            if self._followed < self.follower.unchanged_since():
+                # Readers of the other graphs do not wait for this writer either.
+                self.family.catch_up()
             self.catch_up()
             yield
 
@@ -200,7 +206,9 @@ class LiveGraph:
 
     def catch_up(self) -> None:
         """Apply the writes of other processes; the lock is held."""
+        begin = time.monotonic()
         if not self.follower.is_behind(self.index):
+            self._followed = begin
             return
         # Other threads wait, because indexes and views are inconsistent until the deltas are applied.
         with self._committing:
@@ -213,6 +221,8 @@ class LiveGraph:
             self._require_unclosed()
         else:
             self.publish()
+        if not self.family.changing.locked():
+            self._followed = begin
 
     def _note_open(self) -> None:
         """Record that the graph is in use."""
@@ -348,12 +358,13 @@ class LiveGraph:
 
     def _acquire(self, *, latest: bool) -> bool:
         """Take the lock for a reader; return False if the reader must use the last published state."""
-        # The reader needs the writes of other processes, so it waits briefly for a holder that does not write.
-        for _ in range(_LOOKS if latest else 0):
-            if not self.follower.is_worth_waiting():
-                break
+        begin = time.monotonic()
+        # Other processes have acknowledged writes until now. A holder that waits for its turn to write follows them.
+        while latest and self._followed < min(begin, self.follower.unchanged_since()):
             if self.lock.acquire(timeout=_LOOK_SECONDS):
                 return True
+            if time.monotonic() - begin > _PATIENCE:
+                break
         return self.lock.acquire(blocking=self._committed is None)
 
     def _now(self) -> GraphState:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import threading
@@ -18,15 +17,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from neurogated.context.model import CONTEXT_TOKENS
-from neurogated.core.abilities import SupportsExclusion
 from neurogated.core.conflicts import Conflict
 from neurogated.core.model import MemoryNode
-from neurogated.errors import InputError, MemoryLockedError, NeurogatedError, UnknownIdError
+from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.memory import NeuroGraphMemory
 
 _log = logging.getLogger(__name__)
-_PATIENCE = 2.0
-"""Seconds that a call waits for writes; then it does without the latest memories of other processes."""
 LONGEST_QUESTION = 10_000
 """Characters of a question or a task."""
 _ALL = Field(default=10, ge=1, le=100, description="at most this many")
@@ -118,7 +114,6 @@ class Tools:
         limit: Annotated[int, _ALL] = 10,
     ) -> Recalled:
         """Find memories by meaning, names, times, causes and what is connected with them; best first, with ids."""
-        self._catch_up()
         if not self._loaded.is_set():
             return self._by_keywords(query, limit)
         recall = self._memory.recall(query, top_n=limit, **self.owner._asdict())
@@ -165,7 +160,6 @@ class Tools:
         token_budget: Annotated[int, Field(ge=1, le=100_000)] = CONTEXT_TOKENS,
     ) -> Prepared:
         """Prepare a larger task: memories as text within a budget of tokens, and open conflicts with their ids."""
-        self._catch_up()
         context = self._memory.get_context(task, token_budget, **self.owner._asdict())
         return {
             "text": context.text,
@@ -178,7 +172,6 @@ class Tools:
         expression: Annotated[str, Field(description='such as (trace "id" 2) or (query (where (= kind "event")))')],
     ) -> Value:
         """Run one expression, for what no other tool does."""
-        self._catch_up()
         value: Value = self._memory.execute(expression, **self.owner._asdict(), read_only=self.read_only)
         return value
 
@@ -187,18 +180,10 @@ class Tools:
 
         Raises UnknownIdError if the id is not in the scope.
         """
-        self._catch_up()
         found = self._memory.find(only_ids=[node_id], **self.owner._asdict())
         if not found or (own and found[0].scope.user_id != self.owner.user_id):
             raise UnknownIdError(f"there is no memory {node_id!r}")
         return found[0]
-
-    def _catch_up(self) -> None:
-        """Take in the writes of other processes, also while a thread of this process waits for its turn to write."""
-        store = self._memory.store
-        if isinstance(store, SupportsExclusion) and not self._memory.config.read_only:
-            with contextlib.suppress(MemoryLockedError), store.exclusively(_PATIENCE):
-                pass
 
     def _by_keywords(self, query: str, limit: int) -> Recalled:
         view = self._memory.view(**self.owner._asdict())

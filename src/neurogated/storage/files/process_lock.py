@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
@@ -158,11 +158,12 @@ class ProcessLock:
         self._queue = _LockFile(path.with_name(path.name + "-queue"))
         self._what = what
 
-    def acquire(self, patience: float) -> None:
+    def acquire(self, patience: float, meanwhile: Callable[[], None] | None = None) -> None:
         """Take the lock; idempotent while it is held.
 
         Args:
             patience: how many seconds to wait for another holder.
+            meanwhile: called again and again during the wait.
 
         Raises:
             MemoryLockedError: another process holds the lock; the message names it.
@@ -178,6 +179,8 @@ class ProcessLock:
                             f"{file.holder()} {self._what}, and has not finished within {patience:g} seconds; try "
                             "again later, or end the process, which loses no acknowledged write"
                         )
+                    if meanwhile is not None:
+                        meanwhile()
                     time.sleep(pause)
                     pause = min(2 * pause, _LONGEST_PAUSE)
                 file.sign()

@@ -65,9 +65,9 @@ class Follower(ABC):
         """Prevent other processes from erasing records within the block."""
         return nullcontext()
 
-    def is_worth_waiting(self) -> bool:
-        """Return whether a reader should briefly wait for the lock, because another process may have written."""
-        return False
+    def unchanged_since(self) -> float:
+        """Return the time, by `time.monotonic`, since which no other process has written to the log."""
+        return 0.0
 
     def note(self, plan: Plan, index: GraphIndex) -> None:  # noqa: B027 - only followers with checkpoints need it
         """Record that a plan changed the index."""

@@ -126,6 +126,14 @@ class SupportsRewriting(Protocol):
 
 
 @runtime_checkable
+class SupportsWaiting(Protocol):
+    """Ability of an engine: to let a thread that waits for its turn to write follow the writes of other processes."""
+
+    def while_waiting(self, call: Callable[[], None]) -> None:
+        """Call `call` again and again during such a wait; the thread holds the lock of the engine."""
+
+
+@runtime_checkable
 class SupportsErasure(Protocol):
     """Ability of an engine: to compact its logs itself."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -77,6 +78,10 @@ class SqliteFile:
         self._writing = threading.Lock()
         self._blocks = Blocks()
         self._state_in_turn: tuple[int, int, int] | None = None
+        self.turn_began: float | None = None
+        """When this process took its turn to write, by `time.monotonic`; None while it has none."""
+        self.while_waiting: Callable[[], None] | None = None
+        """Called again and again while a thread that holds `lock` waits for its turn to write."""
         self._reader_lock = threading.Lock()
         self._reader: apsw.Connection | None = None
         self._closed = True
@@ -136,11 +141,6 @@ class SqliteFile:
         """The connection; use it under `lock` and within `translated` or `transaction`."""
         return self._connection
 
-    @property
-    def is_writing(self) -> bool:
-        """Whether a thread of this process holds or awaits the write lock of this file."""
-        return self._writing.locked()
-
     @contextlib.contextmanager
     def writing(self, patience: float | None = None) -> Iterator[None]:
         """Run the block while no other thread or process writes; blocks may nest.
@@ -159,9 +159,11 @@ class SqliteFile:
             with self._writing:
                 try:
                     self._state_in_turn = None
-                    self._turn.acquire(self._patience if patience is None else patience)
+                    self._turn.acquire(self._patience if patience is None else patience, self.while_waiting)
+                    self.turn_began = time.monotonic()
                     yield
                 finally:
+                    self.turn_began = None
                     self._turn.release()
 
     @contextlib.contextmanager
@@ -244,7 +246,7 @@ class SqliteFile:
             StorageError: the file is gone.
         """
         with self.lock, self.translated():
-            if self._state_in_turn is not None and self._writing.locked():
+            if self._state_in_turn is not None and self.turn_began is not None:
                 return self._state_in_turn
             if self.read_only and self._files.memory() != self._opened:
                 _log.info("%s was replaced and is reopened", self.path)
@@ -255,12 +257,13 @@ class SqliteFile:
             if not self.read_only and not self._writing.locked():
                 # An interrupt may have prevented its release.
                 self._turn.release()
-            self._seal()
+            if self.turn_began is not None or not self._writing.locked():
+                self._seal()
             ((version,),) = fetch(self._connection, "PRAGMA data_version")
             self._hold_guard(self._connection, self._guard)
             state = *self._opened, int(version)
             # No other process writes before the turn ends, so the value stays valid.
-            self._state_in_turn = state if self._writing.locked() else None
+            self._state_in_turn = state if self.turn_began is not None else None
             return state
 
     def _seal(self) -> None:

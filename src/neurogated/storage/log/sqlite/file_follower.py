@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -163,9 +164,9 @@ class FileFollower(Follower):
         """Read one state of the file within the block."""
         return self._file.reading(latest=True)
 
-    def is_worth_waiting(self) -> bool:
-        """Return whether no thread of this process is writing to the file."""
-        return not self._file.is_writing
+    def unchanged_since(self) -> float:
+        """Return when this process took its turn to write, or else the present."""
+        return self._file.turn_began or time.monotonic()
 
     # Checkpoints
 

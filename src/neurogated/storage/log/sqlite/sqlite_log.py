@@ -78,6 +78,9 @@ class SqliteEngine:
     def writing(self, patience: float | None = None) -> AbstractContextManager[object]:
         return self.file.writing(patience)
 
+    def while_waiting(self, call: Callable[[], None]) -> None:
+        self.file.while_waiting = call
+
     def transaction(self) -> AbstractContextManager[object]:
         return self.file.transaction()
 

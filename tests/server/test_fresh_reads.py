@@ -1,0 +1,44 @@
+"""A request sees what another process stored before it, also while a write of the server waits for that process."""
+
+import threading
+from pathlib import Path
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from tests.served import Servers, client
+from tests.server.test_mcp import ACCEPTED, INITIALIZE
+
+ROUNDS = 20
+
+
+def test_a_read_sees_the_writes_of_another_process_while_a_write_waits(tmp_path: Path) -> None:
+    with (
+        NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as other,
+        Servers(tmp_path) as servers,
+        client(servers.start()) as rest,
+    ):
+        session = rest.post("/mcp", json=INITIALIZE, headers=ACCEPTED).headers["mcp-session-id"]
+        ids = ACCEPTED | {"Mcp-Session-Id": session}
+        rest.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=ids)
+
+        def write() -> None:
+            with client(str(rest.base_url)) as one:
+                assert one.post("/v1/memories", json={"content": "A parrot is green."}).status_code == 201
+
+        # The first recall builds the index of words, which needs the lock of the graph.
+        rest.post("/v1/recall", json={"query": "Where was Ana?"})
+        writer = threading.Thread(target=write)
+        with other.session.exclusively():
+            writer.start()
+            for number in range(ROUNDS):
+                text = f"Ana saw parrot {number} in Lyon."
+                (stored,) = other.add(text)
+                assert rest.get(f"/v1/memories/{stored}").json()["content"] == text
+                assert [one["id"] for one in rest.get("/v1/memories?limit=1000").json()["memories"]][-1] == stored
+                answer = rest.post("/v1/recall", json={"query": text})
+                assert stored in {one["node"]["id"] for one in answer.json()["memories"]}
+                call = {"name": "recall", "arguments": {"query": text}}
+                asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call}
+                assert stored in rest.post("/mcp", json=asked, headers=ids).text
+            assert writer.is_alive()
+        writer.join()
+        assert len(other.find()) == ROUNDS + 1
