@@ -79,8 +79,7 @@ class LiveGraph:
 
     @property
     def lock(self) -> threading.RLock:
-        """Serialises the threads that write."""
-        # One lock for all graphs of an engine: a change may span graphs, and with several locks threads could deadlock.
+        """Serialises the threads that write: one for all graphs of an engine, since a change may span graphs."""
         return self.family.engine.lock
 
     @property
@@ -380,8 +379,11 @@ class LiveGraph:
 
     def isolate(self) -> None:
         """Preserve for other threads the state that a transaction is about to change; the lock is held."""
-        committed = self._committed
-        if committed is not None and committed.form is self.index and self.family.changing.locked():
+        if (
+            (committed := self._committed) is not None
+            and committed.form is self.index
+            and self.family.changing.locked()
+        ):
             self._committed = committed.isolated()
 
     def _require_unclosed(self) -> None:
@@ -398,6 +400,5 @@ class LiveGraph:
 
     def require_bound(self, state: GraphState) -> None:
         """Raise EmbedderMismatchError if the vectors no longer come from the embedder of this process."""
-        bound = self.family.bound
-        if state.embedder and bound and state.embedder[0] not in bound:
+        if state.embedder and (bound := self.family.bound) and state.embedder[0] not in bound:
             raise mismatch(*state.embedder, bound[0], None)
