@@ -117,6 +117,11 @@ class Family(Generic[Graph]):
         """Return the open graphs."""
         return list(self.graphs.values())
 
+    def note_closed(self, graph: Graph) -> None:
+        """Record that the index of a graph is no longer in memory."""
+        if (graphs := self.open_graphs()) is not None:
+            graphs.discard(graph)
+
     def catch_up(self) -> None:
         """Take the writes of other processes into all indexes; the lock is held, but not within a transaction."""
         for graph in self.all():

@@ -161,7 +161,7 @@ class LiveGraph:
         self._stale, self._block = True, self.family.blocks.innermost
         index = self.follower.load()
         if index is None:
-            self._note_closed()
+            self.family.note_closed(self)
             if self.family.graphs.get(self.name) is self:
                 del self.family.graphs[self.name]
             self.closed = True
@@ -228,10 +228,6 @@ class LiveGraph:
         if (graphs := self.family.open_graphs()) is not None:
             graphs.use(self, sys.maxsize if self.family.changing.locked() else self._most_open)
 
-    def _note_closed(self) -> None:
-        if (graphs := self.family.open_graphs()) is not None:
-            graphs.discard(self)
-
     @property
     def is_unloaded(self) -> bool:
         """Whether the index was unloaded, so that the next use reloads it; see `unload`."""
@@ -249,14 +245,14 @@ class LiveGraph:
         self.index.close()
         with self._committing:
             self.index, self._stale, self._committed = GraphIndex(self.family.config), True, None
-        self._note_closed()
+        self.family.note_closed(self)
         return True
 
     def drop(self) -> None:
         """Release the graph before it is erased; the lock is held."""
         self.invalidate()
         self.index.close()
-        self._note_closed()
+        self.family.note_closed(self)
 
     # Reading
 
@@ -314,7 +310,6 @@ class LiveGraph:
     def search_state(self) -> GraphState:
         """Return the state that a search may read; the caller holds `searching`."""
         with self.reading(latest=self.follower.borrows) as state:
-            # Every search calls this method, even if its view is older than the state.
             self.require_bound(state)
             return state
 
