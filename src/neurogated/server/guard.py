@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from neurogated.core.extras import needs_extra
 from neurogated.server.errors import error_response
-from neurogated.server.keys import Grant, Keys, known_grant
+from neurogated.server.keys import NO_KEY, Grant, Keys
 from neurogated.server.limits import Limits
 from neurogated.server.metrics import Metrics
 
@@ -80,7 +80,7 @@ class Guard:
                 if refused:
                     await error_response(request_id, *refused)(scope, receive, answer)
                 else:
-                    await self._app(scope, self._bounded(receive, grant), answer)
+                    await self._app(scope, self._bounded(receive), answer)
         finally:
             self._metrics.observe(scope, status, time.perf_counter() - begin)
 
@@ -99,23 +99,27 @@ class Guard:
             return 403, "a page of another origin may not use this server"
         if headers.get("sec-fetch-site") in {"cross-site", "same-site"} and scope["method"] not in {"GET", "HEAD"}:
             return 403, "a page of another site may not change this memory"
-        length = headers.get("content-length", "0")
-        if length.isdecimal() and int(length) > self._limits.body:
-            return 413, self._too_long()
+        if refused := self._refused_body(headers, grant):
+            return refused
         if grant is not None and not self._limits.admits(grant):
             return 429, f"more than {self._limits.rate:g} requests a second; try again later"
         return None
 
+    def _refused_body(self, headers: Headers, grant: Grant | None) -> tuple[int, str] | None:
+        length = headers.get("content-length", "0")
+        if grant is None and (length != "0" or "transfer-encoding" in headers):
+            return NO_KEY
+        return (413, self._too_long()) if length.isdecimal() and int(length) > self._limits.body else None
+
     def _too_long(self) -> str:
         return f"the body has more than {self._limits.body:,} bytes"
 
-    def _bounded(self, receive: Receive, grant: Grant | None) -> Receive:
-        """Return `receive` that refuses a body which has no key, or is too long or too slow."""
+    def _bounded(self, receive: Receive) -> Receive:
+        """Return `receive` that refuses a body which is too long or too slow."""
         total, is_whole, deadline = 0, False, asyncio.get_running_loop().time() + self._limits.patience
 
         async def bounded() -> Message:
             nonlocal total, is_whole
-            known_grant(grant)
             try:
                 # After the body, `receive` waits until the client goes away.
                 async with asyncio.timeout_at(None if is_whole else deadline):

@@ -65,10 +65,13 @@ class Keys:
         return self.grants.get(_digest(key.strip())) if scheme.lower() == "bearer" else None
 
 
+NO_KEY = 401, "give a key of this server in the header 'Authorization: Bearer KEY'"
+
+
 def known_grant(grant: Grant | None) -> Grant:
     """Return a grant; answers 401 if there is none."""
     if grant is None:
-        raise HTTPException(401, "give a key of this server in the header 'Authorization: Bearer KEY'")
+        raise HTTPException(*NO_KEY)
     return grant
 
 
