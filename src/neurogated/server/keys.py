@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from neurogated.core.durable import replace_file
 from neurogated.core.extras import needs_extra
-from neurogated.core.private import make_folder, write_text
 from neurogated.errors import ConfigError
 
 with needs_extra("serve"):
@@ -53,10 +53,7 @@ class Keys:
         key = f"ng-{secrets.token_urlsafe(32)}"
         self.grants[_digest(key)] = replace(grant, key=_digest(key))
         stored = {one.key: {"namespace": one.namespace, "user_id": one.user_id} for one in self.grants.values()}
-        new = file.with_name(f"{file.name}.new")
-        make_folder(file.parent)
-        write_text(new, json.dumps(stored, indent=2))
-        new.replace(file)
+        replace_file(file, json.dumps(stored, indent=2))
         return key
 
     def grant_of(self, authorization: str) -> Grant | None:

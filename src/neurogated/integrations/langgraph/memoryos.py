@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 import threading
 from collections.abc import Collection, Iterable, Mapping
@@ -17,9 +18,10 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result
 
 from neurogated import compose
 from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
+from neurogated.core.durable import replace_file
 from neurogated.core.ports import Embedder
 from neurogated.dialogue.analysts import Analyst, ModelAnalyst, OfflineAnalyst
-from neurogated.dialogue.layout import escaped, write_json
+from neurogated.dialogue.layout import escaped
 from neurogated.dialogue.long_term import asked_dimensions, own_trait, profile_changes, standing_knowledge
 from neurogated.dialogue.model import (
     BY_USER,
@@ -291,7 +293,8 @@ class MemoryOS(BaseStore):
         for item in self.store.search(_USERS, limit=2**31 - 1):
             user_id = item.value["user_id"]
             for tier, value in self._tiers(user_id).items():
-                write_json(Path(folder) / tier / f"{escaped(user_id)}.json", {"user_id": user_id, **value})
+                written = json.dumps({"user_id": user_id, **value}, ensure_ascii=False, indent=1)
+                replace_file(Path(folder) / tier / f"{escaped(user_id)}.json", written)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Execute operations on the store below. What was derived from deleted pages is deleted, too."""

@@ -7,6 +7,7 @@ import json
 import logging
 from pathlib import Path
 
+from neurogated.core.durable import replace_file
 from neurogated.errors import NeurogatedError
 from neurogated.integrations.mcp.prepared import Saved
 from neurogated.integrations.mcp.tools import Owner
@@ -62,5 +63,4 @@ class Overview:
             return
         # A server works as well in a folder in which it cannot write this file.
         with contextlib.suppress(OSError):
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(json.dumps({"nodes": self._count(), "text": self._shown}), encoding="utf-8")
+            replace_file(file, json.dumps({"nodes": self._count(), "text": self._shown}))
