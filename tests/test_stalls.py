@@ -63,7 +63,7 @@ def hanging(embedder: _Hanging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Neu
     ("method", "argument", "words"),
     [
         ("add_document", "It rains.", ["indexing", "embedding 1 texts"]),
-        ("add_documents", ["It rains.", "It snows."], ["indexing", "embedding 2 texts [embedding"]),
+        ("add_documents", ["It rains.", "It snows.", "It hails."], ["indexing", "embedding 3 texts [embedding"]),
         ("recall", "Does it rain?", ["recalling", "embedding the question"]),
         ("retrieve_batch", ["Does it rain?", "Does it snow?"], ["recalling", "embedding the question"]),
     ],
