@@ -269,7 +269,8 @@ def _weight_of_keywords(store: GraphStorePort, view: GraphView, config: MemoryCo
     mean = store.mean_vector(view, rows)
     # Each vector is like itself, which says nothing about the others.
     likeness = (rows.size * float(mean @ mean) - 1.0) / max(rows.size - 1, 1)
-    return weight * (1.0 + min(1.0, max(0.0, (likeness - _DISTINCT) / (_ALIKE - _DISTINCT))))
+    # Rounded, since the order of the rows changes the last digits of the mean, which would decide ties.
+    return round(weight * (1.0 + min(1.0, max(0.0, (likeness - _DISTINCT) / (_ALIKE - _DISTINCT)))), 3)
 
 
 def _distinct(rows: Rows) -> Rows:
