@@ -37,7 +37,7 @@ from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.queries import MAX_QUERY_CHARS, Asked, checked_queries, checked_score, plain_query
+from neurogated.retrieval.queries import Asked, checked_queries, checked_score, plain_query
 from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
 from neurogated.retrieval.similarity import QuestionSimilarity
@@ -192,7 +192,8 @@ class NeuroRetriever:
         left_out = frozenset(checked_names("except_ids", except_ids))
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         existing, counted = partial(store.existing_tags, view=view), self._embedder.count_tokens
-        queries = [corrected(plain_query(query), existing, counted) for query in given]
+        plain = list(map(plain_query, given))
+        queries = [corrected(query, existing, counted) for query in plain]
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
@@ -205,7 +206,7 @@ class NeuroRetriever:
             shared.skip()
             stage("searching")
             nearest = store.nearest_rows(list(vectors), depth, view)
-            asked = list(map(Asked, given, queries, vectors, kernels, nearest, repeat(present), first))
+            asked = list(map(Asked, given, plain, queries, vectors, kernels, nearest, repeat(present), first))
             shared.lap("search")
             stage("spreading activation")
             found = [self._find(store, *each, wanted) for each in zip(asked, admissions, strict=True)]
@@ -267,7 +268,7 @@ class NeuroRetriever:
 
     def _find(self, store: GraphStorePort, asked: Asked, admission: Admission, wanted: int) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
-        _, query, vector, kernel, nearest, present, first = asked
+        _, _, query, vector, kernel, nearest, present, first = asked
         view, own = admission.view, Stopwatch()
         likeness = QuestionSimilarity(
             store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
@@ -304,10 +305,6 @@ class NeuroRetriever:
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
-        begun = plain_query(asked.given)
-        note = (f"the query has {len(asked.given)} characters; its beginning and end were searched for",) * (
-            len(asked.given) > MAX_QUERY_CHARS
-        ) + (f"words of the query that no memory has were corrected: {asked.query}",) * (asked.query != begun)
         return Recall(
             asked.given,
             memories,
@@ -316,7 +313,7 @@ class NeuroRetriever:
             self._config.ACTIVATION,
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
-            notes=((asked.kernel.note,) if asked.kernel.note else ()) + note + found.notes,
+            notes=(*asked.notes(), *found.notes),
             relays=relays_of(found, memories),
             activated=found.ranking.activated,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +23,10 @@ class Asked(NamedTuple):
     """A question with its vector, its kernel and its nearest neighbours."""
 
     given: str
+    plain: str
+    """The part of `given` that counts, without courtesies."""
     query: str
-    """The part of `given` that counts, without courtesies, with typing errors corrected."""
+    """`plain` with typing errors corrected."""
     vector: NDArray[np.float32]
     kernel: Kernel
     nearest: Scored
@@ -32,6 +34,15 @@ class Asked(NamedTuple):
     present: int
     """The present, in microseconds since 1970 UTC."""
     first: FirstPhase
+
+    def notes(self) -> Iterator[str]:
+        """Yield the remarks of `Recall.notes` on how the question was read."""
+        if self.kernel.note:
+            yield self.kernel.note
+        if len(self.given) > MAX_QUERY_CHARS:
+            yield f"the query has {len(self.given)} characters; its beginning and end were searched for"
+        if self.query != self.plain:
+            yield f"words of the query that no memory has were corrected: {self.query}"
 
 
 def checked_queries(queries: Sequence[str]) -> None:

@@ -39,7 +39,7 @@ def checked_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(checked_name(f"one of {what}", name) for name in names)
 
 
-_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s@]*@|(?<=[?&]password=)[^&\s]+")
+_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s]*@|(?<=[?&]password=)[^&\s]+")
 
 
 def without_passwords(text: str) -> str:
