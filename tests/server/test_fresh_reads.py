@@ -3,18 +3,29 @@
 import threading
 from pathlib import Path
 
+import pytest
+
 from neurogated import MemoryConfig, NeuroGraphMemory
+from tests.postgres_server import Postgres
 from tests.served import Servers, client
 from tests.server.test_mcp import ACCEPTED, INITIALIZE
 
 ROUNDS = 20
 
 
-def test_a_read_sees_the_writes_of_another_process_while_a_write_waits(tmp_path: Path) -> None:
+@pytest.fixture(params=["sqlite", "postgres"])
+def storage(request: pytest.FixtureRequest) -> str:
+    if request.param == "sqlite":
+        return "sqlite"
+    postgres: Postgres = request.getfixturevalue("postgres")
+    return postgres.database()
+
+
+def test_a_read_sees_the_writes_of_another_process_while_a_write_waits(tmp_path: Path, storage: str) -> None:
     with (
-        NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as other,
+        NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), storage=storage, embedding_name="hash")) as other,
         Servers(tmp_path) as servers,
-        client(servers.start()) as rest,
+        client(servers.start("--storage", storage)) as rest,
     ):
         session = rest.post("/mcp", json=INITIALIZE, headers=ACCEPTED).headers["mcp-session-id"]
         ids = ACCEPTED | {"Mcp-Session-Id": session}

@@ -1,5 +1,6 @@
 """What a memory in PostgreSQL does beyond the conformance kit, on a real server."""
 
+import math
 import os
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from neurogated.errors import (
     MissingExtraError,
     StorageError,
 )
+from neurogated.storage import live_graph
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing.histories import node
 from tests.postgres_server import Postgres
@@ -87,6 +89,32 @@ def test_writers_of_one_graph_wait_and_those_of_others_do_not(store: PostgresSto
     with PostgresStore.open(url) as other:
         assert names(other) == ["a", "d"]
         assert names(other.in_namespace("tenant")) == ["b"]
+
+
+def test_a_read_sees_the_writes_of_others_while_a_write_of_its_process_waits(store: PostgresStore, url: str) -> None:
+    with PostgresStore.open(url) as other, ThreadPoolExecutor() as pool:
+        tenant = store.in_namespace("tenant")
+        with other.exclusively():
+            waiting = pool.submit(put, store, "mine")
+            for name in "abcdef":
+                put(other, name), put(other.in_namespace("tenant"), name)
+                assert names(store)[-1] == names(tenant)[-1] == name
+            assert not waiting.done()
+        waiting.result()
+        assert names(store)[-1] == "mine"
+
+
+def test_a_read_does_not_wait_for_a_write_to_another_graph(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_graph, "_PATIENCE", math.inf)
+    tenant = store.in_namespace("tenant")
+    put(tenant, "a")
+    with ThreadPoolExecutor() as pool, store.transaction():
+        put(store, "b"), put(tenant, "c")
+        assert pool.submit(names, tenant).result(60) == ["a"]
+        assert pool.submit(names, store).result(60) == []
+    assert names(tenant) == ["a", "c"]
 
 
 def test_transactions_that_wait_for_each_other_do_not_wait_for_ever(store: PostgresStore, url: str) -> None:

@@ -101,7 +101,7 @@ class LiveGraph:
             self.require_open()
             if isinstance(self.log, SupportsClaiming):
                 self.log.claim()
-            if self._followed < self.follower.unchanged_since():
+            elif self._followed < self.follower.unchanged_since():
                 # Readers of the other graphs do not wait for this writer either.
                 self.family.catch_up()
             self.catch_up()
@@ -353,13 +353,21 @@ class LiveGraph:
     def _acquire(self, *, latest: bool) -> bool:
         """Take the lock for a reader; return False if the reader must use the last published state."""
         begin = time.monotonic()
+        if self.lock.acquire(blocking=False):
+            return True
         # Other processes have acknowledged writes until now. A holder that waits for its turn to write follows them.
-        while latest and self._followed < min(begin, self.follower.unchanged_since()):
+        while latest and not self._has_writes_until(begin):
             if self.lock.acquire(timeout=_LOOK_SECONDS):
                 return True
             if time.monotonic() - begin > _PATIENCE:
                 break
         return self.lock.acquire(blocking=self._committed is None)
+
+    def _has_writes_until(self, moment: float) -> bool:
+        """Return whether the published state has the writes that other processes acknowledged before a moment."""
+        if self._followed >= min(moment, self.follower.unchanged_since()):
+            return True
+        return (published := self._committed) is not None and self.follower.is_end(published.view.sequence)
 
     def _now(self) -> GraphState:
         """Return the present state; the lock is held."""

@@ -69,6 +69,10 @@ class Follower(ABC):
         """Return the time, by `time.monotonic`, since which no other process has written to the log."""
         return 0.0
 
+    def is_end(self, sequence: int) -> bool:  # noqa: ARG002 - for followers that may ask without the lock
+        """Return whether the log ends with this delta; the caller may lack the lock."""
+        return False
+
     def note(self, plan: Plan, index: GraphIndex) -> None:  # noqa: B027 - only followers with checkpoints need it
         """Record that a plan changed the index."""
 

@@ -7,6 +7,7 @@ removed. Their uses outlive them. Replaying two deltas takes a fraction of the t
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -144,6 +145,14 @@ class PostgresFollower(ReplayFollower):
             return super().follow(index)
         except RewrittenError:
             return False
+
+    def unchanged_since(self) -> float:
+        """Return the present: only the database knows."""
+        return time.monotonic()
+
+    def is_end(self, sequence: int) -> bool:
+        """Return whether the log ends with this delta, apart from uncommitted deltas of another thread."""
+        return self._log.position() == (self._epoch, sequence)
 
     def note(self, plan: Plan, index: GraphIndex) -> None:
         """Write a checkpoint after many deltas."""

@@ -66,6 +66,7 @@ class PostgresEngine:
         self._patience = patience
         self._writer: Writer | None = None
         self._writing_thread: int | None = None
+        self._meanwhile: Callable[[], None] | None = None
         bind_to_process(self, self.lock)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child cannot use the connections either way
@@ -110,13 +111,16 @@ class PostgresEngine:
                 writer.claim(namespace)
                 writer.execute("DELETE FROM namespaces WHERE namespace = %s", (namespace,))
 
+    def while_waiting(self, call: Callable[[], None]) -> None:
+        self._meanwhile = call
+
     @contextlib.contextmanager
     def writing(self, patience: float | None = None) -> Iterator[Writer]:
         with self.lock:
             if self._writer is not None:
                 yield self._writer
                 return
-            writer = Writer(self.server, self._patience if patience is None else patience)
+            writer = Writer(self.server, self._patience if patience is None else patience, self._meanwhile)
             try:
                 self._writer, self._writing_thread = writer, threading.get_ident()
                 yield writer

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import LiteralString, NamedTuple
 
 from psycopg.pq import TransactionStatus
 
-from neurogated.errors import StorageError
+from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.log.log import Position
 from neurogated.storage.log.postgres.server import Connection, ConnectionLostError, Row, Server
 
 _MILLISECONDS = 1000
+_WAIT_SECONDS = 0.05
 _LOCK = "SELECT set_config('lock_timeout', %s, false), pg_advisory_lock(%s)"
 _UNLOCK = "SELECT pg_advisory_unlock_all()"
 _FIND = "SELECT 1 FROM deltas WHERE namespace = %s AND sequence = %s AND token = %s"
@@ -34,10 +36,11 @@ class Writer:
     may still commit, it has its locks. So after a lost connection, a new session that has them sees what was committed.
     """
 
-    def __init__(self, server: Server, patience: float) -> None:
-        """Take the server, and how many seconds to wait for a lock."""
+    def __init__(self, server: Server, patience: float, meanwhile: Callable[[], None] | None) -> None:
+        """Take the server, how many seconds to wait for a lock, and what to call again and again during the wait."""
         self._server = server
         self._patience = patience
+        self._meanwhile = meanwhile
         self._lent = contextlib.ExitStack()
         self._connection: Connection | None = None
         self._claimed: set[int] = set()
@@ -54,8 +57,21 @@ class Writer:
             MemoryLockedError: another process has it for too long.
             StorageError: the server cannot be reached.
         """
-        if namespace not in self._claimed:
-            self._lock(namespace)
+        if namespace in self._claimed:
+            return
+        end = time.monotonic() + self._patience
+        # With another lock, this thread may be part of a deadlock, which the server detects in a longer wait.
+        while self._meanwhile is not None and not (self._claimed or self._depth):
+            patience = min(_WAIT_SECONDS, end - time.monotonic())
+            try:
+                self._lock(namespace, patience)
+            except MemoryLockedError:
+                if patience < _WAIT_SECONDS:
+                    raise
+                self._meanwhile()
+            else:
+                return
+        self._lock(namespace, self._patience)
 
     def execute(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
         """Execute a statement and return its rows; see `Server.execute`."""
@@ -129,15 +145,15 @@ class Writer:
         try:
             self._reconnect()
             for namespace in sorted(claimed):
-                self._lock(namespace)
+                self._lock(namespace, self._patience)
             return bool(self.execute(_FIND, made))
         except StorageError as error:
             raise ConnectionLostError(f"{error}; whether the last change was stored is unknown") from cause
 
-    def _lock(self, namespace: int) -> None:
+    def _lock(self, namespace: int, patience: float) -> None:
         name = f"{self._server.address.schema} {namespace}".encode()
         key = int.from_bytes(hashlib.sha256(name).digest()[:8], signed=True)
-        self.execute(_LOCK, (f"{int(self._patience * _MILLISECONDS)}ms", key))
+        self.execute(_LOCK, (f"{max(1, int(patience * _MILLISECONDS))}ms", key))
         self._claimed.add(namespace)
 
     def _connected(self) -> Connection:
