@@ -91,3 +91,25 @@ def test_a_call_for_nobody_does_not_run() -> None:
         return done
 
     assert asyncio.run(run()) == ["wanted"] * 3
+
+
+def test_one_slow_call_runs_at_a_time_beside_short_ones() -> None:
+    async def run() -> None:
+        queue, running, most = CallQueue(), 0, 0
+
+        async def slow() -> None:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0.05)
+            running -= 1
+
+        for _ in range(20):
+            await queue.run("ana", "short", lasting(0, [], ""))
+        await queue.run("ana", "slow", slow)
+        done = list[str]()
+        shorts = [queue.run("ana", "short", lasting(0, done, "short")) for _ in range(20)]
+        await asyncio.gather(*(queue.run("ana", "slow", slow) for _ in range(3)), *shorts)
+        assert most == 1
+
+    asyncio.run(run())
