@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from neurogated.core.abilities import SupportsNeighbourhoods
 from neurogated.core.conflicts import conflicts_in
 from neurogated.core.derivation import claims_of
 from neurogated.core.node_kind import FACT
@@ -44,7 +45,9 @@ def update_canvas(session: Session, notice: Notice) -> None:
         # The neighbours that the recall activated are relevant too.
         scores = {**recall.activated, **{memory.id: memory.score for memory in recall}}
         relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
-        _enter(session, notice.owner, relevance, session.store.view())
+        store = session.store
+        part = store.part(relevance) if isinstance(store, SupportsNeighbourhoods) else None
+        _enter(session, notice.owner, relevance, (part or store).view())
 
 
 def _enter(session: Session, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:

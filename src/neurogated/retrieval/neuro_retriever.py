@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsNeighbourhoods
 from neurogated.core.claims import QuestionReader
 from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
@@ -187,18 +188,18 @@ class NeuroRetriever:
         if not queries:
             return []
         given, sizes = each_question(queries) if self._apart else (queries, [1] * len(queries))
-        store = self._store if then is None else self._store.as_of(then)
+        plain = list(map(plain_query, given))
+        depth = max(wanted, self._config.retrieval.candidates)
+        store = self._part(plain, wanted_nodes, wanted) if then is None else self._store.as_of(then)
         canvas = self._canvas(filters, present) if as_of is None else {}
         left_out = frozenset(checked_names("except_ids", except_ids))
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         existing, counted = partial(store.existing_tags, view=view), self._embedder.count_tokens
-        plain = list(map(plain_query, given))
         queries = [corrected(query, existing, counted) for query in plain]
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
         admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
-        depth = max(wanted, self._config.retrieval.candidates)
         shared = Stopwatch()
         search = partial(first_phase, store, view, self._similarity_config, queries, depth=depth, canvas=canvas)
         vectors, kernels, first = self._read(queries, search, shared)
@@ -221,6 +222,13 @@ class NeuroRetriever:
         views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner)))
         reader = None if isinstance(filters.get("user_id"), AnyUser) else self._question_reader
         return in_present_order(store, views, recalls, wanted, from_micros(present), reader=reader, held=held)
+
+    def _part(self, queries: Sequence[str], filters: Filter, wanted: int) -> GraphStorePort:
+        """Return a store with the part of the graph that the questions need, or else the whole graph."""
+        if not isinstance(self._store, SupportsNeighbourhoods):
+            return self._store
+        vectors = list(self._embedder.embed_queries(list(queries)))
+        return self._store.neighbourhood(queries, vectors, filters, wanted) or self._store
 
     def _wanted(self, top_n: int | None) -> int:
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n

@@ -69,7 +69,8 @@ class LiveGraph:
         # Held for the moments in which views and validity are inconsistent.
         self._committing = threading.Lock()
         with self.lock:
-            self._load()
+            if not self.follower.loads_on_use:
+                self._load()
             # From now on, other threads may use this graph.
             family.graphs[name] = self
 
@@ -137,9 +138,9 @@ class LiveGraph:
         """Record the embedder, or check that it is the recorded one; see `GraphStorePort`."""
         engine = self.family.engine
         with self.lock:
-            self.require_open()
+            self._require_unclosed()
             # One embedder serves all namespaces, no matter which of them recorded it.
-            known = self.latest().embedder or engine.embedder
+            known = engine.embedder or self.latest().embedder
             if known is None and dimension is not None:
                 with self.exclusively():
                     # Another process may have recorded an embedder since the first read.
@@ -401,7 +402,11 @@ class LiveGraph:
         self._require_unclosed()
         self._note_open()
 
+    def is_bound_to(self, embedder: tuple[str, int] | None) -> bool:
+        """Return whether vectors of an embedder are those of this process."""
+        return embedder is None or not (bound := self.family.bound) or embedder[0] in bound
+
     def require_bound(self, state: GraphState) -> None:
         """Raise EmbedderMismatchError if the vectors no longer come from the embedder of this process."""
-        if state.embedder and (bound := self.family.bound) and state.embedder[0] not in bound:
-            raise mismatch(*state.embedder, bound[0], None)
+        if state.embedder and not self.is_bound_to(state.embedder):
+            raise mismatch(*state.embedder, self.family.bound[0], None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Self, cast
 
@@ -11,23 +11,28 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import (
     EmbeddedVersion,
     SupportsCheck,
+    SupportsNeighbourhoods,
     SupportsReembedding,
     SupportsStatistics,
     VersionKey,
 )
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta
+from neurogated.core.filters import Filter
 from neurogated.core.model import Vector
+from neurogated.core.scope import AnyUser, ScopeFilter
 from neurogated.errors import InputError
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.postgres.postgres_log import PostgresEngine, PostgresLog
 from neurogated.storage.log.postgres.reembed import embedded_versions, replace_vectors
 from neurogated.storage.log.postgres.schema import exists, prepare
-from neurogated.storage.log.postgres.server import Address, Server
+from neurogated.storage.log.postgres.search import EACH, Question, neighbourhood, part
+from neurogated.storage.log.postgres.search_tables import NOBODY, key_of, owner_of
+from neurogated.storage.log.postgres.server import Address, Execute, Server
 from neurogated.storage.verify import disagreements
 
 
-class PostgresStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsStatistics):
+class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsReembedding, SupportsStatistics):
     """A `GraphStore` whose engine is one schema of a PostgreSQL database.
 
     When `apply` returns, the server has committed the change. Any number of processes may have the memory open; those
@@ -63,16 +68,19 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsStat
         Raises:
             ConfigError: the URL is none of PostgreSQL.
             FormatVersionError: a newer version of this library made the tables.
-            StorageError: the server cannot be reached or refuses.
+            StorageError: the server cannot be reached or refuses, such as to create pgvector for `search=database`.
         """
         server = Server(Address(url), read_only=read_only)
         try:
             prepare(server, from_scratch=from_scratch)
             engine = PostgresEngine(server, (config or MemoryConfig()).runtime.write_lock_seconds)
-            return cls(engine=engine, namespace=namespace, config=config, clock=clock)
+            store = cls(engine=engine, namespace=namespace, config=config, clock=clock)
+            if server.address.searches and not read_only:
+                store.make_searchable()
         except BaseException:
             server.close()
             raise
+        return store
 
     @staticmethod
     def exists(url: str) -> bool:
@@ -104,6 +112,46 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsStat
         with type(self).open(url, self.graph.name, config=config, read_only=True) as copy, copy.transaction():
             yield copy
 
+    def make_searchable(self) -> None:
+        """Write the graph to the tables by which the database is searched, unless they hold it."""
+        if not self._log.is_searched():
+            with self.exclusively():
+                self._log.make_searchable(self.graph.latest())
+
+    def neighbourhood(
+        self, texts: Sequence[str], vectors: Sequence[Vector], filters: Filter, count: int
+    ) -> GraphStore | None:
+        """Return the memories of a user that the database finds; see `SupportsNeighbourhoods`.
+
+        The tables know no filters besides the user, so these need the whole graph.
+        """
+        scope = filters.scope
+        if scope is None or filters != Filter(scope=ScopeFilter(scope.user_id), except_kinds=filters.except_kinds):
+            return None
+        owners = None if isinstance(scope.user_id, AnyUser) else [NOBODY, owner_of(scope.user_id)]
+        question = Question(self._log.namespace, owners, max(count, EACH))
+        return self._found(lambda execute: neighbourhood(execute, question, texts, vectors))
+
+    def part(self, node_ids: Collection[str]) -> GraphStore | None:
+        """Return some memories from the database; see `SupportsNeighbourhoods`."""
+        keys = list(map(key_of, node_ids))
+        return self._found(lambda execute: part(execute, self._log.namespace, keys))
+
+    def _found(self, search: Callable[[Execute], GraphDelta]) -> GraphStore | None:
+        """Return a store of what a search finds; None if the URL, a transaction or the tables do not allow it."""
+        engine = self.engine
+        if not engine.server.address.searches or engine.writer is not None:
+            return None
+        if not self._log.is_searched() or not self.graph.is_bound_to(engine.embedder):
+            return None
+        found = GraphStore(namespace=self.graph.name, config=self.graph.family.config, clock=self._clock)
+        found.apply(engine.server.read(search))
+        return found
+
+    @property
+    def _log(self) -> PostgresLog:
+        return cast("PostgresLog", self.graph.log)
+
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
         """Yield every version, past or present, of a node with a vector, in all namespaces."""
         return chain.from_iterable(map(embedded_versions, self._logs()))
@@ -120,6 +168,9 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsStat
         with self.transaction():
             if sum(replace_vectors(log, given, dimension) for log in self._logs()) != len(given):
                 raise InputError("a vector was given for no version; give those of embedded_versions alone")
+            for log in self._logs():
+                if log.is_searched():
+                    log.forget_search()
             self.engine.record_embedder(embedder, dimension)
             self.graph.family.invalidate()
             self.graph.family.renew()
@@ -149,4 +200,6 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsStat
         erased = super().compact(history=history)
         for table in ("VACUUM FULL deltas", "VACUUM FULL checkpoints"):
             self.engine.change(table)
+        for table in ("memories", "terms", "links", "vectors") if self._log.is_searched() else ():
+            self.engine.change(f"VACUUM FULL {table}")
         return erased

@@ -120,6 +120,7 @@ class PostgresFollower(ReplayFollower):
         super().__init__(engine, log.name, log, config)
         self._database, self._current, self._numbered = engine, current, log
         self.searching = self._searches = Uses()
+        self.loads_on_use = engine.server.address.searches
         self._checkpointer = Checkpointer(
             _Checkpoints(engine.server),
             graph_lock=engine.lock,

@@ -11,6 +11,7 @@ import secrets
 from psycopg import sql
 
 from neurogated.errors import FormatVersionError, StorageError
+from neurogated.storage.log.postgres.search_tables import TABLES
 from neurogated.storage.log.postgres.server import Connection, Server
 
 MIGRATIONS = (
@@ -45,12 +46,26 @@ MIGRATIONS = (
     ALTER TABLE checkpoints ALTER COLUMN graph SET STORAGE EXTERNAL;
     ALTER TABLE deltas ALTER COLUMN body SET STORAGE EXTERNAL;
     """,
+    "ALTER TABLE heads ADD COLUMN searched boolean NOT NULL DEFAULT false;",
 )
 """The statements of each migration. `at` is in microseconds, `body` is a delta in the form of `codec`, `entry` is its
-line in the history, and `token` tells whether a write reached the server. Bodies are compressed already."""
+line in the history, and `token` tells whether a write reached the server. Bodies are compressed already. A graph is
+`searched` if the tables of `search_tables` hold it."""
 
 _LOCK = 0x6E6575726F676174  # "neurogat": excludes other processes that migrate
-_TABLES = ("checkpoints", "deltas", "heads", "namespaces", "copies", "settings", "migrations")
+_TABLES = (
+    "memories",
+    "vectors",
+    "terms",
+    "links",
+    "checkpoints",
+    "deltas",
+    "heads",
+    "namespaces",
+    "copies",
+    "settings",
+    "migrations",
+)
 
 
 def prepare(server: Server, *, from_scratch: bool) -> None:
@@ -68,7 +83,8 @@ def prepare(server: Server, *, from_scratch: bool) -> None:
             )
         if server.read_only and not made:
             raise StorageError(f"there is no memory at {server.address}; open it without read_only to create one")
-        if server.read_only or (made == len(MIGRATIONS) and not from_scratch):
+        searches = server.address.searches
+        if server.read_only or (made == len(MIGRATIONS) and not (from_scratch or searches)):
             return
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -78,6 +94,8 @@ def prepare(server: Server, *, from_scratch: bool) -> None:
             for table in _TABLES if from_scratch else ():
                 connection.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(sql.Identifier(table)))
             _migrate(connection)
+            if searches:
+                connection.execute(TABLES)
 
 
 def exists(server: Server) -> bool:

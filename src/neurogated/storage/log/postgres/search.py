@@ -1,0 +1,164 @@
+"""Search in the database: the memories nearest to a question, and the part of the graph around them.
+
+A vector index over many graphs or users finds almost nothing in a small one, because it stops before it meets their
+rows. So below `EXACT_BELOW` memories all vectors of the owner are read, and larger graphs have an index of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from psycopg import sql
+
+from neurogated.core.clock import from_micros
+from neurogated.core.codec import decode
+from neurogated.core.delta import GraphDelta
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector
+from neurogated.storage.log.postgres.search_tables import EXACT_BELOW, terms_of, vector_text
+from neurogated.storage.log.postgres.server import Execute, Row
+
+COMMON = 1000
+"""A keyword that more memories have is not looked up, and no more edges of a memory are walked in one direction."""
+_HOPS = 2
+EACH, _FIRST, _MOST = 30, 5, 60
+"""How many memories each search finds, of how many the neighbours are loaded, and how many neighbours these are.
+
+Python loads four memories in a millisecond."""
+
+_COUNT = """
+    SELECT count(*) FROM (
+        SELECT FROM vectors WHERE namespace = %s AND (%s::bigint[] IS NULL OR owner = ANY(%s)) LIMIT %s
+    ) AS counted
+"""
+# A sum is no expression of an index, so all vectors are compared.
+_NEAREST = """
+    SELECT node FROM vectors WHERE namespace = %s AND (%s::bigint[] IS NULL OR owner = ANY(%s))
+    ORDER BY (vector OPERATOR(public.<=>) %s::text::public.halfvec) + 0 LIMIT %s
+"""
+_APPROXIMATE = """
+    SELECT node FROM vectors WHERE namespace = {namespace}
+    AND (%s::bigint[] IS NULL OR owner = ANY(%s))
+    ORDER BY vector::public.halfvec({dimension}) OPERATOR(public.<=>) %s::text::public.halfvec({dimension}) LIMIT %s
+"""
+_SEARCH_FURTHER = """
+    SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)
+"""
+_BY_WORDS = """
+    WITH found AS (
+        SELECT node, count(*) OVER (PARTITION BY term) AS held FROM unnest(%s::bigint[]) AS asked (term),
+        LATERAL (
+            SELECT node FROM terms t
+            WHERE t.namespace = %s AND t.term = asked.term AND (%s::bigint[] IS NULL OR owner = ANY(%s)) LIMIT %s
+        ) AS counted
+    )
+    SELECT node FROM found WHERE held < %s GROUP BY node ORDER BY sum(1.0 / (held + 1.0)) DESC, node LIMIT %s
+"""
+_AROUND = """
+    WITH RECURSIVE reached (node, hop, weight) AS (
+        SELECT node, 0, 1.0::double precision FROM unnest(%s::uuid[]) AS first (node)
+        UNION ALL
+        SELECT CASE WHEN l.source = r.node THEN l.target ELSE l.source END, r.hop + 1, r.weight * l.weight
+        FROM reached r JOIN LATERAL (
+            (SELECT source, target, weight FROM links WHERE namespace = %s AND source = r.node LIMIT %s)
+            UNION ALL (SELECT source, target, weight FROM links WHERE namespace = %s AND target = r.node LIMIT %s)
+        ) l ON r.hop < %s
+    )
+    SELECT node FROM reached GROUP BY node ORDER BY min(hop), max(weight) DESC, node LIMIT %s
+"""
+_MEMORIES = "SELECT body, state FROM memories WHERE namespace = %s AND node = ANY(%s) ORDER BY node"
+_LINKS = """
+    SELECT body, weight, last_activated FROM links
+    WHERE namespace = %s AND source = ANY(%s) AND target = ANY(%s) ORDER BY source, target, type
+"""
+_TIMES = {"energy_at", "last_accessed", "charged_at"}
+
+
+class Question(NamedTuple):
+    """What to search for in one graph."""
+
+    namespace: int
+    owners: Sequence[int] | None
+    """The owners of the memories; None for all."""
+    most: int
+    """How many memories each search finds."""
+
+
+def nearest(execute: Execute, question: Question, vector: Vector) -> list[UUID]:
+    """Return the memories with the most similar vectors, best first."""
+    namespace, owners, most = question
+    ((size,),) = execute(_COUNT, (namespace, owners, owners, EXACT_BELOW + 1))
+    asked = vector_text(vector)
+    if size <= EXACT_BELOW:
+        return [node for (node,) in execute(_NEAREST, (namespace, owners, owners, asked, most))]
+    execute(_SEARCH_FURTHER, (str(max(100, 2 * most)),))
+    statement = sql.SQL(_APPROXIMATE).format(namespace=sql.Literal(namespace), dimension=sql.Literal(len(vector)))
+    return [node for (node,) in execute(statement.as_string(), (owners, owners, asked, most))]
+
+
+def by_words(execute: Execute, question: Question, text: str) -> list[UUID]:
+    """Return the memories that share the rarest keywords with a text, best first."""
+    namespace, owners, most = question
+    values = terms_of(text), namespace, owners, owners, COMMON, COMMON, most
+    return [node for (node,) in execute(_BY_WORDS, values)]
+
+
+def neighbourhood(execute: Execute, question: Question, texts: Sequence[str], vectors: Sequence[Vector]) -> GraphDelta:
+    """Return the memories that some questions find, their neighbours, and the edges between all of them."""
+    namespace = question.namespace
+    found = [nearest(execute, question, vector) for vector in vectors]
+    found += [by_words(execute, question, text) for text in texts]
+    first = list({node for some in found for node in some[:_FIRST]})
+    around = execute(_AROUND, (first, namespace, COMMON, namespace, COMMON, _HOPS, len(first) + _MOST))
+    nodes = list({node for some in found for node in some} | {node for (node,) in around})
+    return part(execute, namespace, nodes)
+
+
+def part(execute: Execute, namespace: int, nodes: Sequence[UUID]) -> GraphDelta:
+    """Return some memories and the edges between them."""
+    return GraphDelta(
+        nodes=tuple(_nodes(execute(_MEMORIES, (namespace, nodes)))),
+        edges=tuple(_edges(execute(_LINKS, (namespace, nodes, nodes)))),
+    )
+
+
+def _nodes(rows: Iterable[Row]) -> Iterable[MemoryNode]:
+    for body, state in rows:
+        (node,) = decode(body).nodes
+        yield node.changed(**{name: from_micros(one) if name in _TIMES else one for name, one in state.items()})
+
+
+def _edges(rows: Iterable[Row]) -> Iterable[MemoryEdge]:
+    for body, weight, activated in rows:
+        (edge,) = decode(body).edges
+        yield MemoryEdge(
+            *edge.key, weight, edge.created_at, from_micros(activated), edge.valid_from, edge.valid_to, edge.relation
+        )
+
+
+def separate(execute: Execute, namespace: int) -> None:
+    """Give the vectors of a graph a table and an index of their own if they are many, within a transaction."""
+    part = f"vectors_of_{namespace}"
+    if execute("SELECT to_regclass(%s) IS NULL", (part,)) != [(True,)]:
+        return
+    ((size,),) = execute(_COUNT, (namespace, None, None, EXACT_BELOW + 1))
+    if size <= EXACT_BELOW:
+        return
+    ((dimension,),) = execute(
+        "SELECT public.vector_dims(vector) FROM vectors WHERE namespace = %s LIMIT 1", (namespace,)
+    )
+    names: dict[str, Any] = {
+        "part": sql.Identifier(part),
+        "namespace": sql.Literal(namespace),
+        "dimension": sql.Literal(dimension),
+    }
+    for statement in (
+        "CREATE TEMPORARY TABLE moved ON COMMIT DROP AS SELECT * FROM vectors WHERE namespace = {namespace}",
+        "DELETE FROM vectors WHERE namespace = {namespace}",
+        "CREATE TABLE {part} PARTITION OF vectors FOR VALUES IN ({namespace})",
+        "INSERT INTO {part} SELECT * FROM moved",
+        "SET LOCAL maintenance_work_mem = '512MB'",
+        "CREATE INDEX ON {part} USING hnsw ((vector::public.halfvec({dimension})) public.halfvec_cosine_ops)",
+    ):
+        execute(sql.SQL(statement).format(**names).as_string(), ())

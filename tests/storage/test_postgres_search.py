@@ -1,0 +1,178 @@
+"""Search in PostgreSQL: its tables agree with the log, and a recall over a part of the graph is one over all."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
+from neurogated.core.delta import GraphDelta
+from neurogated.core.filters import Filter
+from neurogated.core.model import MemoryNode
+from neurogated.core.scope import Scope, ScopeFilter
+from neurogated.errors import ConfigError
+from neurogated.storage.log.postgres import postgres_log, search
+from neurogated.storage.postgres_store import PostgresStore
+from neurogated.testing.clock import ManualClock
+from neurogated.testing.histories import history_of, node
+from tests.postgres_server import Postgres
+
+TOWNS = ("Lyon", "Graz", "Oslo", "Bern", "Riga", "Lima")
+SIZE, DIMENSION = 60, 8
+
+
+@pytest.fixture
+def url(postgres: Postgres) -> str:
+    return postgres.database()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[PostgresStore]:
+    with PostgresStore.open(searching(url)) as opened:
+        yield opened
+
+
+def searching(url: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}search=database"
+
+
+def assert_tables_agree(store: PostgresStore) -> None:
+    nodes = {one.id: one for one in store.all_nodes()}
+    stored = store.part(nodes)
+    assert stored is not None
+    assert {one.id: one for one in stored.all_nodes()} == nodes
+    assert {one.key: one for one in stored.all_edges()} == {one.key: one for one in store.all_edges()}
+    counts = store.engine.fetch("SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM links)")
+    assert counts == [(len(nodes), sum(1 for _ in store.all_edges()))]
+    left = store.engine.fetch("SELECT count(*) FROM terms WHERE node NOT IN (SELECT node FROM memories)")
+    assert left == [(0,)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_tables_agree_with_the_log(store: PostgresStore, seed: int) -> None:
+    for delta, _ in history_of(Random(seed), ManualClock(), 60):
+        store.apply(delta)
+    assert_tables_agree(store)
+
+
+def test_a_writer_that_does_not_search_keeps_the_tables_too(url: str) -> None:
+    history = [delta for delta, _ in history_of(Random(7), ManualClock(), 40)]
+    with PostgresStore.open(url) as writer:
+        for delta in history[:20]:
+            writer.apply(delta)
+        with PostgresStore.open(searching(url)) as store:
+            for delta in history[20:]:
+                writer.apply(delta)
+            assert_tables_agree(store)
+            with pytest.raises(KeyError), writer.transaction():  # noqa: PT012 - the whole block is under test
+                writer.apply(GraphDelta(nodes=(node("rolled back"),)))
+                raise KeyError
+            assert_tables_agree(store)
+
+
+@pytest.fixture
+def filled(url: str, tmp_path: Path) -> Iterator[tuple[NeuroGraphMemory, NeuroGraphMemory]]:
+    """Return two memories that only read one graph: by the database, and by an index."""
+    config = MemoryConfig(storage=searching(url), save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        for number, town in enumerate(TOWNS):
+            memory.add(f"Ana went to {town} by train {number}.")
+            memory.add(f"Bob hid the key of {town}.", user_id="bob")
+        memory.add("Ana lives in Lyon.", timestamp="2024-01-01")
+        memory.add("Ana lives in Graz.", timestamp="2025-01-01")
+        memory.delete(memory.recall("train to Lima", top_n=1).ids[0])
+    readers = config.replace(read_only=True), config.replace(read_only=True, storage=url)
+    with NeuroGraphMemory(readers[0]) as first, NeuroGraphMemory(readers[1]) as second:
+        yield first, second
+
+
+def test_a_recall_over_a_part_of_the_graph_is_one_over_all(
+    filled: tuple[NeuroGraphMemory, NeuroGraphMemory],
+) -> None:
+    by_database, by_index = filled
+    for question in ("Where does Ana live?", "Who went to Oslo?", "the key of Bern", "train"):
+        for user in (None, "bob", "cyd", ANY_USER):
+            found = by_database.recall(question, user_id=user)
+            expected = by_index.recall(question, user_id=user)
+            assert found.ids == expected.ids
+            assert [one.score for one in found] == pytest.approx([one.score for one in expected])
+            assert found.facts == expected.facts
+            if user in {None, "cyd"}:
+                assert not any("key" in one.content for one in found)
+    store = by_database.store
+    assert isinstance(store, PostgresStore)
+    assert store.graph.is_unloaded
+
+
+def test_other_filters_are_answered_by_the_index(filled: tuple[NeuroGraphMemory, NeuroGraphMemory]) -> None:
+    by_database, by_index = filled
+    (chosen,) = by_index.recall("Who went to Riga?", top_n=1).ids
+    assert by_database.recall("Who went to Oslo?", only_ids=[chosen]).ids == (chosen,)
+
+
+def test_a_reader_sees_what_another_process_wrote(
+    filled: tuple[NeuroGraphMemory, NeuroGraphMemory], url: str, tmp_path: Path
+) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage=url, save_dir=str(tmp_path), embedding_name="hash")) as writer:
+        (name,) = writer.add("Zoe planted an acacia.")
+        assert filled[0].recall("acacia", top_n=1).ids == (name,)
+        writer.delete(name)
+        assert name not in filled[0].recall("acacia").ids
+
+
+@pytest.mark.parametrize("owned", [1.0, 0.1])
+def test_every_search_finds_its_rows_among_many(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, owned: float
+) -> None:
+    monkeypatch.setattr(search, "EXACT_BELOW", SIZE * 4)
+    monkeypatch.setattr(postgres_log, "EXACT_BELOW", SIZE * 4)
+    monkeypatch.setattr(search, "COMMON", SIZE)
+    random = np.random.default_rng(1)
+    vectors = random.normal(size=(SIZE * 10, DIMENSION)).astype(np.float32)
+    names = [f"n{place}" for place in range(len(vectors))]
+    scopes = ["ana" if place < owned * len(names) else "bob" for place in range(len(names))]
+    for begin in range(0, len(names), 100):
+        store.apply(
+            GraphDelta(
+                nodes=tuple(
+                    node(name, *vector.tolist(), content=f"common w{name}", scope=Scope(user))
+                    for name, vector, user in list(zip(names, vectors, scopes, strict=True))[begin : begin + 100]
+                )
+            )
+        )
+    ana = [place for place, user in enumerate(scopes) if user == "ana"]
+    lengths = np.linalg.norm(vectors[ana], axis=1)
+    for _ in range(10):
+        asked = random.normal(size=DIMENSION).astype(np.float32)
+        best = np.argsort(-(vectors[ana] @ asked) / lengths)[:10]
+        found = store.neighbourhood(["common"], [asked], Filter(scope=ScopeFilter("ana")), 10)
+        assert found is not None
+        assert {names[ana[place]] for place in best.tolist()} <= {one.id for one in found.all_nodes()}
+        assert {one.scope.user_id for one in found.all_nodes()} == {"ana"}
+    rare = store.neighbourhood(["common wn3"], [asked], Filter(scope=ScopeFilter("ana")), 10)
+    assert rare is not None
+    assert rare.has_node("n3")
+
+
+def test_another_embedding_model_needs_new_tables(store: PostgresStore, url: str) -> None:
+    store.bind_embedder("one", 2)
+    store.apply(GraphDelta(nodes=(node("a"), node("b"))))
+    fresh = [(version.key, [1.0, 2.0, 3.0]) for version in store.embedded_versions()]
+    store.replace_vectors("two", 3, fresh, GraphDelta())
+    assert store.part(["a"]) is None
+    with PostgresStore.open(searching(url)) as again:
+        assert_tables_agree(again)
+
+
+def test_a_compaction_rewrites_the_tables(store: PostgresStore) -> None:
+    store.apply(GraphDelta(nodes=(MemoryNode("a", "secret"), node("b"))))
+    store.remove_node("a")
+    store.compact()
+    assert_tables_agree(store)
+
+
+def test_an_unknown_way_to_search_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError):
+        PostgresStore.open(f"{url}&search=everywhere" if "?" in url else f"{url}?search=everywhere")
