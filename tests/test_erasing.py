@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from neurogated.compose import build
 from neurogated.core.ports import Message
 from neurogated.errors import InputError
 from neurogated.testing import ManualClock
+from tests.postgres_server import Postgres
 
 WORD = "SWORDFISH"
 TALK = (
@@ -106,6 +108,36 @@ def test_old_texts_are_kept_or_erased_as_is_asked_for(config: MemoryConfig) -> N
         with pytest.raises(InputError, match="cannot be undone"):
             memory.undo(known)
     assert _files_with(folder) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_word_of_deleted_texts_is_left_though_others_say_the_same_and_ids_are_used_again(
+    config: MemoryConfig, postgres: Postgres, seed: int
+) -> None:
+    random, folder, url = Random(seed), Path(config.save_dir), postgres.database()
+    towns = ("Lyon", "Bern", "Oslo")
+    texts = {f"text-{place}": f"I live in {random.choice(towns)} near {WORD}{place:02}." for place in range(8)}
+    for settings in (config, config.replace(storage=url)):
+        with NeuroGraphMemory(settings) as memory:
+            for number, (name, text) in enumerate(texts.items()):
+                memory.add([{"role": "user", "content": text, "id": name}], user_id="ana", session_id=str(number % 3))
+            gone = random.sample(sorted(texts), 5)
+            for name in gone:
+                memory.delete(name)
+                if random.random() < 0.5:
+                    memory.add([{"role": "user", "content": "I like tea.", "id": name}], user_id="ana", session_id="9")
+            present = {node.id: node.content for node in memory.find()}
+            memory.admin.compact()
+            assert memory.admin.check() == []
+            assert {node.id: node.content for node in memory.find()} == present
+        on_disk = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+        written = on_disk if settings is config else postgres.files() + postgres.dump(url)
+        with NeuroGraphMemory(settings) as memory:
+            assert {node.id: node.content for node in memory.find()} == present
+            told = repr(list(memory.store.journal()))
+        for number, name in enumerate(texts):
+            assert (f"{WORD}{number:02}" in told) == (name not in gone)
+            assert name not in gone or f"{WORD}{number:02}".encode() not in written
 
 
 # Hidden but not yet erased

@@ -149,6 +149,9 @@ class SupportsCompaction(Protocol):
     def compact(self, *, history: bool = False) -> int:
         """Erase the removed nodes of all namespaces, with their history and texts.
 
+        A node that was removed and put again loses its history before the removal. Past versions that were derived from
+        erased ones are erased, too; the past then shows the next version.
+
         Afterwards `as_of` and `undo` show the past without them. Views of the past taken earlier are copies and stay.
 
         Args:

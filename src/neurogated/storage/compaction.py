@@ -2,95 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from neurogated.core.delta import Access, GraphDelta, Owner, PendingTask
+from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
-from neurogated.core.view import GraphView
 from neurogated.errors import InputError
-from neurogated.storage.family import Family
 from neurogated.storage.live_graph import LiveGraph
 from neurogated.storage.log.log import SupportsRewriting
-from neurogated.storage.log.memory_log import MemoryEngine
+from neurogated.storage.log.repeated import Derivation, Span, joined, repeated
 
 
 def rewrite(graph: LiveGraph, *, history: bool) -> int:
     """Erase the removed nodes of a graph and return their number."""
     if not isinstance(graph.log, SupportsRewriting):
         raise InputError("the engine of this memory does not support compact; export it and import it elsewhere")
-    view = graph.index.topology.view()
     deltas = [entry.delta for entry in graph.log.entries()]
-    erased = {node.id for delta in deltas for node in delta.nodes if view.find(node.id) is None}
-    if not erased and not history:
+    puts, removed = _lives(deltas)
+    if not removed and not history:
         return 0
-    # `_erase_removed` reads the graph that the deltas yielded so far have built.
-    fresh = LiveGraph(Family(MemoryEngine(), graph.family.config), graph.name)
-    made = []
-    for delta in _erase_removed(deltas, erased, fresh.index.topology.view, history=history):
-        fresh.apply(replace(delta, owner=Owner.LOG))
-        made.append(delta)
-    graph.log.rewrite(made)
+    ended = {name: list(pairwise(numbers)) for name, numbers in puts.items()}
+    outdated = (
+        {name: joined(spans) for name, spans in ended.items()}
+        if history
+        else repeated(removed, ended, _derivations(deltas))
+    )
+    graph.log.rewrite(list(_rewritten(deltas, puts, removed, outdated)))
     if history:
-        graph.log.record_erased(len(made))
+        graph.log.record_erased(len(deltas))
     graph.catch_up()
-    return len(erased)
+    return len(removed.keys() - puts.keys())
 
 
-def _erase_removed(
-    deltas: Sequence[GraphDelta],
-    erased: Collection[str],
-    made: Callable[[], GraphView],
-    *,
-    history: bool,
-) -> Iterator[GraphDelta]:
-    """Yield the deltas without the removed nodes.
-
-    Args:
-        deltas: all deltas, oldest first.
-        erased: ids of the removed nodes.
-        made: returns the graph built by the deltas yielded so far.
-        history: also erase past versions of the remaining nodes. The delta that first put a node then puts its last
-            version.
-    """
-    put = [node for delta in deltas for node in delta.nodes]
-    last = {node.id: node for node in put if node.id not in erased}
-    present = _recharged(deltas, last) if history else last
-
-    known: set[str] = set()
-    last_put = {node.id: number for number, delta in enumerate(deltas) for node in delta.nodes}
+def _lives(deltas: Sequence[GraphDelta]) -> tuple[dict[str, list[int]], dict[str, int]]:
+    """Return the numbers of the deltas that put each present node, since its last removal, and the last removals."""
+    puts: dict[str, list[int]] = {}
+    removed: dict[str, int] = {}
     for number, delta in enumerate(deltas):
-        rest = _without(delta, erased)
-        if history:
-            # A put sets the accesses of a node, so earlier ones no longer count.
-            used = {name: count for name, count in rest.touch.nodes.items() if last_put.get(name, 0) <= number}
-            charges = {name: one for name, one in rest.touch.charges.items() if last_put.get(name, 0) <= number}
-            rest = replace(rest, touch=Access(used, rest.touch.edges, charges))
-            # If a node was removed and put again, it now stays from the first put on, so its edges are removed by name.
-            view = made()
-            arcs = view.arcs(view.rows(rest.removed_nodes), both_ways=True)
-            ended = [view.edge_key(row) for row in arcs.edge.tolist()]
-            first = dict.fromkeys(node.id for node in rest.nodes if node.id not in known)
-            known.update(first)
-            rest = replace(
-                rest,
-                removed_edges=tuple(dict.fromkeys((*rest.removed_edges, *ended))),
-                removed_nodes=(),
-                nodes=tuple(present[node_id] for node_id in first),
-                node_changes=(),
-            )
-        yield rest
+        put = [node.id for node in delta.nodes]
+        for name in set(delta.removed_nodes).difference(put):
+            puts.pop(name, None)
+            removed[name] = number
+        for name in put:
+            puts.setdefault(name, []).append(number)
+    return puts, removed
 
 
-def _recharged(deltas: Iterable[GraphDelta], last: Mapping[str, MemoryNode]) -> Mapping[str, MemoryNode]:
-    """Return the last version of each node with its current energy and importance."""
-    now: dict[str, MemoryNode] = {}
-    for delta in deltas:
-        now.update((node.id, node) for node in delta.nodes if node.id in last)
-        for change in delta.node_changes:
-            if change.node in now:
-                now[change.node] = change.applied(now[change.node])
-    return now
+def _derivations(deltas: Sequence[GraphDelta]) -> Iterator[Derivation[str]]:
+    present: dict[EdgeKey, int] = {}
+    for number, delta in enumerate(deltas):
+        gone = set(delta.removed_nodes)
+        ended = [key for key in delta.removed_edges if key in present]
+        if gone:
+            ended += [key for key in present if not gone.isdisjoint(key[:2])]
+        for key in dict.fromkeys(ended):
+            yield Derivation(key.source_id, key.target_id, present.pop(key), number)
+        for edge in delta.edges:
+            if edge.type == EdgeType.DERIVED_FROM:
+                present.setdefault(edge.key, number)
+    for key, since in present.items():
+        yield Derivation(key.source_id, key.target_id, since, len(deltas))
+
+
+def _rewritten(
+    deltas: Sequence[GraphDelta],
+    puts: Mapping[str, Sequence[int]],
+    removed: Collection[str],
+    outdated: Mapping[str, Sequence[Span]],
+) -> Iterator[GraphDelta]:
+    """Yield the deltas without the nodes that were removed since, and with the version after each outdated one."""
+    ends = {(name, end) for name, spans in outdated.items() for _, end in spans}
+    later = {
+        (node.id, number): node
+        for number, delta in enumerate(deltas)
+        for node in delta.nodes
+        if (node.id, number) in ends
+    }
+    begins = defaultdict[int, list[str]](list)
+    for name in removed:
+        if name in puts:
+            begins[puts[name][0]].append(name)
+    hidden = set(removed)
+    for number, delta in enumerate(deltas):
+        hidden.difference_update(begins[number])
+        yield _updated(_without(delta, hidden), number, outdated, later)
+
+
+def _updated(
+    delta: GraphDelta,
+    number: int,
+    outdated: Mapping[str, Sequence[Span]],
+    later: Mapping[tuple[str, int], MemoryNode],
+) -> GraphDelta:
+    """Return a delta that puts the next versions of nodes in the place of outdated ones."""
+
+    def span(name: str) -> Span | None:
+        return next((one for one in outdated.get(name, ()) if one[0] <= number <= one[1]), None)
+
+    def stays(name: str) -> bool:
+        found = span(name)
+        return found is None or number == found[1]
+
+    nodes = []
+    for node in delta.nodes:
+        found = span(node.id)
+        if found is not None and number == found[0]:
+            nodes.append(later[node.id, found[1]])
+        elif found is None or node.id in delta.removed_nodes:
+            nodes.append(node)
+    # A put sets the accesses of a node, so earlier ones do not count.
+    used = {name: count for name, count in delta.touch.nodes.items() if stays(name)}
+    charges = {name: charge for name, charge in delta.touch.charges.items() if stays(name)}
+    return replace(
+        delta,
+        nodes=tuple(nodes),
+        node_changes=tuple(change for change in delta.node_changes if stays(change.node)),
+        touch=replace(delta.touch, nodes=used, charges=charges),
+    )
 
 
 def _without(delta: GraphDelta, erased: Collection[str]) -> GraphDelta:

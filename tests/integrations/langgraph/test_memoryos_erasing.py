@@ -220,19 +220,12 @@ def test_half_of_a_page_goes_alone(tmp_path: Path) -> None:
         assert "It opens at seven." in left
 
 
-# Old words of a claim that a remaining text makes, too, are erased with the history.
 @pytest.mark.parametrize(
-    ("talk", "word", "history"),
-    [
-        (TALK, WORD, True),
-        ([("monday", "I play the violin.", ""), ("tuesday", "I live in Bern.", ""), TALK[4]], "violin", False),
-    ],
+    ("talk", "word"),
+    [(TALK, WORD), ([("monday", "I play the violin.", ""), ("tuesday", "I live in Bern.", ""), TALK[4]], "violin")],
 )
 def test_no_file_has_the_words_of_a_deleted_session_after_compaction(
-    tmp_path: Path,
-    talk: list[tuple[str, str, str]],
-    word: str,
-    history: bool,  # noqa: FBT001 - a parameter of the test
+    tmp_path: Path, talk: list[tuple[str, str, str]], word: str
 ) -> None:
     folder = tmp_path / "memory"
     config = MemoryConfig(save_dir=str(folder), embedding_name="hash")
@@ -242,8 +235,20 @@ def test_no_file_has_the_words_of_a_deleted_session_after_compaction(
         memory.delete_session("ana", "monday")
         memory.flush()
         assert memory.profile("ana")
-        graph.admin.compact(history=history)
+        graph.admin.compact()
         assert not [entry for entry in graph.store.journal() if word in repr(entry)]
     assert not [file for file in folder.rglob("*") if file.is_file() and word.encode() in file.read_bytes()]
     with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
         assert word not in _kept(memory, tmp_path / "after")
+
+
+def test_no_file_has_a_deleted_item_after_compaction_though_its_key_is_in_use_again(tmp_path: Path) -> None:
+    with NeuroStore.from_conn_string(str(tmp_path)) as store:
+        for value in (f"old {WORD}", WORD, "new"):
+            if value == "new":
+                store.delete(("notes",), "key")
+            store.put(("notes",), "key", {"text": value})
+        store.memory.admin.compact()
+        assert store.memory.admin.check() == []
+        assert [item.value for item in store.search(("notes",))] == [{"text": "new"}]
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and WORD.encode() in file.read_bytes()]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import starmap
 
 import apsw
 import numpy as np
 
+from neurogated.core.edge_type import EdgeType
 from neurogated.storage.index.graph.topology import Topology
+from neurogated.storage.log.repeated import Derivation, Span, repeated
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.integrity import last_change
@@ -16,19 +20,30 @@ from neurogated.storage.log.sqlite.loading import NOW, GraphLoader
 from neurogated.storage.log.sqlite.node_rows import read_changes
 from neurogated.storage.log.sqlite.settings import namespace_names, note_erased, note_generation, register_types
 
+_NEVER = 2**63 - 1
+_ERASED = "CREATE TEMP TABLE erased (node INTEGER PRIMARY KEY, until INTEGER NOT NULL)"
+"""The nodes to erase, each with the delta until which it is erased: that of its last removal."""
+
 
 def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
     """Erase every removed node of all namespaces with its history; return the number of nodes.
 
+    It also erases the past of nodes that were removed and put again, and past versions that were derived from erased
+    nodes.
+
     With `history`, also erase past versions of the other nodes, ended edges and past weights.
     """
     with _without_references(file) as connection:
+        connection.execute(_ERASED)
         connection.execute(
-            "CREATE TEMP TABLE erased AS SELECT n.node FROM nodes n "
-            "WHERE NOT EXISTS (SELECT 1 FROM node_versions v WHERE v.node = n.node AND v.until IS NULL)"
+            "INSERT INTO temp.erased SELECT v.node, max(v.until) FROM node_versions v WHERE v.until IS NOT NULL "
+            "AND NOT EXISTS (SELECT 1 FROM node_versions w WHERE w.node = v.node AND w.since = v.until) GROUP BY v.node"
         )
-        ((count,),) = fetch(connection, "SELECT count(*) FROM temp.erased")
-        _erase_nodes(connection)
+        outdated = {} if history else _repeated(connection)
+        count = _erase_nodes(connection)
+        for node, spans in outdated.items():
+            for since, until in spans:
+                _replace_versions(connection, node, since, until)
         if history:
             _erase_past_versions(connection)
             _erase_past_edges(connection)
@@ -38,14 +53,17 @@ def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
         connection.execute("DROP TABLE temp.erased")
         _erase_scopes(connection)
         note_erasure(connection)
-    return int(count)
+    return count
 
 
 def erase_namespace(file: SqliteFile, name: str) -> None:
     """Erase a namespace and its journal."""
     with _without_references(file) as connection:
         ((namespace,),) = fetch(connection, "SELECT namespace FROM namespaces WHERE name = ?", (name,))
-        connection.execute("CREATE TEMP TABLE erased AS SELECT node FROM nodes WHERE namespace = ?", (namespace,))
+        connection.execute(_ERASED)
+        connection.execute(
+            f"INSERT INTO temp.erased SELECT node, {_NEVER} FROM nodes WHERE namespace = ?", (namespace,)
+        )
         _erase_nodes(connection)
         connection.execute("DROP TABLE temp.erased")
         for table in ("pending", "daily_uses", "deltas", "namespaces"):
@@ -70,15 +88,59 @@ def _without_references(file: SqliteFile) -> Iterator[apsw.Connection]:
         note_generation(connection)
 
 
-def _erase_nodes(connection: apsw.Connection) -> None:
-    erased = "IN (SELECT node FROM temp.erased)"
-    edges = f"SELECT edge FROM edges WHERE source {erased} OR target {erased}"
-    for table in ("edge_weights", "edge_uses"):
+def _erase_nodes(connection: apsw.Connection) -> int:
+    """Erase what was there until the deltas in `erased`; return the number of nodes of which nothing is left."""
+    edges = (
+        "SELECT edge FROM edges e WHERE EXISTS "
+        "(SELECT 1 FROM temp.erased x WHERE x.node IN (e.source, e.target) AND e.since < x.until)"
+    )
+    for table in ("edge_weights", "edge_uses", "edges"):
         connection.execute(f"DELETE FROM {table} WHERE edge IN ({edges})")
-    connection.execute(f"DELETE FROM edges WHERE source {erased} OR target {erased}")
+    for table in ("vectors", "node_changes", "node_versions"):
+        connection.execute(
+            f"DELETE FROM {table} AS t WHERE since < (SELECT until FROM temp.erased x WHERE x.node = t.node)"
+        )
+    connection.execute("DELETE FROM temp.erased WHERE node IN (SELECT node FROM node_versions)")
     _erase_judgements(connection)
-    for table in ("accesses", "vectors", "node_changes", "node_versions", "nodes"):
-        connection.execute(f"DELETE FROM {table} WHERE node {erased}")
+    for table in ("accesses", "nodes"):
+        connection.execute(f"DELETE FROM {table} WHERE node IN (SELECT node FROM temp.erased)")
+    ((count,),) = fetch(connection, "SELECT count(*) FROM temp.erased")
+    return int(count)
+
+
+def _repeated(connection: apsw.Connection) -> Mapping[int, Sequence[Span]]:
+    """Return the spans of the versions of present nodes that may repeat erased words."""
+    erased = dict(fetch(connection, "SELECT node, until FROM temp.erased"))
+    if not erased:
+        return {}
+    ended = defaultdict[int, list[Span]](list)
+    for node, since, until in fetch(
+        connection,
+        "SELECT v.node, v.since, v.until FROM node_versions v LEFT JOIN temp.erased x ON x.node = v.node "
+        "WHERE v.until IS NOT NULL AND v.since >= coalesce(x.until, 0) ORDER BY v.since",
+    ):
+        ended[node].append((since, until))
+    edges = fetch(
+        connection,
+        f"SELECT e.source, e.target, e.since, coalesce(e.until, {_NEVER}) FROM edges e "
+        "JOIN edge_types t ON t.type = e.type WHERE t.value = ?",
+        (EdgeType.DERIVED_FROM.value,),
+    )
+    return repeated(erased, ended, starmap(Derivation, edges))
+
+
+def _replace_versions(connection: apsw.Connection, node: int, since: int, until: int) -> None:
+    """Erase the versions of a node in a span; the next version then begins with it."""
+    span = {"node": node, "since": since, "until": until}
+    connection.execute("DELETE FROM node_changes WHERE node = :node AND since >= :since AND since < :until", span)
+    for table in ("vectors", "node_versions"):
+        in_span = f"FROM {table} WHERE node = :node AND until > :since AND until <= :until"
+        connection.execute(f"DELETE {in_span} AND since >= :since", span)
+        # A vector may be that of an earlier version, too.
+        connection.execute(f"UPDATE {table} SET until = :since WHERE rowid IN (SELECT rowid {in_span})", span)
+        connection.execute(
+            f"UPDATE {table} SET since = :since WHERE node = :node AND since > :since AND since <= :until", span
+        )
 
 
 def _erase_scopes(connection: apsw.Connection) -> None:
