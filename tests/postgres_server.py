@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import warnings
@@ -27,22 +28,30 @@ class Postgres:
         self._server.psql(f"CREATE DATABASE {name}")
         return str(self._server.get_uri(database=name))
 
-    def start(self) -> None:
-        self._server.ensure_postgres_running()
+    def start(self, *, largest_file: int | None = None) -> None:
+        """Start the server; with a limit in bytes, tables soon find no room, as on a full disk."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft if largest_file is None else largest_file, hard))
+        try:
+            self._server.ensure_postgres_running()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
     def stop(self) -> None:
         self._server.stop()
 
+    def _processes(self) -> list[int]:
+        root = int((self._folder / "postmaster.pid").read_text().split()[0])
+        listed = subprocess.run(["ps", "--ppid", str(root), "-o", "pid="], capture_output=True, text=True, check=False)
+        return [root, *map(int, listed.stdout.split())]
+
     def kill(self) -> None:
         """Kill all processes of the server at once, as a power failure does."""
-        note = self._folder / "postmaster.pid"
-        root = int(note.read_text().split()[0])
-        listed = subprocess.run(["ps", "--ppid", str(root), "-o", "pid="], capture_output=True, text=True, check=False)
-        for pid in (root, *map(int, listed.stdout.split())):
+        for pid in self._processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         # Where nobody reaps the dead process, its notes would prevent the next start.
-        for left in (note, self._folder / ".s.PGSQL.5432.lock"):
+        for left in (self._folder / "postmaster.pid", self._folder / ".s.PGSQL.5432.lock"):
             left.unlink()
 
     def dump(self, url: str) -> bytes:

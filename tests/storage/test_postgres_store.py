@@ -117,6 +117,22 @@ def test_a_read_does_not_wait_for_a_write_to_another_graph(
     assert names(tenant) == ["a", "c"]
 
 
+def test_a_write_waits_for_a_checkpoint_that_locks_the_head(store: PostgresStore, url: str) -> None:
+    put(store, "a")
+    with (
+        psycopg.connect(url, options="-c search_path=neurogated") as checkpoint,
+        psycopg.connect(url, autocommit=True) as observer,
+        ThreadPoolExecutor() as pool,
+    ):
+        checkpoint.execute("SELECT FROM heads FOR SHARE")
+        writing = pool.submit(put, store, "b")
+        waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND now() - query_start > '0.3 s'"
+        while not (writing.done() or observer.execute(waiting).fetchall()):
+            pass
+        checkpoint.rollback()
+        assert writing.result() == 2
+
+
 def test_transactions_that_wait_for_each_other_do_not_wait_for_ever(store: PostgresStore, url: str) -> None:
     both = threading.Barrier(2)
 

@@ -16,7 +16,10 @@ from neurogated.storage.log.postgres.server import Connection, ConnectionLostErr
 
 _MILLISECONDS = 1000
 _WAIT_SECONDS = 0.05
-_LOCK = "SELECT set_config('lock_timeout', %s, false), pg_advisory_lock(%s)"
+# Later statements of the session have the whole patience.
+_LOCK = """
+    SELECT set_config('lock_timeout', %s, false), set_config('lock_timeout', %s, true), pg_advisory_lock(%s)
+"""
 _UNLOCK = "SELECT pg_advisory_unlock_all()"
 _FIND = "SELECT 1 FROM deltas WHERE namespace = %s AND sequence = %s AND token = %s"
 
@@ -153,7 +156,8 @@ class Writer:
     def _lock(self, namespace: int, patience: float) -> None:
         name = f"{self._server.address.schema} {namespace}".encode()
         key = int.from_bytes(hashlib.sha256(name).digest()[:8], signed=True)
-        self.execute(_LOCK, (f"{max(1, int(patience * _MILLISECONDS))}ms", key))
+        whole, now = (f"{max(1, int(seconds * _MILLISECONDS))}ms" for seconds in (self._patience, patience))
+        self.execute(_LOCK, (whole, now, key))
         self._claimed.add(namespace)
 
     def _connected(self) -> Connection:
