@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from neurogated import GraphStore, Kernel, MemoryConfig, MemoryNode
 from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
+from neurogated.retrieval.sample import Samples
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.words import split_words
 
@@ -26,7 +27,9 @@ def asked(
     store: GraphStore, query: str, towards: NDArray[np.float32], kernel: Kernel | None = None, **weights: object
 ) -> QuestionSimilarity:
     config = MemoryConfig().replace(**{"retrieval.switches.keywords_for_like_vectors": False, **weights})
-    return QuestionSimilarity(store, store.view(), config, query=query, vector=towards, kernel=kernel or Kernel())
+    return QuestionSimilarity(
+        Samples(store, store.view(), config), query=query, vector=towards, kernel=kernel or Kernel()
+    )
 
 
 def filled(*nodes: MemoryNode) -> GraphStore:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode, Scope
 from neurogated.core.found import Found
 from neurogated.core.turns import asks, length_level
+from neurogated.retrieval.sample import Samples
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import is_first_person, neighbours
 from neurogated.text.keywords import fold
@@ -41,7 +42,7 @@ def chained(*sessions: Sequence[MemoryNode]) -> GraphStore:
 
 def asked(store: GraphStore, query: str = QUERY, **changes: object) -> QuestionSimilarity:
     config = MemoryConfig().replace(**{**OFF, **changes})
-    similarity = QuestionSimilarity(store, store.view(), config, query=query, vector=TOWARDS, kernel=Kernel())
+    similarity = QuestionSimilarity(Samples(store, store.view(), config), query=query, vector=TOWARDS, kernel=Kernel())
     similarity.propose(100)
     return similarity
 

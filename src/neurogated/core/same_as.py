@@ -100,6 +100,8 @@ def _joined(view: GraphView, rows: Rows, *, inwards: bool = False) -> Arcs:
     """Return the SAME_AS arcs of nodes, without those between separated memories."""
     arcs = view.arcs(rows, EdgeType.SAME_AS, inwards=inwards)
     joined = arcs.weight > 0
+    if joined.all():
+        return arcs
     return Arcs(arcs.origin[joined], arcs.target[joined], arcs.edge[joined], arcs.weight[joined])
 
 

@@ -37,6 +37,11 @@ class Admission:
     """Whether it refuses messages that only say what other admitted memories say."""
     replaced: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The rows of the fronts of groups, of which `best` has refused other members or echoes."""
+    _known: NDArray[np.int8] = field(init=False)
+    """(nodes,): 1 for a node that is shown, -1 for one that is not, 0 for one that nobody has asked for."""
+
+    def __post_init__(self) -> None:
+        self._known = np.zeros(self.view.node_count if self._chooses else 0, dtype=np.int8)
 
     def admits(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether the recall may return each node."""
@@ -75,12 +80,17 @@ class Admission:
 
     def _is_shown(self, rows: Rows) -> NDArray[np.bool_]:
         """Return which of the nodes neither another member of the group stands for, nor those that they echo."""
-        shown = np.ones(rows.size, dtype=np.bool_)
-        if self.groups:
-            shown &= is_shown(self.view, rows, self.view.admitted)
-        if self.hides_echoes:
-            shown &= ~are_echoes(self.view, rows, self.view.admitted)
-        return shown
+        known = self._known[rows]
+        new = rows[known == 0]
+        if new.size:
+            shown = np.ones(new.size, dtype=np.bool_)
+            if self.groups:
+                shown &= is_shown(self.view, new, self.view.admitted)
+            if self.hides_echoes:
+                shown &= ~are_echoes(self.view, new, self.view.admitted)
+            self._known[new] = np.where(shown, 1, -1)
+            known = self._known[rows]
+        return known > 0
 
     def best(self, count: int, search: Callable[[int], Scored], found: Scored | None = None) -> Scored:
         """Return the `count` best admitted results, best first.

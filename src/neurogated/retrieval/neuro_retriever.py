@@ -41,6 +41,7 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.queries import Asked, checked_queries, checked_score, plain_query
 from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
+from neurogated.retrieval.sample import Samples
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
@@ -210,7 +211,8 @@ class NeuroRetriever:
             asked = list(map(Asked, given, plain, queries, vectors, kernels, nearest, repeat(present), first))
             shared.lap("search")
             stage("spreading activation")
-            found = [self._find(store, *each, wanted) for each in zip(asked, admissions, strict=True)]
+            samples = Samples(store, view, self._similarity_config)
+            found = [self._find(*each, samples, wanted) for each in zip(asked, admissions, strict=True)]
             shared.skip()
             stage("fetching texts")
             memories = memories_of(store, view, found, least)
@@ -274,16 +276,14 @@ class NeuroRetriever:
             return self._kernels.generate_batch(queries, vectors)
         return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
 
-    def _find(self, store: GraphStorePort, asked: Asked, admission: Admission, wanted: int) -> Found:
+    def _find(self, asked: Asked, admission: Admission, samples: Samples, wanted: int) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
         _, _, query, vector, kernel, nearest, present, first = asked
         view, own = admission.view, Stopwatch()
-        likeness = QuestionSimilarity(
-            store, view, self._similarity_config, query=query, vector=vector, kernel=kernel, admission=admission
-        )
+        likeness = QuestionSimilarity(samples, query=query, vector=vector, kernel=kernel, admission=admission)
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest, first.keywords)
         dimensions = Dimensions(
-            store,
+            samples.store,
             view,
             self._similarity_config,
             likeness,

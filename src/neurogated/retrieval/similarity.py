@@ -9,23 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.derivation import is_derived
 from neurogated.core.kernel import DIMENSIONS, Kernel
 from neurogated.core.places import named_places
-from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import names_in, place_tag, places_among, subjects_among, trait_tag
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import Rows
 from neurogated.retrieval.derived import shares_of_sources
 from neurogated.retrieval.dormancy import NOTHING, Admission, Scored
-from neurogated.retrieval.sample import sampled
+from neurogated.retrieval.sample import Samples
 from neurogated.retrieval.turns import Turns
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
-# Mean cosine of the texts of a memory up to which keywords have their weight, and from which they have twice as much.
-# For MiniLM it is 0.0 to 0.3 in English and 0.5 to 0.7 in Chinese.
-_DISTINCT, _ALIKE = 0.3, 0.5
 PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """The parts of the similarity of a memory."""
 Values = NDArray[np.float64]
@@ -80,10 +75,7 @@ class Similarities(NamedTuple):
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
         """Return for each of `rows` whether it is among these (n,)."""
-        if not self.rows.size:
-            return np.zeros(rows.size, dtype=np.bool_)
-        held: NDArray[np.bool_] = self.rows.take(self.rows.searchsorted(rows), mode="clip") == rows
-        return held
+        return _held(self.rows, rows)
 
     def at(self, rows: Rows) -> Similarities:
         """Return the similarities of `rows`, which must be among these."""
@@ -110,15 +102,14 @@ class QuestionSimilarity:
 
     def __init__(
         self,
-        store: GraphStorePort,
-        view: GraphView,
-        config: MemoryConfig,
+        samples: Samples,
         *,
         query: str,
         vector: NDArray[np.float32],
         kernel: Kernel,
         admission: Admission | None = None,
     ) -> None:
+        store, view, config = samples.store, samples.view, samples.config
         self._store = store
         self._view = view
         self._admission = Admission(view, 0) if admission is None else admission
@@ -139,8 +130,10 @@ class QuestionSimilarity:
         self._traits = {tag: share for tag, share in kernel.tags.items() if tag not in DIMENSIONS}
         self._tags = [*self._subjects, *map(trait_tag, self._traits)]
         self._best_keywords = 0.0
-        self._turns = Turns(store, view, config, query=query, vector=vector)
-        self.keyword_weight = _weight_of_keywords(store, view, config)
+        self._cosine = _Scores(self._cosines)
+        self._keyword = _Scores(self._keyword_scores)
+        self._turns = Turns(samples, query)
+        self.keyword_weight = samples.keyword_weight
         """`retrieval.keyword_weight`, or more if the embedder finds all texts alike."""
         self._total = 1.0 + self.keyword_weight + config.retrieval.subject_weight + config.retrieval.tag_weight
         self.known = Similarities(np.empty(0, dtype=np.int64), np.empty((1 + len(PARTS), 0)))
@@ -159,7 +152,9 @@ class QuestionSimilarity:
         else:
             by_keywords = NOTHING
         rows = _distinct(np.concatenate((nearest[0], by_keywords[0], self._admission.replaced)))
-        self.known = self._measure(rows, nearest, by_keywords)
+        self._cosine.add(*nearest)
+        self._keyword.add(*by_keywords)
+        self.known = self._measure(rows)
         self._scale()
         return self.known
 
@@ -215,14 +210,9 @@ class QuestionSimilarity:
             np.minimum(measured.columns[0], 1.0, out=measured.columns[0])
             self.known = self.known.joined(measured)
 
-    def _measure(self, rows: Rows, nearest: Scored = NOTHING, by_keywords: Scored = NOTHING) -> Similarities:
-        """Measure nodes, but take the scores that the searches returned."""
+    def _measure(self, rows: Rows) -> Similarities:
         config, none = self._config, np.zeros(rows.size)
-        cosine = _completed(rows, nearest, self._cosines)
-        keywords = none
-        if self._best_keywords:
-            # A text that only the graph reaches may have a higher BM25 than all candidates.
-            keywords = np.minimum(1.0, _completed(rows, by_keywords, self._keyword_scores) / self._best_keywords)
+        cosine, keywords = self._cosine.of(rows), self._keywords(rows)
         subject = tags = none
         if self._tags:
             held = self._store.has_tags(self._tags, self._view, rows)
@@ -246,31 +236,20 @@ class QuestionSimilarity:
         return Similarities(rows, np.array((similarity, cosine, keywords, turns.neighbours, message, subject, tags)))
 
     def _own_similarity(self, rows: Rows) -> Values:
-        """Return the weighted sum of cosine and keywords (n,); `rows` ascend."""
-        own = self._cosines(rows)
-        if self._best_keywords:
-            own += self.keyword_weight * np.minimum(1.0, self._keyword_scores(rows) / self._best_keywords)
-        return own
+        """Return the weighted sum of cosine and keywords (n,)."""
+        return self._cosine.of(rows) + self.keyword_weight * self._keywords(rows)
+
+    def _keywords(self, rows: Rows) -> Values:
+        if not self._best_keywords:
+            return np.zeros(rows.size)
+        # A text that only the graph reaches may have a higher BM25 than all candidates.
+        return np.minimum(1.0, self._keyword.of(rows) / self._best_keywords)
 
     def _cosines(self, rows: Rows) -> Values:
         return self._store.similarities(self._vector, self._view, rows)
 
     def _keyword_scores(self, rows: Rows) -> Values:
         return self._store.keyword_scores(self._query, self._view, rows)
-
-
-def _weight_of_keywords(store: GraphStorePort, view: GraphView, config: MemoryConfig) -> float:
-    """Return the weight of keywords: more, the less the embedder tells the texts apart that the recall may find."""
-    weight = config.retrieval.keyword_weight
-    if not (weight and config.retrieval.switches.keywords_for_like_vectors):
-        return weight
-    rows = sampled(view)
-    rows = rows[~is_derived(view, rows)]
-    mean = store.mean_vector(view, rows)
-    # Each vector is like itself, which says nothing about the others.
-    likeness = (rows.size * float(mean @ mean) - 1.0) / max(rows.size - 1, 1)
-    # Rounded, since the order of the rows changes the last digits of the mean, which would decide ties.
-    return round(weight * (1.0 + min(1.0, max(0.0, (likeness - _DISTINCT) / (_ALIKE - _DISTINCT)))), 3)
 
 
 def _distinct(rows: Rows) -> Rows:
@@ -281,16 +260,33 @@ def _distinct(rows: Rows) -> Rows:
     return ordered[first]
 
 
-def _completed(rows: Rows, found: Scored, measure: Callable[[Rows], Values]) -> Values:
-    """Return the scores of `rows`, which ascend: from a search that found some of them, else from `measure`."""
-    found_rows, scores = found
-    if not found_rows.size:
-        return measure(rows)
-    completed = np.empty(rows.size)
-    others = np.ones(rows.size, dtype=np.bool_)
-    places = rows.searchsorted(found_rows)
-    completed[places] = scores
-    others[places] = False
-    if others.any():
-        completed[others] = measure(rows[others])
-    return completed
+class _Scores:
+    """Scores of nodes; each is computed once."""
+
+    def __init__(self, measure: Callable[[Rows], Values]) -> None:
+        """Take the function that returns the scores of nodes (n,)."""
+        self._measure = measure
+        self._rows, self._values = NOTHING
+
+    def add(self, rows: Rows, values: Values) -> None:
+        """Take the scores of nodes without one, in any order."""
+        rows, values = np.concatenate((self._rows, rows)), np.concatenate((self._values, values))
+        order = rows.argsort()
+        self._rows, self._values = rows[order], values[order]
+
+    def of(self, rows: Rows) -> Values:
+        """Return the scores of nodes (n,)."""
+        held = _held(self._rows, rows)
+        if not held.all():
+            unknown = rows[~held]
+            self.add(unknown, self._measure(unknown))
+        found: Values = self._values[self._rows.searchsorted(rows)]
+        return found
+
+
+def _held(among: Rows, rows: Rows) -> NDArray[np.bool_]:
+    """Return for each of `rows` whether it is in `among`, which ascends (n,)."""
+    if not among.size:
+        return np.zeros(rows.size, dtype=np.bool_)
+    held: NDArray[np.bool_] = among.take(among.searchsorted(rows), mode="clip") == rows
+    return held

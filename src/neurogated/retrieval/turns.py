@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.ports import GraphStorePort
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.called_names import SpeakersByName
 from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
-from neurogated.retrieval.sample import sampled
+from neurogated.retrieval.sample import Samples
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
@@ -102,13 +100,12 @@ class Turns:
     around: such turns name their subject themselves, as notes do, and need no context.
     """
 
-    def __init__(
-        self, store: GraphStorePort, view: GraphView, config: MemoryConfig, *, query: str, vector: NDArray[np.float32]
-    ) -> None:
+    def __init__(self, samples: Samples, query: str) -> None:
+        self._samples = samples
+        store, view, config = samples.store, samples.view, samples.config
         self._store = store
         self._view = view
         self._config = config
-        self._vector = vector
         folded = fold(query)
         words = split_words(folded)
         # Long messages lose nothing if the question asks for a summary or for an answer of the assistant.
@@ -123,7 +120,6 @@ class Turns:
         self._speakers = SpeakersByName(store, view, words) if learns else None
         self._counts = any(getattr(config.retrieval, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None
-        self._mean_vector: NDArray[np.float32] | None = None
         self._usual: float | None = None
         self._share = 1.0
 
@@ -195,9 +191,7 @@ class Turns:
 
     def _likeness_to_all(self, rows: Rows) -> Values:
         """Return the centred mean cosine of turns to a sample of the turns that the recall may return (n,)."""
-        if self._mean_vector is None:
-            self._mean_vector = self._store.mean_vector(self._view, self._sample())
-        mean = self._mean_vector
+        mean = self._samples.mean_of_turns
         if not mean.any():
             return np.zeros(rows.size)
         likeness = np.linalg.norm(mean) * self._store.similarities(mean, self._view, rows)
@@ -205,12 +199,6 @@ class Turns:
             self._usual = float(likeness.mean())
         centred: Values = likeness - self._usual
         return centred
-
-    def _sample(self) -> Rows:
-        """Return some of the turns that the recall may return."""
-        among = np.arange(self._view.node_count) if self._view.among is None else self._view.among
-        # Claims, and texts that were made from others, have no position. So they do not move the sample.
-        return sampled(self._view, among[self._view.position.take(among) >= 0])
 
 
 def _decayed(levels: Values) -> Values:

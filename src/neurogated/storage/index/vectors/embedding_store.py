@@ -168,9 +168,12 @@ class EmbeddingStore:
 
     def mean(self, keys: Rows) -> NDArray[np.float32]:
         """Return the mean of the vectors of `keys`, each scaled to length 1; empty if none of them has one."""
-        found = [vector for vector in self.get_all(keys) if vector is not None]
-        units = [vector / (np.linalg.norm(vector) or 1.0) for vector in found]
-        return np.mean(units, axis=0, dtype=np.float32) if units else np.empty(0, dtype=np.float32)
+        state = self._state
+        slots = _NOTHING if state is None else state.slots.of(keys)
+        slots = slots[slots >= 0]
+        if state is None or not slots.size:
+            return np.empty(0, dtype=np.float32)
+        return state.matrix.unit_vectors(slots).mean(axis=0)
 
     def matches(self, key: int, vector: Vector) -> bool:
         """Return whether `put` of `vector` under `key` would change nothing."""
