@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Self
 
@@ -17,6 +18,7 @@ from neurogated.storage.index.text.posting_table import MEMTABLE_TEXTS, PostingT
 from neurogated.storage.index.text.table_files import TableSnapshot
 from neurogated.storage.index.text.term_dictionary import UNKNOWN
 from neurogated.storage.index.text.term_lookup import (
+    held_by_any,
     holding,
     keys_with,
     keys_with_among,
@@ -27,6 +29,8 @@ from neurogated.storage.index.text.weights import Weights
 from neurogated.text.keywords import split_keywords
 
 _NOTHING = np.empty(0, dtype=np.int64)
+# A recall scores each of its questions in several steps, and threads recall at once.
+_QUERIES = 8
 
 
 class LexicalStore:
@@ -43,8 +47,8 @@ class LexicalStore:
 
     def __init__(self, memtable_texts: int = MEMTABLE_TEXTS, table: PostingTable | None = None) -> None:
         self._table = PostingTable(memtable_texts) if table is None else table
-        # The last query, its `among`, the change counter then, and the query's weights: a query is usually repeated.
-        self._asked: tuple[str, Rows | None, int, Weights] | None = None
+        # Of the last queries: the query, its `among`, the change counter then, and its weights.
+        self._asked: tuple[tuple[str, Rows | None, int, Weights], ...] = ()
 
     def __len__(self) -> int:
         return self._table.texts
@@ -147,8 +151,9 @@ class LexicalStore:
             frequencies = self._table.frequencies_of(np.array(list(known.values()), dtype=np.int64)).tolist()
         if among is not None:
             shown = np.setdiff1d(among, without) if without.size else among
-            held = dict.fromkeys((term for term, count in zip(known, frequencies, strict=True) if count), 0)
-            return frozenset(held).difference(self.rare_keys_with(held, shown)) if held else frozenset()
+            held = [term for term, count in zip(known, frequencies, strict=True) if count]
+            words = [known[term] for term in held]
+            return frozenset(compress(held, self._table.read(lambda view: held_by_any(view, words, shown))))
         # A term that more texts hold than `without` has keys needs no lookup.
         return frozenset(
             term
@@ -185,13 +190,15 @@ class LexicalStore:
 
     def _weights(self, view: TableView, query: str, among: Rows | None = None) -> Weights:
         """Return the weights of a query among the texts of some keys, or of all, cached for repeated calls."""
-        asked = self._asked
-        if asked is None or asked[0] != query or asked[1] is not among or asked[2] != self._table.changes:
-            keywords = list(dict.fromkeys(split_keywords(query)))
-            with self._table.lock:
-                changes, numbers = self._table.changes, self._table.vocabulary.numbers(keywords)
-                words = np.array(sorted({*numbers} - {UNKNOWN}), dtype=np.int64)
-                known = Statistics(self._table.texts, self._table.total, self._table.frequencies_of(words))
-            known = known if among is None else statistics_of(view, words, among)
-            asked = self._asked = query, among, changes, Weights(words, known)
-        return asked[3]
+        now = self._table.changes
+        for asked, searched, changes, weights in self._asked:
+            if asked == query and searched is among and changes == now:
+                return weights
+        keywords = list(dict.fromkeys(split_keywords(query)))
+        with self._table.lock:
+            changes, numbers = self._table.changes, self._table.vocabulary.numbers(keywords)
+            words = np.array(sorted({*numbers} - {UNKNOWN}), dtype=np.int64)
+            known = Statistics(self._table.texts, self._table.total, self._table.frequencies_of(words))
+        weights = Weights(words, known if among is None else statistics_of(view, words, among))
+        self._asked = ((query, among, changes, weights), *self._asked[: _QUERIES - 1])
+        return weights

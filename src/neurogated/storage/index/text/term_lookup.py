@@ -59,6 +59,17 @@ def holding(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.b
     return held
 
 
+def held_by_any(view: TableView, numbers: Sequence[int], keys: Rows) -> list[bool]:
+    """Return for each term whether the text of one of `keys`, ascending, holds it."""
+    found = [False] * len(numbers)
+    for part, _, places in view.located(keys) if numbers else ():
+        for term, number in enumerate(numbers):
+            held = part.postings(number)
+            fewer, more = sorted((held, places), key=len)
+            found[term] = found[term] or bool(contained(more, fewer).any())
+    return found
+
+
 def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
     """Return for each of some distinct terms the keys whose texts hold it, ascending."""
     held, keys = [_NOTHING], [_NOTHING]
