@@ -6,7 +6,10 @@ measures the memories that it found.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +32,17 @@ class FirstPhase(NamedTuple):
     """Rows with their BM25, best first."""
     activated: Scored
     """Rows that light up, ascending, with their activation as a share of the highest, 0–1; empty without a canvas."""
+
+
+@cache
+def _threads_of(_process: int) -> ThreadPoolExecutor:
+    """Return the threads that all retrievers share; a forked process has none of its parent's."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="first-phase")
+
+
+def started(search: Callable[[], list[FirstPhase]]) -> Future[list[FirstPhase]]:
+    """Run the first phase in a thread."""
+    return _threads_of(os.getpid()).submit(search)
 
 
 def first_phase(

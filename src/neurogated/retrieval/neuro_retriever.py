@@ -6,9 +6,8 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from itertools import repeat
 from types import MappingProxyType
 from typing import Unpack
@@ -36,7 +35,7 @@ from neurogated.retrieval.activation import Activation, Gate, SpreadingActivatio
 from neurogated.retrieval.asks import each_question, merged
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
-from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase
+from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase, started
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.queries import Asked, checked_queries, checked_score, plain_query
 from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
@@ -62,12 +61,6 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 _COSINE_ALONE = dict.fromkeys(
     ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
 )
-
-
-@cache
-def _threads_of(_process: int) -> ThreadPoolExecutor:
-    """Return the threads of the first phase, which all retrievers share; a forked process has none of its parent's."""
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="first-phase")
 
 
 def _without(view: GraphView, ids: Iterable[str]) -> GraphView:
@@ -201,7 +194,7 @@ class NeuroRetriever:
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
         admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
-        shared = Stopwatch()
+        samples, shared = Samples(store, view, self._similarity_config), Stopwatch()
         search = partial(first_phase, store, view, self._similarity_config, queries, depth=depth, canvas=canvas)
         vectors, kernels, first = self._read(queries, search, shared)
         with self._in_turn():
@@ -211,8 +204,7 @@ class NeuroRetriever:
             asked = list(map(Asked, given, plain, queries, vectors, kernels, nearest, repeat(present), first))
             shared.lap("search")
             stage("spreading activation")
-            samples = Samples(store, view, self._similarity_config)
-            found = [self._find(*each, samples, wanted) for each in zip(asked, admissions, strict=True)]
+            found = list(map(self._find, asked, admissions, repeat(samples), repeat(wanted)))
             shared.skip()
             stage("fetching texts")
             memories = memories_of(store, view, found, least)
@@ -262,7 +254,7 @@ class NeuroRetriever:
         self, queries: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
     ) -> tuple[NDArray[np.float32], list[Kernel], list[FirstPhase]]:
         """Embed the questions and choose their kernels, while a thread runs the first phase."""
-        first = _threads_of(os.getpid()).submit(search)
+        first = started(search)
         stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
         watch.lap("embed")

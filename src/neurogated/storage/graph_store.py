@@ -119,9 +119,13 @@ class GraphStore(
     def get_nodes(self, node_ids: Sequence[str | UUID], *, missing_ok: bool = False) -> list[MemoryNode]:
         def read(state: GraphState) -> list[MemoryNode]:
             wanted = list(map(str, node_ids))
-            if missing_ok:
-                wanted = [one for one in wanted if state.view.find(one) is not None]
-            return state.nodes(state.view.rows(wanted))
+            try:
+                rows = state.view.rows(wanted)
+            except UnknownIdError:
+                if not missing_ok:
+                    raise
+                rows = state.view.rows(one for one in wanted if state.view.find(one) is not None)
+            return state.nodes(rows)
 
         return self.graph.read(read)
 

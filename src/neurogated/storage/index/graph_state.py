@@ -70,6 +70,8 @@ class GraphState:
             )
         ]
         valid = self.form.validity.outcomes.valid
+        if not valid:
+            return nodes
         return [with_outcome(node, valid.get(row)) for row, node in zip(rows.tolist(), nodes, strict=True)]
 
     def edges(self, rows: Rows) -> list[MemoryEdge]:

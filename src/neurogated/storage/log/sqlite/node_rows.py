@@ -124,7 +124,8 @@ def record_of(values: Iterable[Any]) -> NodeRecord:
     """Return the record from the columns `RECORD`."""
     record = dict(zip(NodeRecord.__slots__, values, strict=True))
     record |= {name: moment_or_none(record[name]) for name in _TIMES}
-    record["metadata"], record["tags"] = json.loads(record["metadata"]), tuple(json.loads(record["tags"] or "[]"))
+    record["metadata"] = json.loads(record["metadata"])
+    record["tags"] = tuple(json.loads(record["tags"])) if record["tags"] else ()
     record["found"] = found_from_json(record["found"])
     if (given := record["found"].given) is not None:
         # Files of older versions hold computed valid times beside the given ones.
