@@ -65,8 +65,8 @@ def held_by_any(view: TableView, numbers: Sequence[int], keys: Rows) -> list[boo
     for part, _, places in view.located(keys) if numbers else ():
         for term, number in enumerate(numbers):
             held = part.postings(number)
-            fewer, more = sorted((held, places), key=len)
-            found[term] = found[term] or bool(contained(more, fewer).any())
+            both = contained(held, places) if places.size < held.size else contained(places, held)
+            found[term] = found[term] or bool(both.any())
     return found
 
 

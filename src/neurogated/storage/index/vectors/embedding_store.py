@@ -173,7 +173,8 @@ class EmbeddingStore:
         slots = slots[slots >= 0]
         if state is None or not slots.size:
             return np.empty(0, dtype=np.float32)
-        return state.matrix.unit_vectors(slots).mean(axis=0)
+        mean: NDArray[np.float32] = state.matrix.unit_vectors(slots).mean(axis=0)
+        return mean
 
     def matches(self, key: int, vector: Vector) -> bool:
         """Return whether `put` of `vector` under `key` would change nothing."""
