@@ -41,6 +41,17 @@ def test_the_answers_of_both_questions_come_first() -> None:
         assert ids[4] not in memory.recall(TWO, top_n=3).ids
 
 
+def test_the_surest_answer_comes_first() -> None:
+    sure = "How many weeks does the model art fair last?"
+    unsure = "Is there a tall colleague, or a colleague who works at some bank or comes from the teller's city?"
+    with NeuroGraphMemory(_config()) as memory:
+        for note in NOTES:
+            memory.add(note)
+        recall = memory.recall(f"{unsure} {sure}", top_n=5)
+        assert recall[0].score == max(one.score for one in recall)
+        assert recall.ids[:1] == memory.recall(sure, top_n=1).ids
+
+
 def test_words_around_a_question_do_not_hide_its_answers() -> None:
     around = "The colleague of the fair begins a bank on Monday. {} She is kind, and comes from the art of weeks."
     question = "How many centimetres tall is the teller?"

@@ -29,6 +29,8 @@ _ADDED = re.compile(
     r"(?=(?<!\w)(?:and|also|und|außerdem|et|aussi|y|también)(?!\w)|另外|还有|還有|此外|以及)", re.IGNORECASE
 )
 """The place before words that add something."""
+_ALONE = 2
+"""Recalls of a text with a single question: its own and that of the question."""
 _LONGEST = 10_000
 """Characters; a longer text is searched for as a whole only."""
 
@@ -100,8 +102,8 @@ def alternated(recalls: Sequence[Recall], most: int) -> Recall:
 
     Returns:
         The recall of the whole text if there are no others. Else the best memory of each recall, then the second of
-        each, and so on; each memory once, with the score and the flows from where it came first. A single question
-        has two turns of three.
+        each, and so on; each memory once, with the score and the flows from where it came first. The recall with the
+        best match goes first. A single question has two turns of three.
     """
     whole, *others = recalls
     if not others:
@@ -131,10 +133,17 @@ def alternated(recalls: Sequence[Recall], most: int) -> Recall:
 def _in_turn(recalls: Sequence[Recall]) -> Iterator[RecalledMemory]:
     """Yield the first memories of all, then the second of all, each memory once."""
     yielded = set[str]()
-    whole, *others = map(iter, recalls)
-    # The words around a single question say less than the question, so it has two of three places.
-    turns = [*others, *others, whole] if len(others) == 1 else [whole, *others]
+    if len(recalls) > _ALONE:
+        turns = list(map(iter, sorted(recalls, key=_best_score, reverse=True)))
+    else:
+        # The words around a single question say less than the question, so it has two of three places.
+        whole, question = map(iter, recalls)
+        turns = [question, question, whole]
     for memory in chain.from_iterable(zip_longest(*turns)):
         if memory is not None and memory.id not in yielded:
             yielded.add(memory.id)
             yield memory
+
+
+def _best_score(recall: Recall) -> float:
+    return max((memory.score for memory in recall), default=0.0)
