@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
@@ -176,6 +176,50 @@ def test_a_conflict_ends_when_a_side_expires(lifetimes: tuple[int, ...], cleanup
         assert years(memory, old) == [(2020, None)]
         assert memory.count(user_id=ANY_USER, kinds=[CONFLICT]) == 0
         assert memory.store.find(Filter(kinds=(CONFLICT,))) == []
+
+
+_STATED = st.lists(st.tuples(st.integers(2000, 2020), st.none() | st.integers(1, 3)), min_size=2, max_size=6)
+
+
+@given(_STATED, st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=2))
+@example([(2020, None), (2022, 1)], [])
+@example([(2020, None), (2022, 1), (2024, None)], [])
+@example([(2020, None), (2022, None), (2024, 1)], [(1, True)])
+@example([(2000, None), (2001, 1), (2001, None)], [(0, False)])
+def test_what_has_expired_has_no_effect_before_it_is_removed(
+    stated: list[tuple[int, int | None]], answers: list[tuple[int, bool]]
+) -> None:
+    """The reference is the memory after the removal."""
+    clock = ManualClock()
+    with timed(clock) as memory:
+        ids = []
+        for place, (year, days) in enumerate(stated):
+            clock.advance(timedelta(minutes=1))
+            ids.append(lives(memory, f"City{place}", year))
+            if days is not None:
+                memory.update(ids[-1], ttl=timedelta(days=days))
+        for place, is_first in answers:
+            if conflicts := memory.conflicts.list(None, user_id="ana"):
+                one = conflicts[place % len(conflicts)]
+                memory.conflicts.resolve(one.id, one.first if is_first else one.second)
+        for _ in range(3):
+            clock.advance(timedelta(days=1))
+            left = [node.id for node in memory.list(user_id="ana")]
+            read = years(memory, *left), [values_in(memory, year) for year in range(2000, 2021)]
+            memory.admin.compact()
+            assert read == (years(memory, *left), [values_in(memory, year) for year in range(2000, 2021)])
+
+
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_a_deleted_value_leaves_its_neighbours_in_the_order_of_their_times(
+    memory: NeuroGraphMemory,
+    is_wrong: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    ids = [lives(memory, city, year) for city, year in (("Lyon", 2020), ("Paris", 2022), ("Rome", 2024))]
+    if is_wrong:
+        memory.conflicts.resolve(between(memory, *ids[1:]).id, ids[2])
+    memory.delete(ids[1])
+    assert years(memory, ids[0], ids[2]) == [(2020, 2024), (2024, None)]
 
 
 def test_a_conflict_lives_as_long_as_both_sides() -> None:

@@ -265,8 +265,8 @@ def given_times(node: MemoryNode) -> Validity:
 
 
 def with_outcome(node: MemoryNode, valid: Validity | None) -> MemoryNode:
-    """Return a memory with the valid time that its conflicts leave it; unchanged for None. It keeps the given one."""
-    if valid is None:
+    """Return a memory with the valid time that its conflicts leave it, all of it for None. It keeps the given one."""
+    if valid in (None, (node.valid_from, node.valid_to)):
         return node
     found = replace(node.found, given=(node.valid_from, node.valid_to))
     return node.changed(valid_from=valid[0], valid_to=valid[1], found=found)

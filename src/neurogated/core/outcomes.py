@@ -97,13 +97,15 @@ class Outcomes(Generic[_Key]):
     """Returns the given times of a memory; None if it is gone."""
     about: Callable[[_Key], Iterable[Outcome[_Key]]]
     """Returns the outcomes of which a memory is a side."""
+    is_expired: Callable[[_Key], bool]
+    """Returns whether a memory has expired. Its outcomes have no effect, though it is removed later."""
 
     def valid_time(self, key: _Key) -> Validity | None:
         """Return the valid time of a memory; None if there is no such memory.
 
-        A wrong memory holds at no time, and ends no other; the facts on both sides of it replace each other. A
-        superseded memory holds until the other begins; if that is no later, until the other was said, or else until the
-        conflict was found. One that replaced another holds from its own moment on.
+        A wrong memory holds at no time. One that is wrong or has expired ends no other; the facts on both sides of it
+        replace each other. A superseded memory holds until the other begins; if that is no later, until the other was
+        said, or else until the conflict was found. One that replaced another holds from its own moment on.
         """
         own = self.times(key)
         if own is None:
@@ -118,38 +120,46 @@ class Outcomes(Generic[_Key]):
 
     def is_wrong(self, key: _Key) -> bool:
         """Return whether an outcome says that a memory was never true."""
-        return any(one.is_wrong and one.loser == key for one in self.about(key))
+        wrong = (one for one in self.about(key) if one.is_wrong and one.loser == key)
+        return any(not self.is_expired(one.other(key)) for one in wrong)
 
     def affected(self, keys: Iterable[_Key]) -> list[_Key]:
-        """Return memories with those whose valid times depend on them, also beyond wrong ones."""
+        """Return memories with those whose valid times depend on them, also beyond wrong and expired ones."""
         affected = dict.fromkeys(keys)
         waiting = list(affected)
         for key in waiting:
             near = [one.other(key) for one in self.about(key)]
-            waiting += [other for other in near if other not in affected and self.is_wrong(other)]
+            waiting += [other for other in near if other not in affected and self._is_passed(other)]
             affected.update(dict.fromkeys(near))
         return list(affected)
 
-    def _ends(self, key: _Key, seen: frozenset[_Key] = frozenset()) -> Iterator[datetime]:
-        """Yield when the memories begin that superseded a memory, or superseded a wrong fact between them."""
-        own = self.times(key)
+    def _ends(self, key: _Key, path: tuple[_Key, ...] = ()) -> Iterator[datetime]:
+        """Yield when the memories begin that superseded a memory, or wrong or expired facts on the path from one."""
+        own, first = self.times(key), self.times(path[0] if path else key)
         for one in self.about(key):
             name = one.other(key)
             other = self.times(name)
-            if own is None or other is None or name in seen:
+            if own is None or first is None or other is None or name in path:
                 continue
-            is_later = other.moment > own.moment
-            if self.is_wrong(name):
-                if own.is_fact and other.moment >= own.moment:
-                    yield from self._ends(name, seen | {key})
-            elif one.loser == key and not one.is_wrong and not is_later and not seen:
+            is_later = other.moment >= own.moment and other.moment > first.moment
+            if self._is_passed(name):
+                is_between = one.loser == key or not self.is_expired(name)
+                if own.is_fact and is_between and other.moment >= own.moment:
+                    yield from self._ends(name, (*path, key))
+            elif one.loser == key and not one.is_wrong and not is_later and not path:
                 yield other.said if other.said > own.moment else max(one.found_at, own.moment)
-            elif one.loser == key and is_later and (seen or not one.is_wrong):
+            elif one.loser == key and is_later and (path or not one.is_wrong):
                 yield other.moment
 
     def _replaces(self, key: _Key, outcome: Outcome[_Key]) -> bool:
-        """Return whether a memory superseded the other side, which was told before it."""
+        """Return whether a memory superseded the other side, or one before it, which was told before it."""
         if outcome.is_wrong or outcome.loser in (None, key):
             return False
-        loser, winner = self.times(outcome.other(key)), self.times(key)
-        return loser is not None and winner is not None and loser.moment < winner.moment
+        name = outcome.other(key)
+        loser, winner = self.times(name), self.times(key)
+        if loser is None or winner is None or loser.moment >= winner.moment:
+            return False
+        return not self.is_expired(name) or any(self._replaces(name, one) for one in self.about(name))
+
+    def _is_passed(self, key: _Key) -> bool:
+        return self.is_expired(key) or self.is_wrong(key)

@@ -138,7 +138,7 @@ class Settlement:
         """
         winners = defaultdict[str, list[str]](list)
         for conflict in filter(None, map(self.conflict, removed)):
-            if conflict.outcome == "superseded" and conflict.loser is not None:
+            if conflict.loser is not None:
                 winners[conflict.loser].append(conflict.other(conflict.loser))
         for name in [name for name in winners if name not in removed]:
             ahead, seen = list(winners[name]), {name}
@@ -147,13 +147,13 @@ class Settlement:
                 seen.update(following)
                 ahead += [other for other in following if other in removed]
                 for pair in (self.nodes([name, other]) for other in following if other not in removed):
-                    if len(pair) > 1 and pair[0].found.statement is not None:
+                    if len(pair) > 1 and pair[0].found.statement is not None and _is_before(*pair):
                         yield pair[0], pair[1]
 
     def refresh(self, node_ids: Iterable[str]) -> None:
         """Compute the valid times of memories, and of those that replaced them or were replaced by them."""
         # Not an attribute: the reference to this object would be a cycle, which keeps the memory's file open.
-        outcomes = Outcomes(self._times, self._about)
+        outcomes = Outcomes(self._times, self._about, self._is_expired)
         for node_id in outcomes.affected(node_ids):
             node, valid = self._node(node_id), outcomes.valid_time(node_id)
             if node is not None and valid is not None and valid != times_of(node):
@@ -164,6 +164,10 @@ class Settlement:
     def _times(self, node_id: str) -> SideTimes | None:
         node = self._node(node_id)
         return None if node is None else given_side(as_given(node))
+
+    def _is_expired(self, node_id: str) -> bool:
+        node = self._node(node_id)
+        return node is not None and node.expires_at is not None and node.expires_at <= self._at
 
     def _about(self, node_id: str) -> list[Outcome[str]]:
         found = ((one, {name: name for name in one.sides}) for one in self.about(node_id))
@@ -189,6 +193,10 @@ class Settlement:
             edges=(*delta.edges, *(edge for one in conflicts for edge in edges_of(one, delta.at))),
             owner=Owner.MEMORY,
         )
+
+
+def _is_before(one: MemoryNode, other: MemoryNode) -> bool:
+    return moment_of(as_given(one)) <= moment_of(as_given(other))
 
 
 def resolution(

@@ -125,7 +125,7 @@ class GraphStore(
                 if not missing_ok:
                     raise
                 rows = state.view.rows(one for one in wanted if state.view.find(one) is not None)
-            return state.nodes(rows)
+            return state.nodes(rows, to_micros(self._clock()))
 
         return self.graph.read(read)
 
@@ -146,9 +146,9 @@ class GraphStore(
         return [Neighbor(edge.target_id, edge) for edge in self.graph.read(leaving)]
 
     def all_nodes(self) -> Iterator[MemoryNode]:
-        state = self.graph.latest_isolated()
+        state, now = self.graph.latest_isolated(), to_micros(self._clock())
         return chain.from_iterable(
-            unerased(partial(state.nodes, rows), [state.view.ids[row] for row in rows.tolist()], self.get_node)
+            unerased(partial(state.nodes, rows, now), [state.view.ids[row] for row in rows.tolist()], self.get_node)
             for rows in portions(state.view.live_nodes())
         )
 

@@ -44,8 +44,16 @@ class GraphState:
         """Return the view without nodes and edges expired by `now` or not valid at `valid_at`, both in microseconds."""
         return self.form.validity.visible(self.view, now, valid_at)
 
-    def nodes(self, rows: Rows) -> list[MemoryNode]:
-        """Return the nodes at rows of the view; raises RecordsErasedError."""
+    def nodes(self, rows: Rows, now: int | None = None) -> list[MemoryNode]:
+        """Return the nodes at rows of the view with the valid times that outcomes leave them at a time.
+
+        Args:
+            rows: rows of the view.
+            now: microseconds; a memory that has expired by then ends no other. None leaves the given valid times.
+
+        Raises:
+            RecordsErasedError: a record was erased.
+        """
         if not rows.size:
             return []
         view = self.view
@@ -69,7 +77,7 @@ class GraphState:
                 rows.tolist(), self.records.nodes(rows), self.form.vectors.get_all(rows), *columns, strict=True
             )
         ]
-        valid = self.form.validity.outcomes.valid
+        valid = {} if now is None else self.form.validity.outcomes_at(view, now)
         if not valid:
             return nodes
         return [with_outcome(node, valid.get(row)) for row, node in zip(rows.tolist(), nodes, strict=True)]

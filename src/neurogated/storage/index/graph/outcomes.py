@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from neurogated.core.conflicts import Validity
 from neurogated.core.outcomes import Outcome, Outcomes, SideTimes
@@ -61,11 +62,19 @@ class RowOutcomes:
         self._times |= known
         return dict(self._recomputed(touched | known.keys()))
 
+    def without(self, expired: Collection[int]) -> dict[int, Validity]:
+        """Return the valid times that differ once memories have expired, also those that are the given ones."""
+        outcomes = Outcomes(self._times.get, self._of, expired.__contains__)
+        about = [outcome for row in expired for outcome in self._of(row)]
+        rows = outcomes.affected(chain.from_iterable(outcome.sides for outcome in about))
+        found = {row: valid for row in rows if (valid := outcomes.valid_time(row)) is not None}
+        return {row: valid for row, valid in found.items() if valid != self.valid.get(row, self._times[row].validity)}
+
     def _of(self, row: int) -> list[Outcome[int]]:
         return [self._outcomes[name] for name in self._about.get(row, ())]
 
     def _recomputed(self, touched: Iterable[int]) -> Iterator[tuple[int, Validity]]:
-        outcomes = Outcomes(self._times.get, self._of)
+        outcomes = Outcomes(self._times.get, self._of, lambda _: False)
         for row in outcomes.affected(touched):
             valid, given = outcomes.valid_time(row), self._times.get(row)
             if valid is None or given is None or valid == given.validity:

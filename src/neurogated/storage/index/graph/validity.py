@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
 
 from neurogated.core.clock import to_micros
+from neurogated.core.conflicts import Validity as Times
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph.outcomes import OutcomeChanges, RowOutcomes
@@ -75,10 +77,12 @@ class _Spans:
 
 @dataclass(frozen=True, slots=True)
 class _Visible:
-    """A view without the nodes that have expired at `since`; valid until `until`."""
+    """A view without the nodes that have expired at `since`, and what follows for others; valid until `until`."""
 
     whole: GraphView
     view: GraphView
+    changed: Mapping[int, Times]
+    """The valid times that differ because a side of an outcome has expired."""
     since: int
     until: int
 
@@ -116,6 +120,7 @@ class Validity:
         """Apply changes of outcomes, after the nodes that they are about."""
         for row, (begin, end) in self.outcomes.update(changes).items():
             self._nodes.put(row, micros_or_none(begin), micros_or_none(end))
+        self._visible = None
 
     def put_edges(self, rows: Iterable[int], edges: Iterable[MemoryEdge]) -> None:
         """Add edges at `rows`."""
@@ -139,16 +144,31 @@ class Validity:
 
     def visible(self, whole: GraphView, now: int, valid_at: int | None) -> GraphView:
         """Return `whole` without nodes that have expired at `now`, and without rows that are invalid at `valid_at`."""
-        view = self._without_expired(whole, now) if self._expiry else whole
+        seen = self._without_expired(whole, now)
+        view = whole if seen is None else seen.view
         if valid_at is None:
             return view
-        return view.without(self._nodes.outside(valid_at), self._edges.outside(valid_at))
+        nodes = self._nodes.outside(valid_at)
+        if seen is not None and seen.changed:
+            spans = _Spans()
+            for row, times in seen.changed.items():
+                spans.put(row, *map(micros_or_none, times))
+            nodes = np.union1d(nodes[~np.isin(nodes, list(seen.changed))], spans.outside(valid_at))
+        return view.without(nodes, self._edges.outside(valid_at))
 
-    def _without_expired(self, whole: GraphView, now: int) -> GraphView:
+    def outcomes_at(self, whole: GraphView, now: int) -> Mapping[int, Times]:
+        """Return the valid times of the memories that an outcome changes at `now`, by row."""
+        seen = self._without_expired(whole, now)
+        return self.outcomes.valid if seen is None else ChainMap({**seen.changed}, self.outcomes.valid)
+
+    def _without_expired(self, whole: GraphView, now: int) -> _Visible | None:
+        if not self._expiry:
+            return None
         known = self._visible
         # Every question calls this. The view stays the same between two expiries, unless the clock goes back.
         if known is None or known.whole is not whole or not known.since <= now < known.until:
-            nothing = np.empty(0, dtype=np.int64)
-            view = whole.without(self.expired(now), nothing)
-            known = self._visible = _Visible(whole, view, now, self._expiry.next_end(now))
-        return known.view
+            expired = self.expired(now)
+            changed = self.outcomes.without(frozenset(expired.tolist()))
+            view = whole.without(expired, np.empty(0, dtype=np.int64))
+            known = self._visible = _Visible(whole, view, changed, now, self._expiry.next_end(now))
+        return known

@@ -19,7 +19,6 @@ import numpy as np
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
 from neurogated.core.codec import decode, encode
-from neurogated.core.conflicts import as_given
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import GraphView
@@ -209,7 +208,7 @@ def _deltas(state: GraphState) -> tuple[GraphDelta, GraphDelta]:
     """Return the deltas that make a graph with the same rows of nodes."""
     view = state.view
     rows = view.live_nodes()
-    live = dict(zip(rows.tolist(), map(as_given, state.nodes(rows)), strict=True))
+    live = dict(zip(rows.tolist(), state.nodes(rows), strict=True))
     nodes = [live.get(row) or _removed(view, row) for row in range(view.node_count)]
     edges = state.edges(view.live_edges())
     return (
