@@ -186,6 +186,7 @@ _STATED = st.lists(st.tuples(st.integers(2000, 2020), st.none() | st.integers(1,
 @example([(2020, None), (2022, 1), (2024, None)], [])
 @example([(2020, None), (2022, None), (2024, 1)], [(1, True)])
 @example([(2000, None), (2001, 1), (2001, None)], [(0, False)])
+@example([(2000, None), (2000, None), (2002, 1), (2001, None)], [(0, False)])
 def test_what_has_expired_has_no_effect_before_it_is_removed(
     stated: list[tuple[int, int | None]], answers: list[tuple[int, bool]]
 ) -> None:

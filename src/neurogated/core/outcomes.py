@@ -141,7 +141,7 @@ class Outcomes(Generic[_Key]):
             other = self.times(name)
             if own is None or first is None or other is None or name in path:
                 continue
-            is_later = other.moment >= own.moment and other.moment > first.moment
+            is_later = other.moment > first.moment
             if self._is_passed(name):
                 is_between = one.loser == key or not self.is_expired(name)
                 if own.is_fact and is_between and other.moment >= own.moment:
