@@ -56,14 +56,14 @@ demo: $(STAMP) ## answer a question on the bundled sample data set
 docs: $(STAMP) ## build the pages of docs and check their links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir $(VENV)/site
 
-test: $(STAMP) ## run all tests with coverage
-	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report=term --cov-fail-under=90
+test: $(STAMP) ## run all tests
+	$(BIN)/python -m pytest $(IN_PARALLEL)
 
 test-fast: $(STAMP) ## run the tests without a real model or a long loop
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m 'not slow and not nightly' $(PART)
 
-test-nightly: $(STAMP) ## run all tests with long rounds and many random examples
-	$(BIN)/python -m pytest $(IN_PARALLEL) -m '' --hypothesis-profile nightly
+test-nightly: $(STAMP) ## run all tests with long rounds, many random examples and coverage
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m '' --hypothesis-profile nightly --cov --cov-report=term --cov-fail-under=90
 
 test-313: ## run what may differ on Python 3.13 if it is installed; CI=true requires it
 ifneq ($(PYTHON_313),)

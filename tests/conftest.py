@@ -38,12 +38,19 @@ os.environ["XDG_CACHE_HOME"] = str(ROOT / ".pytest_cache" / "home")
 
 # Their rounds repeat lines that other tests cover, and coverage would cost as much again as half of their time.
 _REPEATING = ("/durability/", "test_interrupts_anywhere.py", "Machine::")
+# A store of a database takes a second to create, and a property of the kit creates one for each example. In CI, the
+# state machine looks for faults in these stores, and the properties in the others.
+_SLOW_STORES = ("test_neo4j_conformance.py", "test_postgres_conformance.py")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Measure no coverage during long rounds."""
+    """Leave the properties of slow stores to the night, and measure no coverage during long rounds."""
     for item in items:
-        if any(part in item.nodeid for part in _REPEATING):
+        is_property = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if item.path.name in _SLOW_STORES and is_property and "Machine::" not in item.nodeid:
+            item.add_marker("nightly")
+        if item.get_closest_marker("nightly") or any(part in item.nodeid for part in _REPEATING):
             item.add_marker("no_cover")
 
 

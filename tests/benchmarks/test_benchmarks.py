@@ -76,14 +76,14 @@ def noted(result: Path) -> dict[str, dict[str, Any]]:
     return {one["name"]: one["extra_info"] for one in written["benchmarks"]}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_benchmark_was_run(noted: dict[str, dict[str, Any]]) -> None:
     listed = _python("-m", "pytest", "benchmarks", "--collect-only", "-q").stdout
     names = set(re.findall(r"::(test_\S+)", listed))
     assert names - OPTIONAL - {name for name in names if "quantised" in name} <= noted.keys() <= names
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_measured_calls_answered_correctly(noted: dict[str, dict[str, Any]]) -> None:
     assert noted["test_vectors_ours"]["recall@10"] == 1
     assert noted["test_vectors_numpy"]["recall@10"] == 1
@@ -98,7 +98,7 @@ def test_measured_calls_answered_correctly(noted: dict[str, dict[str, Any]]) -> 
     assert noted["test_long_document[markdown]"]["characters"] == 20_000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_report_goes_between_its_marks_and_judges_every_bar(result: Path, tmp_path: Path) -> None:
     written = json.loads(result.read_text(encoding="utf-8"))
     written["machine_info"]["nodes"] = 100_000

@@ -91,7 +91,7 @@ def _serving(*command: str) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("package", "flags", "checks"),
     [
-        (OLD, (), 40),
+        pytest.param(OLD, (), 40, marks=pytest.mark.nightly),
         (NEW, ("--suite", "all", "--spec-version", "2025-11-25"), 84),
         (NEW, ("--suite", "all", "--spec-version", "2026-07-28"), 152),
     ],
@@ -108,8 +108,17 @@ def test_the_server_conforms(
     assert f"Total: {checks} passed, 0 failed" in done.stdout, done.stdout[-4_000:] + done.stderr[-2_000:]
 
 
-@pytest.mark.parametrize("flags", [(), ("--read_only",), ("--memory_tool",)])
-@pytest.mark.parametrize("over_http", [False, True])
+@pytest.mark.parametrize(
+    ("flags", "over_http"),
+    [
+        ((), True),
+        (("--read_only",), False),
+        (("--memory_tool",), True),
+        pytest.param((), False, marks=pytest.mark.nightly),
+        pytest.param(("--read_only",), True, marks=pytest.mark.nightly),
+        pytest.param(("--memory_tool",), False, marks=pytest.mark.nightly),
+    ],
+)
 def test_the_inspector_has_no_complaint(
     flags: tuple[str, ...], *, over_http: bool, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:

@@ -59,7 +59,7 @@ class TestInMemoryStore(OtherStore):
         yield InMemoryStore(index=index)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 class TestSqliteStore(OtherStore):
     asynchronous = False
     vectors = hasattr(sqlite3.Connection, "enable_load_extension")
@@ -85,7 +85,7 @@ def database(postgres: "Postgres") -> str:
     return postgres.database()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 class TestPostgresStore(OtherStore):
     lifetime = 10
 
