@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, compose
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, compose, import_memory
 from neurogated.errors import InputError
 from neurogated.testing import ManualClock
 
@@ -77,8 +78,79 @@ def test_the_last_thing_that_was_done_is_taken_back_and_not_an_older_one(
     assert _state(memory, user) == before != after
     assert user is None or theirs == (_state(memory, "bob"), _state(memory, None))
     assert memory.admin.check() == []
+
+
+def _add_one_by_one(memory: NeuroGraphMemory, user: str | None) -> list[tuple[object, ...]]:
+    states = [_state(memory, user)]
+    for name, text in zip(IDS, ("The heron of the pier.", "A stork on a roof.", "The cranes fly south."), strict=True):
+        memory.add(text, id=name, user_id=user)
+        states.append(_state(memory, user))
+    return states
+
+
+@pytest.mark.parametrize("user", ["ana", None])
+def test_each_undo_takes_back_the_thing_before(memory: NeuroGraphMemory, user: str | None) -> None:
+    states = _add_one_by_one(memory, user)
+    if user is not None:
+        memory.add("Bob has a heron.", user_id="bob")
+    number = memory.history.list()[-1].sequence
+    for state in reversed(states[:-1]):
+        assert memory.undo(user_id=user) is not None
+        assert _state(memory, user) == state
+    assert memory.undo(user_id=user) is None
+    memory.undo(number)
+    assert _state(memory, user) == states[-1]
+    memory.undo()
+    assert _state(memory, user) == states[0]
+
+
+def test_an_undo_for_all_passes_what_was_undone_for_one_user(memory: NeuroGraphMemory) -> None:
+    states = _add_one_by_one(memory, "ana")
+    memory.add("Bob has a heron.", id="heron", user_id="bob")
+    memory.undo(user_id="ana")
+    memory.undo()
+    assert not memory.store.has_node("heron")
+    memory.undo()
+    assert _state(memory, "ana") == states[1]
+
+
+def test_a_copy_of_a_memory_knows_what_was_undone(tmp_path: Path, config: MemoryConfig) -> None:
+    config = config.replace(save_dir=str(tmp_path / "one"))
+    with NeuroGraphMemory(config) as memory:
+        states = _add_one_by_one(memory, "ana")
+        memory.recall("heron", user_id="ana")
+        memory.learning.flush()
+        memory.undo(user_id="ana")
+        memory.admin.export(tmp_path / "copy", progress=False)
+    import_memory(config.replace(save_dir=str(tmp_path / "two")), tmp_path / "copy", progress=False)
+    with NeuroGraphMemory(config.replace(save_dir=str(tmp_path / "two"))) as copy:
+        copy.undo(user_id="ana")
+        assert [node.id for node in copy.find(user_id="ana")] == IDS[:1] == list(states[1][0])  # type: ignore[call-overload]
+
+
+def test_an_undo_for_a_user_who_does_nothing_ends(memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neurogated.plasticity.undo._MOST", 2)
+    _add_one_by_one(memory, "ana")
+    with pytest.raises(InputError, match="bob"):
+        memory.undo(user_id="bob")
+
+
+@pytest.mark.parametrize("user", ["ana", None])
+def test_a_memory_is_taken_back_with_what_policies_did_because_it_was_added(
+    memory: NeuroGraphMemory, user: str | None
+) -> None:
+    memory.add("The harbour.", id="anchor", user_id=user)
+    memory.policies.add('(feedback "anchor" "success")', user_id=user)
+    memory.policies.add('(remember "Somebody saw a ferry.")', user_id=user)
+    before = _state(memory, user)
+    memory.add("A ferry.", id="ferry", user_id=user)
+    assert len(memory.find(user_id=user)) == 5
+    if user is not None:
+        memory.add("A tram.", user_id="bob")
     memory.undo(user_id=user)
-    assert _state(memory, user) == after
+    assert _state(memory, user) == before
+    memory.undo(user_id=user)
+    assert len(memory.find(user_id=user)) == 2
 
 
 @pytest.mark.parametrize("user", ["ana", None])

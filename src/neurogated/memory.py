@@ -343,20 +343,23 @@ class NeuroGraphMemory:
     def undo(self, to: int | None = None, *, user_id: str | None = None) -> HistoryEntry | None:
         """Take back the last thing that was done, or every change after the delta number `to`.
 
-        The last thing may be a feedback, an association, an outcome of a conflict, the run of a policy, and any call
-        that writes. The memory itself does `maintenance`, ticks, judgements of models and background consolidation:
-        these stay, except what was computed from a memory that an undo takes back. An undo is a change too, which
-        another undo takes back. Judgements that were pending before a change do not become pending again.
+        The last thing may be a feedback, an association, an outcome of a conflict, a signal, and any call that
+        writes. The memory itself does `maintenance`, ticks, judgements of models and background consolidation: these
+        stay, except what was computed from a memory that an undo takes back, or what a policy did because it was
+        added. The next undo takes back the thing before. Judgements that were pending before a change do not become
+        pending again.
 
         Args:
-            to: a `sequence` of `history.list`, or 0 for the empty memory; weights return to the last bit.
+            to: a `sequence` of `history.list`, or 0 for the empty memory; weights return to the last bit. The number
+                before an undo takes the undo back.
             user_id: take back the last thing that was done to this user's memories, and nothing of other users.
 
         Returns the change that the undo made; None if there was nothing to change.
 
         Raises:
-            InputError: the delta does not exist, a compaction erased history that the undo needs, or the last thing
-                cannot be taken back for this user alone, because it also changed memories without an owner.
+            InputError: the delta does not exist, a compaction erased history that the undo needs, the last thing
+                cannot be taken back for this user alone, because it also changed memories without an owner, or the
+                user did nothing in the last 10,000 changes.
         """
         return self.history.undo(to, user_id=user_id)
 

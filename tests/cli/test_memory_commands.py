@@ -197,7 +197,7 @@ def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> N
     history = _json(run, "history")
     assert [entry["reason"] for entry in history] == ["add", "add", "feedback on 2 memories"]
     assert "feedback on 2 memories: 1 edge put" in run("history", "--last", "1")[1]
-    assert _json(run, "undo")["reason"].startswith("undo to ")
+    assert _json(run, "undo")["reason"].startswith("undo")
     assert {kind: count for kind, count in _json(run, "stats")["edges"].items() if count} == before
     assert _json(run, "undo", "--to", "0")["changes"]["nodes removed"] == 2
     assert _json(run, "stats")["nodes"] == 0

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -40,6 +41,22 @@ def test_the_numbers_of_a_manifest_agree(memory: NeuroGraphMemory) -> None:
     json.dumps(found.as_dict())
 
 
+def test_linked_communities_have_the_weights_of_the_edges_between_them(memory: NeuroGraphMemory) -> None:
+    ids = memory.add([*SAILS, *BEES])
+    memory.graph.associate(ids[0], ids[-1], "near", 0.5)
+    memory.graph.associate(ids[-2], ids[1], "near", 0.25)
+    found = memory.manifest.get()
+    number = {one: community.number for community in found.communities for one in community.node_ids}
+    expected = Counter[tuple[int, int]]()
+    for edge in memory.store.all_edges():
+        first, second = sorted((number[edge.source_id], number[edge.target_id]))
+        if first != second:
+            expected[first, second] += edge.weight  # type: ignore[assignment]
+    assert {(first, second): pytest.approx(weight) for first, second, weight in found.links} == expected
+    assert len(expected) > 0
+    assert {(one.first, one.second, one.weight) for one in found.bridges} <= set(found.links)
+
+
 def test_communities_are_named_by_what_distinguishes_them(memory: NeuroGraphMemory) -> None:
     memory.add([*SAILS, *BEES])
     ships, bees = sorted(memory.manifest.get().communities, key=lambda one: "bees" in one.keywords)
@@ -56,7 +73,6 @@ def test_the_manifest_of_a_user_holds_nothing_of_another(memory: NeuroGraphMemor
     for name in ("nodes", "edges", "topology", "bridges"):
         assert getattr(after, name) == getattr(alone, name)
     assert [one.keywords for one in after.communities] == [one.keywords for one in alone.communities]
-    assert "sequence" not in after.as_dict()
     assert "Odile" not in memory.manifest.text(user_id="ana")
     assert memory.manifest.get().nodes == 0
 

@@ -58,7 +58,7 @@ def test_a_key_for_all_users_names_the_user(holders: dict[str, httpx.Client]) ->
     added = both.post("/v1/memories?user_id=cid", json={"content": "Cid plays chess."}).json()["ids"][0]
     assert both.get(f"/v1/memories/{added}?user_id=cid").status_code == 200
     assert both.get(f"/v1/memories/{added}").status_code == 404
-    assert both.get("/v1/history").json()[0]["sequence"] > 0
+    assert both.get("/v1/history").json()["changes"][0]["sequence"] > 0
     metrics = both.get("/metrics").text
     assert 'route="/memories/{memory_id}"' in metrics
     assert added not in metrics

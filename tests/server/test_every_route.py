@@ -71,6 +71,8 @@ def test_a_second_user_cannot_tell_ids_of_the_first_from_unknown_ones(users: Use
             texts = [one.text.replace(known, unknown).replace(one.headers["x-request-id"], "") for one in answers]
             assert answers[0].status_code == answers[1].status_code, (first, texts)
             assert texts[0] == texts[1]
+            if first.name == "undo":  # it brings back what was stored
+                users.ben.delete("/v1/memories")
             assert PLACE not in texts[0]
             users.document.check(first, answers[0])
             asked += 1

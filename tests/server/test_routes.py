@@ -27,6 +27,11 @@ def add(to: httpx.Client, *texts: str) -> list[str]:
     return ids
 
 
+def changes(of: httpx.Client, **query: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = of.get("/v1/history", params=query).json()["changes"]
+    return found
+
+
 def test_a_memory_is_added_read_recalled_changed_and_deleted(ana: httpx.Client) -> None:
     (known,) = add(ana, "Ana collects old maps of Lyon.")
     assert ana.get(f"/v1/memories/{known}").json()["content"] == "Ana collects old maps of Lyon."
@@ -76,19 +81,35 @@ def test_a_conflict_is_listed_and_resolved(ana: httpx.Client) -> None:
 def test_facts_keep_what_held_before(ana: httpx.Client) -> None:
     add(ana, "I live in Lyon.")
     add(ana, "I moved to Paris.")
-    homes = ana.get("/v1/facts", params={"attribute": "home"}).json()
+    homes = ana.get("/v1/facts", params={"attribute": "home"}).json()["facts"]
     assert [(fact["value"], fact["valid_to"] is None) for fact in homes] == [("Lyon", False), ("Paris", True)]
+
+
+@pytest.mark.parametrize(("path", "name"), [("/v1/facts", "facts"), ("/v1/history", "changes")])
+def test_pages_of_facts_and_changes_have_each_of_them_once(ana: httpx.Client, path: str, name: str) -> None:
+    for pet in ("Minou", "Rex", "Bello"):
+        add(ana, f"My cat is called {pet}.")
+    every = ana.get(path, params={"limit": 1000}).json()
+    seen, cursor = [], 0
+    while cursor is not None:
+        page = ana.get(path, params={"limit": 2, "cursor": cursor}).json()
+        assert len(page[name]) <= 2
+        seen += page[name]
+        cursor = page["cursor"]
+    assert seen == every[name]
+    assert len(seen) >= 3
+    assert every["cursor"] is None
 
 
 def test_undo_takes_back_the_last_change_of_the_user_only(ana: httpx.Client, url: str) -> None:
     (mine,) = add(ana, "A note of mine.")
     with client(url, user_id="another") as other:
         (others,) = add(other, "A note of another user.")
-        assert [[one["id"] for one in entry["memories"]] for entry in ana.get("/v1/history").json()] == [[mine]]
+        assert [[one["id"] for one in entry["memories"]] for entry in changes(ana)] == [[mine]]
         assert ana.post("/v1/undo").json() == {"undone": True}
         assert ana.get(f"/v1/memories/{mine}").status_code == 404
         assert other.get(f"/v1/memories/{others}").status_code == 200
-        newest = ana.get("/v1/history").json()[0]["memories"]
+        newest = changes(ana)[0]["memories"]
     assert newest == [{"id": mine, "action": "deleted", "content": "A note of mine."}]
 
 

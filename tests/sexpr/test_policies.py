@@ -38,8 +38,9 @@ def test_a_policy_runs_after_remember_if_its_condition_holds(allowed: NeuroGraph
     assert _associated(allowed) == ["ferry"]
     assert len(_reasons(allowed, policy)) == 1
     allowed.undo()
-    assert allowed.get("ferry").content == "A ferry."
+    assert not allowed.store.has_node("ferry")
     assert _associated(allowed) == []
+    assert allowed.get("tram").content == "A tram."
 
 
 def test_a_policy_never_touches_another_users_memories(allowed: NeuroGraphMemory) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Unpack
 
 from neurogated.components.texts import Texts
 from neurogated.core.clock import Moment, checked_moment
 from neurogated.core.facts import Fact
 from neurogated.core.filters import FilterOptions
+from neurogated.core.model import checked_count
 from neurogated.errors import ConfigError
 from neurogated.ingestion.facts import Value, fact_document
 from neurogated.session import Session
@@ -74,6 +76,8 @@ class Facts:
         attribute: str | None = None,
         *,
         valid_at: Moment | None = None,
+        limit: int | None = None,
+        offset: int = 0,
         **filters: Unpack[FilterOptions],
     ) -> builtins.list[Fact]:
         """Return the facts of the graph, stated or read from memories, in the order they were added.
@@ -84,14 +88,18 @@ class Facts:
             subject: only facts about it; upper and lower case are the same.
             attribute: only facts about this property.
             valid_at: only facts that held at this time.
+            limit: at most this many.
+            offset: leave out this many first ones.
             **filters: which memories; see `FilterOptions`. With `user_id`, the facts of this user and those without an
                 owner.
 
         Raises:
-            InputError: a filter or a time is invalid.
+            InputError: a filter, a number or a time is invalid.
         """
         self._session.of_user(filters.get("user_id"))
-        return read_facts(self._session.store, subject, attribute, checked_moment("valid_at", valid_at), filters)
+        end = None if limit is None else checked_count("offset", offset) + checked_count("limit", limit)
+        found = read_facts(self._session.store, subject, attribute, checked_moment("valid_at", valid_at), filters)
+        return builtins.list(islice(found, checked_count("offset", offset), end))
 
     def catch_up(self) -> int:
         """Write the changed facts of this graph into the SQL table now, and return how many rows changed.

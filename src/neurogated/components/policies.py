@@ -13,6 +13,7 @@ from neurogated.core.commit import CAUSE
 from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
+from neurogated.core.reasons import TICKED, after_memory
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter, UserChoice
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.session import Notice, Session
@@ -51,7 +52,7 @@ class Policies:
     A policy is a memory of the kind `policy` whose text is an expression. It sees and changes the memories of its own
     user, agent and path only. It runs only if the setting `learning.policies` allows it. One event starts at most 100
     runs, none later than a second after the first. What a policy writes starts no policies. `history.list()` names
-    the policy in the reason of its changes, and `undo` takes them back.
+    the policy in the reason of its changes. `undo` takes back a memory with what policies did because it was added.
     """
 
     def __init__(self, session: Session) -> None:
@@ -130,7 +131,7 @@ class Policies:
             if len(runs) == _MOST_RUNS or time.monotonic() > end:
                 _log.warning("the policies of %r stop after %d runs; the others are left out", when, len(runs))
                 break
-            runs.append(self._run(policy, memory))
+            runs.append(self._run(policy, memory, when))
         return runs
 
     def _pairs(
@@ -147,9 +148,11 @@ class Policies:
         found = self._session.store.find(Filter(kinds=(_KIND,), scope=ScopeFilter(user_id)))
         return [one for one in found if user_id in {ANY_USER, one.scope.user_id} and _is_checked(one)]
 
-    def _run(self, policy: MemoryNode, memory: MemoryNode | None) -> Run:
-        it = None if memory is None else memory.id
-        token = CAUSE.set(policy.id)
+    def _run(self, policy: MemoryNode, memory: MemoryNode | None, when: str) -> Run:
+        it, cause = None, f"{policy.id} {TICKED}" if when == TICK else policy.id
+        if memory is not None:
+            it, cause = memory.id, after_memory(policy.id, compute_mdhash_id(memory.id))
+        token = CAUSE.set(cause)
         try:
             call = policy_call(policy.content, it, {} if memory is None else memory.metadata)
             return Run(policy.id, it, call and Expressions(self._session).call(call, policy.scope))

@@ -148,7 +148,7 @@ class ManifestCache:
             if self._creator.namer is not None:
                 threads.submit(_attempt, self._name, entry)
             return entry
-        changed = entry.created.manifest.sequence != view.sequence
+        changed = entry.created.sequence != view.sequence
         expired = changed and time.monotonic() - entry.created_at >= self._seconds
         if expired or self._is_due(wanted, entry, view):
             self._start(wanted, entry, threads)

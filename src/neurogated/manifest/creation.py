@@ -67,6 +67,8 @@ class Created(NamedTuple):
     """By two labels."""
     betweenness: tuple[Graph, Values] | None
     """Of the links between communities when these were last found; None without algorithms."""
+    sequence: int
+    """The number of the last change that the manifest includes."""
 
 
 class _Scoped(NamedTuple):
@@ -119,19 +121,20 @@ class ManifestCreator:
         manifest = GraphManifest(
             nodes=int(rows.size),
             edges=structure.edges,
+            average_degree=2 * structure.edges / max(1, rows.size),
             total_energy=float(energy.sum()),
             communities=communities,
             topology=Topology(
                 structure.links / pairs if pairs else 0.0, structure.clustering, int(np.count_nonzero(structure.degree))
             ),
             temporal=self._layers(scoped, to_micros(now)),
+            links=_links(structure.between, labels),
             bridges=bridges,
             key_nodes=self._shown(view, rows, (rank / rank.max(initial=1e-300) + energy) / 2),
             most_used=self._shown(view, rows, view.uses.take(rows).astype(np.float64)),
-            sequence=view.sequence,
             created_at=now,
         )
-        return Created(manifest, structure, named, bridging, betweenness)
+        return Created(manifest, structure, named, bridging, betweenness, view.sequence)
 
     def with_titles(self, created: Created) -> Created:
         """Return a manifest whose first communities have names by the language model, which is asked once for each."""
@@ -208,6 +211,15 @@ def _communities(scoped: _Scoped, named: dict[int, _Named]) -> tuple[tuple[Commu
         )
         for number, label in enumerate(labels)
     ), labels
+
+
+def _links(between: Graph, labels: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
+    """Return the links between communities by their numbers, in the order of `labels`."""
+    number = np.full(between.nodes, -1, dtype=np.int64)
+    number[list(labels)] = np.arange(len(labels))
+    ends = np.sort(number[np.stack((between.source, between.target))], axis=0)
+    shown = ends[0] >= 0
+    return tuple(zip(*ends[:, shown].tolist(), between.weight[shown].tolist(), strict=True))
 
 
 def _bridges(

@@ -85,30 +85,24 @@ class GraphManifest:
     nodes: int
     edges: int
     """Edges of all types between these memories."""
+    average_degree: float
+    """2E/N."""
     total_energy: float
     """The sum of the energies of the memories."""
     communities: tuple[Community, ...]
     """Those of at least two memories, the most important first."""
     topology: Topology
     temporal: TemporalLayers
+    links: tuple[tuple[int, int, float], ...]
+    """The pairs of linked communities, by their numbers, with the sums of the weights of the links between the two."""
     bridges: tuple[Bridge, ...]
     """At most 10, the heaviest first."""
     key_nodes: tuple[KeyNode, ...]
     """At most 10, the highest score first."""
     most_used: tuple[KeyNode, ...]
     """At most 10, the most used first."""
-    sequence: int
-    """The number of the last change that it includes."""
     created_at: datetime
-
-    @property
-    def average_degree(self) -> float:
-        """2E/N."""
-        return 2 * self.edges / self.nodes if self.nodes else 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as JSON values."""
-        shown = {**asdict(self), "average_degree": self.average_degree, "created_at": self.created_at.isoformat()}
-        # It counts the changes of all users.
-        del shown["sequence"]
-        return shown
+        return {**asdict(self), "created_at": self.created_at.isoformat()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +17,14 @@ from neurogated.core.commit import Committer
 from neurogated.core.delta import GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.reasons import comes_with_time, follows
+from neurogated.core.reasons import added_before, comes_with_time, follows, is_whole_undo, undo_of, undone_by
 from neurogated.core.scope import ScopeFilter
 from neurogated.errors import InputError
+from neurogated.utils.hash_utils import compute_mdhash_id
 
 _AT_ONCE = 1000
-
+_MOST = 10_000
+"""Changes among which the last one of a user is looked for."""
 
 Mend = Callable[[GraphStorePort, GraphStorePort, GraphDelta], GraphDelta]
 """Returns the delta that undoes, given the past, the present and the delta between them."""
@@ -47,11 +49,20 @@ class _Part(NamedTuple):
         return cls(nodes & own, {key for key in edges if key.source_id in own}, removed & own)
 
     def followed(self, later: Sequence[GraphDelta], own: AbstractSet[str] | None = None) -> _Part:
-        """Return the part with those of the later changes, latest first, that were computed from its nodes."""
+        """Return the part with those of the later changes, latest first, that were computed from its nodes.
+
+        These are changes of the same nodes, and all changes of the policies that ran because one of them was added.
+        """
         whole = self
         for delta in reversed(later):
-            other = _Part.of(delta, own)
-            if follows(delta.reason) and whole.nodes & other.nodes.union(*(key[:2] for key in other.edges)):
+            if not follows(delta.reason):
+                continue
+            other, added = _Part.of(delta, own), added_before(delta.reason)
+            if added is not None:
+                is_later = added in map(compute_mdhash_id, whole.nodes)
+            else:
+                is_later = bool(whole.nodes & other.nodes.union(*(key[:2] for key in other.edges)))
+            if is_later:
                 whole = _Part(whole.nodes | other.nodes, whole.edges | other.edges, whole.removed | other.removed)
         return whole
 
@@ -84,7 +95,8 @@ def undo(
     """Undo every change after the delta number `to`; if `to` is None, undo the last thing that was done.
 
     Nobody does the changes that the memory makes by itself; see `core.reasons`. Those that came later stay, except
-    what was computed from the same memories.
+    what was computed from the same memories, and what policies did because they were added. The next undo takes back
+    the thing before.
 
     Args:
         store: the graph.
@@ -97,58 +109,92 @@ def undo(
         The history entry of the undo, None if there was nothing to change.
 
     Raises:
-        InputError: there is no such delta, a compaction erased the history that the undo needs, or the last thing also
-            changed memories without an owner.
+        InputError: there is no such delta, a compaction erased the history that the undo needs, the last thing also
+            changed memories without an owner, or the user did nothing in the last 10,000 changes.
     """
     if to is not None:
-        return _undo_to(store, to, clock, mend)
-    for entry, part in _done(store) if user_id is None else _done_to(store, user_id):
-        undone = _undo_to(store, entry.sequence - 1, clock, mend, part)
+        return _undo_to(store, to, clock, mend, reason=f"undo to {to}")
+    for one in _done(store) if user_id is None else _done_to(store, user_id):
+        undone = _undo_to(store, one.entry.sequence - 1, clock, mend, part=one.part, reason=one.reason)
         # A compaction erased a change that has no effect any more; the changes before it are not the last one.
-        if undone is not None or entry.changes:
+        if undone is not None or (one.entry.changes and not one.is_partly_undone):
             return undone
     return None
 
 
-def _done(store: GraphStorePort) -> Iterator[tuple[HistoryEntry, _Part | None]]:
-    """Yield the things that were done, latest first, with what they changed; None if nothing was changed later."""
-    later = list[GraphDelta]()
-    for entry in reversed(store.history()):
-        if _is_automatic(entry):
-            later.append(_delta_of(store, entry))
-        else:
-            yield entry, _Part.of(_delta_of(store, entry)).followed(later) if later else None
+class _Done(NamedTuple):
+    """Something that was done and not undone yet."""
+
+    entry: HistoryEntry
+    part: _Part | None
+    """What it changed; None if nothing was changed later."""
+    reason: str
+    """That of its undo."""
+    is_partly_undone: bool = False
+    """Whether it was undone for one user."""
 
 
-def _done_to(store: GraphStorePort, user_id: str) -> Iterator[tuple[HistoryEntry, _Part]]:
-    """Yield the things that were done to a user's memories, latest first, with what they changed; raises as `undo`."""
-    own, later = _ids(store, ScopeFilter(user_id, alone=True)), list[GraphDelta]()
-    for entry in reversed(store.history()):
-        delta = _delta_of(store, entry)
-        removed = store.as_of(entry.sequence - 1).get_nodes(delta.removed_nodes, missing_ok=True)
-        own |= {node.id for node in (*delta.nodes, *removed) if node.scope.user_id == user_id}
-        if _is_automatic(entry):
-            later.append(delta)
-            continue
-        if any(entry.changes.get(what, 0) > delta.changes.get(what, 0) for what in ("nodes put", "nodes removed")):
+def _done(store: GraphStorePort) -> Iterator[_Done]:
+    """Yield the things that were done and not undone yet, latest first."""
+    later, undone, partly = list[GraphDelta](), set[int](), set[int]()
+    for back, (entry, delta) in enumerate(backwards(store), 1):
+        if (of := undone_by(entry.reason)) is not None:
+            (undone if is_whole_undo(entry.reason) else partly).add(back + of)
+        elif not _is_automatic(entry) and back not in undone:
+            part = _Part.of(delta).followed(later) if later else None
+            yield _Done(entry, part, undo_of(entry.reason, back, is_whole=True), back in partly)
+        later.append(delta)
+
+
+def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
+    """Yield the same as `_done` for one user's memories; raises as `undo`."""
+    own, later, undone = _ids(store, ScopeFilter(user_id, alone=True)), list[GraphDelta](), set[int]()
+    for back, (entry, delta) in enumerate(backwards(store), 1):
+        if back > _MOST:
+            raise InputError(
+                f"none of the last {_MOST:,} changes is one of {user_id!r}; undo(to=…) takes back the changes of all "
+                "users"
+            )
+        gone = removed_by(entry, delta, store)
+        own |= {node.id for node in (*delta.nodes, *gone) if node.scope.user_id == user_id}
+        erased = any(entry.changes.get(one, 0) > delta.changes.get(one, 0) for one in ("nodes put", "nodes removed"))
+        if erased and not _is_automatic(entry):
             raise InputError(
                 f"the last change of {user_id!r} is unknown, because compact() erased texts of change {entry.sequence} "
                 f"({entry.reason}); undo(to=…) takes back the changes of all users"
             )
         part = _Part.of(delta, own)
-        if part.nodes or part.edges:
-            _check_not_shared(store, entry, delta, user_id)
-            yield entry, part.followed(later, own)
+        if (part.nodes or part.edges) and not _is_automatic(entry):
+            if (of := undone_by(entry.reason)) is not None:
+                undone.add(back + of)
+            elif back not in undone:
+                _check_not_shared(store, entry, delta, user_id)
+                yield _Done(entry, part.followed(later, own), undo_of(entry.reason, back, is_whole=False))
+        later.append(delta)
+
+
+def backwards(store: GraphStorePort) -> Iterator[tuple[HistoryEntry, GraphDelta]]:
+    """Yield the changes, latest first, with what a compaction left of their deltas."""
+    entries, size = store.history(), 1
+    while entries:
+        block = entries[-size:]
+        last = block[-1].sequence
+        journal = takewhile(lambda one, last=last: one.sequence <= last, store.journal(block[0].sequence - 1))
+        deltas = {one.sequence: one.delta for one in journal}
+        for entry in reversed(block):
+            yield entry, deltas.get(entry.sequence) or GraphDelta(reason=entry.reason, at=entry.at)
+        del entries[-size:]
+        size = min(2 * size, _AT_ONCE)
+
+
+def removed_by(entry: HistoryEntry, delta: GraphDelta, store: GraphStorePort) -> list[MemoryNode]:
+    """Return the nodes that a change removed, as they were before, without those that a compaction erased."""
+    removed = delta.removed_nodes
+    return store.as_of(entry.sequence - 1).get_nodes(removed, missing_ok=True) if removed else []
 
 
 def _is_automatic(entry: HistoryEntry) -> bool:
     return comes_with_time(entry.reason) or follows(entry.reason)
-
-
-def _delta_of(store: GraphStorePort, entry: HistoryEntry) -> GraphDelta:
-    """Return what a compaction left of a delta."""
-    found = next(store.journal(entry.sequence - 1), None)
-    return found.delta if found and found.sequence == entry.sequence else GraphDelta(reason=entry.reason, at=entry.at)
 
 
 def _check_not_shared(store: GraphStorePort, entry: HistoryEntry, delta: GraphDelta, user_id: str) -> None:
@@ -163,7 +209,7 @@ def _check_not_shared(store: GraphStorePort, entry: HistoryEntry, delta: GraphDe
 
 
 def _undo_to(
-    store: GraphStorePort, target: int, clock: Clock, mend: Mend | None, part: _Part | None = None
+    store: GraphStorePort, target: int, clock: Clock, mend: Mend | None, *, part: _Part | None = None, reason: str
 ) -> HistoryEntry | None:
     """Undo the changes after the delta number `target`, or only a part of them."""
     if isinstance(store, SupportsErasedHistory) and target < (erased := store.erased_up_to()):
@@ -172,7 +218,7 @@ def _undo_to(
             f"before it; give `to` a number from {erased} on, or delete and update memories instead"
         )
     past = store.as_of(target)
-    delta = delta_back_to(past, store, reason=f"undo to {target}", at=clock())
+    delta = delta_back_to(past, store, reason=reason, at=clock())
     if part is not None:
         delta = part.cut(delta, store)
     if mend is not None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from datetime import datetime
+from itertools import islice
 from typing import Annotated, Literal
 
 from neurogated.components.manifest import BUDGET
 from neurogated.core.conflicts import Conflict
 from neurogated.core.extras import needs_extra
-from neurogated.core.facts import Fact
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import MemoryNode
+from neurogated.plasticity.undo import backwards, removed_by
 from neurogated.server import models
 from neurogated.server.callers import Caller, CallerOf
 
@@ -20,6 +22,7 @@ with needs_extra("serve"):
 
 router = APIRouter(tags=["knowledge"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
+Cursor = Annotated[int, Query(ge=0, lt=2**31, description="That of the page before.")]
 
 
 @router.get("/conflicts")
@@ -43,36 +46,57 @@ async def resolve(caller: CallerOf, conflict_id: str, body: models.Choice) -> Co
 
 @router.get("/facts")
 async def facts(
-    caller: CallerOf, subject: str | None = None, attribute: str | None = None, valid_at: datetime | None = None
-) -> list[Fact]:
-    """List what is known of subjects; facts that hold no longer have a `valid_to`."""
+    caller: CallerOf,
+    *,
+    subject: str | None = None,
+    attribute: str | None = None,
+    valid_at: datetime | None = None,
+    limit: Limit = 50,
+    cursor: Cursor = 0,
+) -> models.Facts:
+    """List what is known of subjects, page by page; facts that hold no longer have a `valid_to`."""
     find = caller.memory.facts.list
-    return await caller.run(find, subject, attribute, valid_at=valid_at, user_id=caller.user_id)
+    found = await caller.run(
+        find, subject, attribute, valid_at=valid_at, limit=limit + 1, offset=cursor, user_id=caller.user_id
+    )
+    return models.Facts(facts=found[:limit], cursor=_next(cursor, found, limit))
+
+
+def _next(cursor: int, found: Sequence[object], limit: int) -> int | None:
+    return cursor + limit if len(found) > limit else None
 
 
 @router.get("/history")
-async def history(caller: CallerOf, limit: Limit = 50) -> list[models.Entry]:
-    """List changes, the latest first: those of the user, or without a user those of the whole graph."""
-    return await caller.run(lambda: _entries(caller)[::-1][:limit])
+async def history(caller: CallerOf, limit: Limit = 50, cursor: Cursor = 0) -> models.Changes:
+    """List changes, the latest first: those of the user, or without a user those of the whole graph.
+
+    Changes that are made between two pages move the others towards the end.
+    """
+    found = await caller.run(lambda: list(islice(_entries(caller), cursor, cursor + limit + 1)))
+    return models.Changes(changes=found[:limit], cursor=_next(cursor, found, limit))
 
 
-def _entries(caller: Caller) -> list[models.Entry]:
+def _entries(caller: Caller) -> Iterator[models.Entry]:
     if caller.user_id is None:
-        told = caller.memory.history.list()
-        return [models.Entry(at=one.at, sequence=one.sequence, reason=one.reason, memories=()) for one in told]
-    entries, known = list[models.Entry](), dict[str, MemoryNode]()
-    for _, found in itertools.groupby(caller.memory.history.of_user(caller.user_id), lambda one: one.sequence):
-        versions = list(found)
-        changed = []
-        for one in versions:
-            node = known[one.node_id] = one.node or known[one.node_id]
-            if node.kind not in NO_MEMORIES:
-                action: Literal["written", "deleted"] = "written" if one.node else "deleted"
-                changed.append(models.Version(id=node.id, action=action, content=node.content))
+        for one in reversed(caller.memory.history.list()):
+            yield models.Entry(at=one.at, sequence=one.sequence, reason=one.reason, memories=())
+        return
+    store = caller.memory.store
+    for entry, delta in backwards(store):
+        gone = removed_by(entry, delta, store)
+        changed = (*_versions(caller, "written", delta.nodes), *_versions(caller, "deleted", gone))
         if changed:
             # Numbers and reasons of changes would tell how much other users write.
-            entries.append(models.Entry(at=versions[0].at, sequence=None, reason=None, memories=tuple(changed)))
-    return entries
+            yield models.Entry(at=entry.at, sequence=None, reason=None, memories=changed)
+
+
+def _versions(
+    caller: Caller, action: Literal["written", "deleted"], nodes: Iterable[MemoryNode]
+) -> Iterator[models.Version]:
+    """Yield what a change did to the memories of the caller's user."""
+    for one in nodes:
+        if one.scope.user_id == caller.user_id and one.kind not in NO_MEMORIES:
+            yield models.Version(id=one.id, action=action, content=one.content)
 
 
 @router.post("/undo")
@@ -91,7 +115,8 @@ async def manifest(caller: CallerOf, budget: Annotated[int, Query(ge=1, le=2000)
 
     def built() -> models.Manifest:
         of = caller.memory.manifest
-        values = models.attributes(of.get(user_id=caller.user_id), models.Manifest.model_fields.keys() - {"text"})
+        found = of.get(user_id=caller.user_id)
+        values = models.attributes(found, (one.name for one in fields(found)))
         return models.Manifest(**values, text=of.text(budget=budget, user_id=caller.user_id))
 
     return await caller.run(built)

@@ -15,7 +15,7 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.extras import needs_extra
 from neurogated.core.layers import LAYERS, Layer, layers_of
 from neurogated.core.model import MemoryEdge
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import GraphView
 from neurogated.manifest.model import GraphManifest
 from neurogated.server.callers import Caller, CallerOf
 from neurogated.server.layout import lay_out
@@ -127,8 +127,7 @@ def _map(caller: Caller) -> Map:
     rows = view.admitted_nodes()
     region = _regions_of(manifest, view)
     sizes = np.bincount(region[rows], minlength=len(manifest.communities) + 1)
-    links = _links(view, rows, region)
-    placed = lay_out(region[rows], sizes.size, links)
+    placed = lay_out(region[rows], sizes.size, manifest.links)
     now = session.clock()
     energies = EnergyLaw(session.config.metabolism).energy(view, rows, to_micros(now))
     named = [(one.name, one.keywords[:_KEYWORDS]) for one in manifest.communities]
@@ -139,7 +138,7 @@ def _map(caller: Caller) -> Map:
             Region(name=name, keywords=keywords, size=size, x=x, y=y, radius=radius)
             for (name, keywords), size, (x, y, radius) in zip(named, sizes.tolist(), discs, strict=True)
         ],
-        links=links,
+        links=[(first, second, round(weight, 2)) for first, second, weight in manifest.links],
         bridges=[(one.first, one.second, one.node_id) for one in manifest.bridges],
         layers=LAYERS,
         ids=[view.ids[row] for row in rows.tolist()],
@@ -157,22 +156,6 @@ def _regions_of(manifest: GraphManifest, view: GraphView) -> NDArray[np.int64]:
     for one in manifest.communities:
         region[view.known_rows(one.node_ids)] = one.number
     return region
-
-
-def _links(view: GraphView, rows: Rows, region: NDArray[np.int64]) -> list[tuple[int, int, float]]:
-    """Return the pairs of regions with edges between the memories at `rows`, and the sums of their weights."""
-    inside = np.zeros(view.node_count, dtype=np.bool_)
-    inside[rows] = True
-    edges = view.live_edges()
-    ends = np.column_stack((view.edge_source[edges], view.edge_target[edges]))
-    edges, ends = edges[inside[ends].all(axis=1)], ends[inside[ends].all(axis=1)]
-    pairs = np.sort(region[ends], axis=1)
-    crossing = pairs[:, 0] != pairs[:, 1]
-    found, place = np.unique(pairs[crossing], axis=0, return_inverse=True)
-    weight = np.bincount(place.ravel(), view.weight.take(edges[crossing]), minlength=len(found))
-    return [
-        (first, second, round(sum_, 2)) for (first, second), sum_ in zip(found.tolist(), weight.tolist(), strict=True)
-    ]
 
 
 def _neighbourhood(caller: Caller, memory_id: str) -> Neighbourhood:

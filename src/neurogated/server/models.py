@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.conflicts import Conflict
 from neurogated.core.extras import needs_extra
+from neurogated.core.facts import Fact
 from neurogated.core.scope import Scope
 from neurogated.integrations.mcp.tools import LONGEST_QUESTION
-from neurogated.manifest.model import Bridge, Community, KeyNode, TemporalLayers, Topology
+from neurogated.manifest.model import GraphManifest
 
 with needs_extra("serve"):
     from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
@@ -193,21 +195,11 @@ class Context(_Told):
     notes: tuple[str, ...]
 
 
-class Manifest(_Told):
+@dataclass(frozen=True)
+class Manifest(GraphManifest):
     """What the memories are about and how they are linked, as values and as a text."""
 
     text: str
-    nodes: int
-    edges: int
-    average_degree: float
-    total_energy: float
-    communities: tuple[Community, ...]
-    topology: Topology
-    temporal: TemporalLayers
-    bridges: tuple[Bridge, ...]
-    key_nodes: tuple[KeyNode, ...]
-    most_used: tuple[KeyNode, ...]
-    created_at: datetime
 
 
 class Expression(_Asked):
@@ -238,6 +230,20 @@ class Entry(BaseModel):
     sequence: int | None = Field(description="What `undo` takes as `to`; null in the history of one user.")
     reason: str | None = Field(description="Null in the history of one user.")
     memories: tuple[Version, ...] = Field(description="The memories of the user that it changed.")
+
+
+class Changes(BaseModel):
+    """Changes of the memory, the latest first, and the cursor of the next page."""
+
+    changes: list[Entry]
+    cursor: int | None
+
+
+class Facts(BaseModel):
+    """Facts in the order they were added, and the cursor of the next page."""
+
+    facts: list[Fact]
+    cursor: int | None
 
 
 class Page(BaseModel):

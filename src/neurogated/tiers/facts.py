@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -21,6 +21,7 @@ from neurogated.errors import MemoryClosedError, StorageError
 
 _log = logging.getLogger(__name__)
 
+_AT_ONCE = 500
 _GATHERED_SECONDS = 0.2
 """For so long, the claims of new messages wait for those of later ones: a transaction costs more than a message."""
 
@@ -31,18 +32,17 @@ def read_facts(
     attribute: str | None,
     valid_at: datetime | None,
     options: FilterOptions,
-) -> list[Fact]:
-    """Return the facts of a graph that the arguments admit, in the order they were added.
+) -> Iterator[Fact]:
+    """Yield the facts of a graph that the arguments admit, in the order they were added.
 
     Names are compared without regard to case.
     """
     view = store.view(valid_at=valid_at, filters=replace(filter_of(options), kinds=FACTS))
     names = [view.ids[row] for row in view.admitted_nodes().tolist()]
-    return [
-        fact
-        for fact in facts_of(store, view, names)
-        if _is_named(fact.subject, subject) and _is_named(fact.attribute, attribute)
-    ]
+    for first in range(0, len(names), _AT_ONCE):
+        for fact in facts_of(store, view, names[first : first + _AT_ONCE]):
+            if _is_named(fact.subject, subject) and _is_named(fact.attribute, attribute):
+                yield fact
 
 
 def _is_named(name: str, wanted: str | None) -> bool:

@@ -58,8 +58,19 @@ export const recall = (query) => ask("POST", "recall", { query, explain: true })
 export const feedback = (id, outcome) => ask("POST", "feedback", { ids: [id], outcome });
 export const conflicts = (status) => ask("GET", "conflicts", undefined, { status });
 export const resolve = (id, choice) => ask("POST", `conflicts/${encodeURIComponent(id)}/resolve`, { choice });
-export const facts = (subject) => ask("GET", "facts", undefined, { subject: subject || null });
-export const history = () => ask("GET", "history");
+export const history = (cursor) => ask("GET", "history", undefined, { cursor });
+
+/** All facts of a subject, or of all. */
+export async function facts(subject) {
+  const found = [];
+  for (let cursor = 0; cursor !== null; ) {
+    const page = await ask("GET", "facts", undefined, { subject: subject || null, limit: 1000, cursor });
+    found.push(...page.facts);
+    ({ cursor } = page);
+  }
+  return found;
+}
+
 export const undo = (to) => ask("POST", "undo", to === undefined ? {} : { to });
 export const map = () => ask("GET", "map");
 export const neighbourhood = (id) => ask("GET", `map/${encodeURIComponent(id)}`);

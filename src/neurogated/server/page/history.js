@@ -5,8 +5,8 @@ import { beginning, button, h, tell, when } from "./dom.js";
 import { act } from "./memory.js";
 
 export async function show(view) {
-  const entries = await api.history();
-  const items = entries.map((entry) => {
+  const list = h("ol", { class: "plain" });
+  const item = (entry) => {
     const back = act(async () => {
       await api.undo(entry.sequence);
       await show(view);
@@ -19,6 +19,15 @@ export async function show(view) {
       entry.memories.map((one) => h("p", { dir: "auto" }, h("span", { class: "tag" }, one.action), " ", beginning(one.content, 300))),
       entry.sequence !== null && button("Undo back to here", back, { "aria-label": `Undo back to change ${entry.sequence}` }),
     );
-  });
-  view.replaceChildren(h("h2", {}, "Changes"), items.length ? h("ol", { class: "plain" }, items) : h("p", { class: "hint" }, "Nothing has changed."));
+  };
+  const next = button("More", act(() => more(next.cursor)));
+  async function more(cursor) {
+    const page = await api.history(cursor);
+    list.append(...page.changes.map(item));
+    next.cursor = page.cursor;
+    if (page.cursor === null) next.remove();
+  }
+  view.replaceChildren(h("h2", {}, "Changes"), list, next);
+  await more();
+  if (!list.children.length) list.replaceWith(h("p", { class: "hint" }, "Nothing has changed."));
 }
