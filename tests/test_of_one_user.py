@@ -55,7 +55,9 @@ def test_an_undo_of_a_user_without_memories_changes_nothing(memory: NeuroGraphMe
 
 
 @given(st.lists(st.tuples(st.sampled_from(["ana", "bob"]), st.sampled_from("abcd")), min_size=1, max_size=6))
-def test_undos_of_a_user_take_back_one_turn_after_another_and_never_touch_the_other(said: list[tuple[str, str]]) -> None:
+def test_undos_of_a_user_take_back_one_turn_after_another_and_never_touch_the_other(
+    said: list[tuple[str, str]],
+) -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         for user, letter in said:
             memory.add({"role": "user", "content": f"The {letter} heron."}, user_id=user, session_id="s")
