@@ -28,7 +28,8 @@ from neurogated.errors import (
     MissingExtraError,
     StorageError,
 )
-from neurogated.storage import live_graph
+from neurogated.storage import freshness
+from neurogated.storage.log.postgres.postgres_log import PostgresLog
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing.histories import node
 from tests.postgres_server import Postgres
@@ -107,7 +108,7 @@ def test_a_read_sees_the_writes_of_others_while_a_write_of_its_process_waits(sto
 def test_a_read_does_not_wait_for_a_write_to_another_graph(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_graph, "_PATIENCE", math.inf)
+    monkeypatch.setattr(freshness, "_PATIENCE", math.inf)
     tenant = store.in_namespace("tenant")
     put(tenant, "a")
     with ThreadPoolExecutor() as pool, store.transaction():
@@ -115,6 +116,23 @@ def test_a_read_does_not_wait_for_a_write_to_another_graph(
         assert pool.submit(names, tenant).result(60) == ["a"]
         assert pool.submit(names, store).result(60) == []
     assert names(tenant) == ["a", "c"]
+
+
+def test_one_call_asks_once_whether_others_have_written(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = MemoryConfig(storage=url, save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
+        memory.add("Ana went to Lyon.")
+        memory.recall("Where was Ana?")
+        asked: list[object] = []
+        read = PostgresLog.position
+        monkeypatch.setattr(PostgresLog, "position", lambda log: asked.append(log) or read(log))
+        with memory.session.runtime.work("recalling"):
+            memory.session.retriever.recall("Where was Ana?")
+        assert len(asked) == 1
+        (stored,) = other.add("Ana went to Oslo.")
+        assert stored in memory.recall("Who went to Oslo?").ids
 
 
 def test_a_write_waits_for_a_checkpoint_that_locks_the_head(store: PostgresStore, url: str) -> None:

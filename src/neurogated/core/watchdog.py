@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ class _Work:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.began = time.monotonic()
         self.stages: dict[str, str] = {}
         self.enter(None)
 
@@ -45,6 +47,12 @@ def stage(name: str | None) -> None:
     work = _current.get()
     if work is not None:
         work.enter(name)
+
+
+def work_began() -> float:
+    """Return when the work of this context began, by `time.monotonic`; ∞ outside of watched work."""
+    work = _current.get()
+    return math.inf if work is None else work.began
 
 
 class Watchdog:

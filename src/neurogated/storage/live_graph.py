@@ -17,6 +17,7 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.forking import bind_to_process
 from neurogated.errors import CorruptMemoryError, InputError, MemoryClosedError, MemoryLockedError, NeurogatedError
 from neurogated.storage.family import Family
+from neurogated.storage.freshness import Freshness
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph.resolve import make_plan
 from neurogated.storage.index.graph_index import GraphIndex
@@ -32,9 +33,6 @@ from neurogated.storage.reserved import refuse_reserved
 from neurogated.utils.background import while_alive
 
 _Answer = TypeVar("_Answer")
-
-# Seconds for which a reader waits for the writes of other processes, and between two looks at them.
-_PATIENCE, _LOOK_SECONDS = 2.0, 0.005
 
 
 class LiveGraph:
@@ -64,8 +62,7 @@ class LiveGraph:
         self.index = GraphIndex(family.config)
         # The state that other threads read while one holds the lock; while it is None, they wait for the lock.
         self._committed: GraphState | None = None
-        # Until when it has all writes of other processes.
-        self._followed = 0.0
+        self._freshness = Freshness(self.follower)
         # Held for the moments in which views and validity are inconsistent.
         self._committing = threading.Lock()
         with self.lock:
@@ -102,7 +99,7 @@ class LiveGraph:
             self.require_open()
             if isinstance(self.log, SupportsClaiming):
                 self.log.claim()
-            elif self._followed < self.follower.unchanged_since():
+            elif self._freshness.lacks_writes():
                 # Readers of the other graphs do not wait for this writer either.
                 self.family.catch_up()
             self.catch_up()
@@ -208,7 +205,7 @@ class LiveGraph:
         """Apply the writes of other processes; the lock is held."""
         begin = time.monotonic()
         if not self.follower.is_behind(self.index):
-            self._followed = begin
+            self._freshness.until = begin
             return
         # Other threads wait, because indexes and views are inconsistent until the deltas are applied.
         with self._committing:
@@ -222,7 +219,7 @@ class LiveGraph:
         else:
             self.publish()
         if not self.family.changing.locked():
-            self._followed = begin
+            self._freshness.until = begin
 
     def _note_open(self) -> None:
         """Record that the graph is in use."""
@@ -332,7 +329,7 @@ class LiveGraph:
 
         With `latest`, the state includes the writes of other processes.
         """
-        if not self._acquire(latest=latest):
+        if not self._freshness.acquire(self.lock, lambda: self._committed, latest=latest):
             with self._committing:
                 if self._committed is not None:
                     self._require_unclosed()
@@ -341,7 +338,7 @@ class LiveGraph:
             self.lock.acquire()
         try:
             self.require_open()
-            if latest:
+            if latest and not self._freshness.is_enough():
                 self.catch_up()
             state = self._now()
             if self._committed is None or state.view is not self._committed.view:
@@ -350,25 +347,6 @@ class LiveGraph:
             yield state
         finally:
             self.lock.release()
-
-    def _acquire(self, *, latest: bool) -> bool:
-        """Take the lock for a reader; return False if the reader must use the last published state."""
-        begin = time.monotonic()
-        if self.lock.acquire(blocking=False):
-            return True
-        # Other processes have acknowledged writes until now. A holder that waits for its turn to write follows them.
-        while latest and not self._has_writes_until(begin):
-            if self.lock.acquire(timeout=_LOOK_SECONDS):
-                return True
-            if time.monotonic() - begin > _PATIENCE:
-                break
-        return self.lock.acquire(blocking=self._committed is None)
-
-    def _has_writes_until(self, moment: float) -> bool:
-        """Return whether the published state has the writes that other processes acknowledged before a moment."""
-        if self._followed >= min(moment, self.follower.unchanged_since()):
-            return True
-        return (published := self._committed) is not None and self.follower.is_end(published.view.sequence)
 
     def _now(self) -> GraphState:
         """Return the present state; the lock is held."""

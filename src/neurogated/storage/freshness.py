@@ -1,0 +1,62 @@
+"""`Freshness`: how long readers wait for the writes of other processes, and which of these they need."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from neurogated.core.watchdog import work_began
+from neurogated.storage.index.follower import Follower
+from neurogated.storage.index.graph_state import GraphState
+
+# Seconds for which a reader waits for the writes of other processes, and between two looks at them.
+_PATIENCE, _LOOK_SECONDS = 2.0, 0.005
+# Seconds after which the reads of a long call need later writes, too.
+_LONGEST_CALL = 1.0
+
+
+def _wanted() -> float:
+    """Return the time until which a read needs the writes of other processes; ∞ for the present.
+
+    The reads of one call need what was acknowledged before the call. So a database is asked once for all of them.
+    """
+    return max(work_began(), time.monotonic() - _LONGEST_CALL)
+
+
+class Freshness:
+    """Knows until when one index has the writes of other processes."""
+
+    def __init__(self, follower: Follower) -> None:
+        """Take the follower of the index."""
+        self._follower = follower
+        self.until = 0.0
+        """The index has all writes that other processes acknowledged before this time, by `time.monotonic`."""
+
+    def lacks_writes(self) -> bool:
+        """Return whether another process may have written to the log since."""
+        return self.until < self._follower.unchanged_since()
+
+    def is_enough(self) -> bool:
+        """Return whether the index has what a read needs."""
+        return self.until >= _wanted()
+
+    def acquire(self, lock: threading.RLock, published: Callable[[], GraphState | None], *, latest: bool) -> bool:
+        """Take the lock of the engine for a reader; return False if the reader must use the published state."""
+        if lock.acquire(blocking=False):
+            return True
+        begin = time.monotonic()
+        wanted = min(begin, _wanted())
+        # A holder that waits for its turn to write follows the writes of other processes.
+        while latest and not self._is_in(published(), wanted):
+            if lock.acquire(timeout=_LOOK_SECONDS):
+                return True
+            if time.monotonic() - begin > _PATIENCE:
+                break
+        return lock.acquire(blocking=published() is None)
+
+    def _is_in(self, state: GraphState | None, moment: float) -> bool:
+        """Return whether a published state has the writes that other processes acknowledged before a moment."""
+        if self.until >= min(moment, self._follower.unchanged_since()):
+            return True
+        return state is not None and self._follower.is_end(state.view.sequence)
