@@ -90,7 +90,8 @@ def test_pages_of_facts_and_changes_have_each_of_them_once(ana: httpx.Client, pa
     for pet in ("Minou", "Rex", "Bello"):
         add(ana, f"My cat is called {pet}.")
     every = ana.get(path, params={"limit": 1000}).json()
-    seen, cursor = [], 0
+    seen: list[dict[str, str]] = []
+    cursor: int | None = 0
     while cursor is not None:
         page = ana.get(path, params={"limit": 2, "cursor": cursor}).json()
         assert len(page[name]) <= 2

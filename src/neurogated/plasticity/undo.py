@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice, takewhile
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
 from neurogated.core.commit import Committer
-from neurogated.core.delta import GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
+from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, NodeChange, Owner, WeightChange
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.reasons import added_before, comes_with_time, follows, is_whole_undo, undo_of, undone_by
@@ -178,13 +178,18 @@ def backwards(store: GraphStorePort) -> Iterator[tuple[HistoryEntry, GraphDelta]
     entries, size = store.history(), 1
     while entries:
         block = entries[-size:]
-        last = block[-1].sequence
-        journal = takewhile(lambda one, last=last: one.sequence <= last, store.journal(block[0].sequence - 1))
-        deltas = {one.sequence: one.delta for one in journal}
+        deltas = {one.sequence: one.delta for one in _journal(store, block[0].sequence, block[-1].sequence)}
         for entry in reversed(block):
             yield entry, deltas.get(entry.sequence) or GraphDelta(reason=entry.reason, at=entry.at)
         del entries[-size:]
         size = min(2 * size, _AT_ONCE)
+
+
+def _journal(store: GraphStorePort, first: int, last: int) -> Iterator[JournalEntry]:
+    for entry in store.journal(first - 1):
+        if entry.sequence > last:
+            return
+        yield entry
 
 
 def removed_by(entry: HistoryEntry, delta: GraphDelta, store: GraphStorePort) -> list[MemoryNode]:
