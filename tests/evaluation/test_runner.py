@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,13 +11,9 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.evaluation.datasets import Dataset, load_dataset
-from neurogated.evaluation.metrics import RECALL_CUTOFFS
 from neurogated.evaluation.runner import RunReport, run
 
 ROOT = Path(__file__).parents[2]
-SCORE = ROOT.parent / "shared" / "bench" / "score.py"
-scored = pytest.mark.skipif(not SCORE.exists(), reason=f"there is no scoring program at {SCORE}")
-SAMPLE = ROOT / "dataset" / "sample.json"
 
 
 @pytest.fixture
@@ -36,31 +29,6 @@ def _rankings(report: RunReport) -> dict[Any, list[Any]]:
 def _metrics(report: RunReport) -> dict[str, Any]:
     values: dict[str, Any] = json.loads((report.folder / "metrics.json").read_text(encoding="utf-8"))
     return values
-
-
-def _score(data: Path, report: RunReport) -> tuple[str, dict[str, tuple[int, list[float]]]]:
-    """Return the output of score.py for a run: its first line, then count and recalls of each group."""
-    cutoffs = ",".join(map(str, RECALL_CUTOFFS))
-    done = subprocess.run(
-        [sys.executable, str(SCORE), str(data), str(report.folder / "rankings.jsonl"), "--k", cutoffs],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    first, *rows = done.stdout.splitlines()
-    groups = {}
-    for row in rows:
-        match = re.match(r"(.+?)\s+n=\s*(\d+)", row)
-        assert match
-        groups[match[1]] = (int(match[2]), [float(recall) for _, recall in re.findall(r"R@(\d+)\s+([\d.]+)", row)])
-    return first, groups
-
-
-def _agree(measured: dict[str, Any], scored: tuple[int, list[float]]) -> bool:
-    """Return whether a row of ours agrees with one of score.py, which prints one digit after the point."""
-    recalls = [measured[f"R@{k}"] for k in RECALL_CUTOFFS]
-    return measured["questions"] == scored[0] and recalls == pytest.approx(scored[1], abs=0.0501)
 
 
 def _memory_of(config: MemoryConfig, dataset: str, namespace: str) -> NeuroGraphMemory:
@@ -106,19 +74,6 @@ def test_many_chunks_of_a_passage_count_once_and_do_not_shorten_the_ranking(
     for ranked in _rankings(report).values():
         assert len(ranked) >= 20
         assert len(set(ranked)) == len(ranked)
-
-
-@scored
-def test_recall_of_the_sample_agrees_with_the_scoring_program(sample: Dataset, config: MemoryConfig) -> None:
-    report = run(sample, config)
-    first, groups = _score(SAMPLE, report)
-    count = len(sample.collections[0].questions)
-    assert first == (
-        f"{count} questions, 0 without a ranking, 0 ranked shorter than {max(RECALL_CUTOFFS)}, "
-        "0 rankings of other questions"
-    )
-    assert _agree(_metrics(report)["recall"]["all"], groups["all questions"])
-    assert _metrics(report)["recall"]["all"]["R@20"] > 0
 
 
 def test_second_run_indexes_nothing_and_ranks_the_same(sample: Dataset, config: MemoryConfig) -> None:
@@ -173,19 +128,6 @@ def test_locomo_question_searches_its_own_conversation_only(tmp_path: Path, conf
     assert set(rankings["first:0"]) == set(rankings["first:2"]) == {"D1:1", "D1:2", "D2:1", "D2:2"}
     assert rankings["second:0"][0] == "D7:3"
     assert set(rankings["second:0"]) == {"D7:1", "D7:2", "D7:3"}
-
-
-@scored
-def test_recall_of_locomo_agrees_with_the_scoring_program(tmp_path: Path, config: MemoryConfig) -> None:
-    path = _locomo_file(tmp_path)
-    report = run(load_dataset("talk", tmp_path, "locomo"), config)
-    first, groups = _score(path, report)
-    assert first.startswith("3 questions, 0 without a ranking")
-    assert first.endswith(", 0 rankings of other questions")
-    measured = _metrics(report)["recall"]
-    assert _agree(measured.pop("all"), groups.pop("all questions"))
-    assert sorted(measured) == sorted(groups) == ["category 1", "category 4"]
-    assert all(_agree(measured[kind], groups[kind]) for kind in groups)
 
 
 def _hipporag_files(folder: Path, corpus: list[dict[str, Any]], questions: list[dict[str, Any]]) -> Path:

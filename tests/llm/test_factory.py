@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from neurogated import MemoryConfig
@@ -12,9 +10,6 @@ from neurogated.llm.base import BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured
 from neurogated.llm.local_llm import LocalLLM
 from neurogated.llm.openai_llm import OpenAILLM
-
-if TYPE_CHECKING:
-    pass
 
 SERVER = "http://127.0.0.1:1/v1"
 

@@ -192,21 +192,6 @@ def test_rows_of_messages_are_written_together_and_without_another_call(
     assert {value for _, value in rows_in(on_disk.config)} == {"Rome", "Oslo", "York"}
 
 
-def test_deleted_and_compacted_words_are_in_no_file(on_disk: NeuroGraphMemory) -> None:
-    folder = Path(on_disk.config.save_dir)
-    on_disk.facts.add("Ana", "animal", "quetzalcoatl", user_id="xochitl")
-    kept = on_disk.facts.add("Ana", "city", "Lyon")
-    other = on_disk.facts.add("Ana", "animal", "axolotl")
-    on_disk.update(other, "Ana animal: none")
-    on_disk.delete(user_id="xochitl")
-    assert b"quetzalcoatl" not in (folder / "facts.db").read_bytes()
-    on_disk.admin.compact(history=True)
-    words = (b"quetzalcoatl", b"xochitl", b"axolotl")
-    contents = {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-    assert [name for name, content in contents.items() if any(word in content for word in words)] == []
-    assert {row[0] for row in rows_in(on_disk.config)} == {kept, other}
-
-
 def test_without_the_extra_facts_are_in_the_graph_alone(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
@@ -262,27 +247,6 @@ def test_each_row_has_a_subject_an_attribute_and_a_value(on_disk: NeuroGraphMemo
     assert {row[0] for row in rows} == {fact.id for fact in on_disk.facts.list(user_id="ana")} > {stated}
     assert all(row[1] and row[2] and row[3] for row in rows)
     assert [bool(row[4]) for row in rows if row[3] == "Rome"] == [True]
-
-
-@pytest.mark.parametrize("remedy", ["reopening", "catch_up"])
-def test_lost_rows_are_written_again(config: MemoryConfig, remedy: str) -> None:
-    config = config.replace(storage="sqlite")
-    with NeuroGraphMemory(config) as memory:
-        memory.facts.add("Ana", "city", "Lyon")
-        memory.add("I live in Rome.", user_id="ana")
-        memory.facts.catch_up()
-        before = sorted(rows_in(config))
-        if remedy == "reopening":
-            memory.close()
-        connection = sqlite3.connect(Path(config.save_dir) / "facts.db")
-        connection.execute("DELETE FROM facts WHERE value = 'Rome'")
-        connection.commit()
-        connection.close()
-        if remedy == "catch_up":
-            memory.facts.catch_up()
-            assert sorted(rows_in(config)) == before
-    with NeuroGraphMemory(config):
-        assert sorted(rows_in(config)) == before
 
 
 def test_ids_of_facts_cannot_be_taken_or_guessed(memory: NeuroGraphMemory) -> None:

@@ -118,14 +118,6 @@ def test_the_memory_is_under_the_folder_of_the_settings(tmp_path: Path) -> None:
     assert (tmp_path / "runs").is_dir()
 
 
-def test_force_index_from_scratch_forgets(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
-    with NeuroGraphMemory(config) as memory:
-        memory.add_document(TEXT)
-    with NeuroGraphMemory(config.replace(force_index_from_scratch=True)) as memory:
-        assert memory.retrieve("pump") == []
-
-
 @pytest.mark.slow
 def test_the_bundled_model_serves_parts_that_are_given_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NEUROGATED_EMBEDDING_NAME")

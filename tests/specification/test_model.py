@@ -38,15 +38,6 @@ def test_a_node_takes_a_uuid_and_an_array() -> None:
     assert node.id == str(uuid)
 
 
-def test_nodes_are_equal_by_value() -> None:
-    now = datetime.now(UTC)
-    one, other = (
-        MemoryNode(id="n", content="Test", embedding=[0.1], last_accessed=now, created_at=now) for _ in range(2)
-    )
-
-    assert one == other
-
-
 def test_an_edge_takes_its_fields_in_the_order_of_the_specification() -> None:
     now = datetime.now(UTC)
     edge = MemoryEdge("a", "b", EdgeType.SEQ, 0.5, now)
@@ -58,12 +49,6 @@ def test_an_edge_takes_its_fields_in_the_order_of_the_specification() -> None:
         0.5,
         now,
     )
-
-
-def test_an_edge_takes_its_fields_by_name() -> None:
-    edge = MemoryEdge(source_id="a", target_id="b", type=EdgeType.CAUSE, weight=0.9, created_at=datetime.now(UTC))
-
-    assert edge.type is EdgeType.CAUSE
 
 
 @pytest.mark.parametrize(("name", "value"), NAMES.items())

@@ -50,15 +50,3 @@ def test_edges_that_have_decayed_are_removed(graph: GraphStore) -> None:
     PlasticityEngine(graph, config).decay_unused(datetime.now(UTC) + timedelta(days=365))
 
     assert list(graph.all_edges()) == []
-
-
-def test_similarity_stays_while_unused_sequences_fade_over_many_calls(graph: GraphStore) -> None:
-    graph.add_edge("b", "c", EdgeType.SIM, weight=0.6)
-    engine, weights = PlasticityEngine(graph, MemoryConfig()), []
-    for day in range(2, 7):
-        engine.decay_unused(now=datetime.now(UTC) + timedelta(days=day))
-        weights.append(graph.get_edge("a", "b", EdgeType.SEQ).weight)
-
-    assert weights == sorted(weights, reverse=True)
-    assert len(set(weights)) == len(weights)
-    assert graph.get_edge("b", "c", EdgeType.SIM).weight == 0.6

@@ -33,13 +33,6 @@ def test_an_edge_type_of_another_process_is_restored(path: Path) -> None:
         assert store.get_edge("a", "b").type.plastic
 
 
-def test_from_scratch_drops_the_old_content(path: Path) -> None:
-    with SqliteStore.open(path) as store:
-        store.add_node(MemoryNode(id="a", content="a"))
-    with SqliteStore.open(path, from_scratch=True) as store:
-        assert len(store) == 0
-
-
 def test_dropping_an_open_memory_is_refused_with_its_place(path: Path) -> None:
     with SqliteStore.open(path):
         with pytest.raises(MemoryLockedError):
