@@ -1,5 +1,6 @@
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
 from neurogated.ingestion.edge_builder import nearest_in, sequence_edges, similarity_edges
+from neurogated.ingestion.user_graph import UserGraph
 from neurogated.testing import ManualClock
 
 AT = ManualClock().now
@@ -33,7 +35,7 @@ def build(nodes: Sequence[MemoryNode], neighbors: int, cuts: Sequence[int]) -> l
     borders = [0, *sorted(cut for cut in cuts if cut < len(nodes)), len(nodes)]
     for begin, end in pairwise(borders):
         group = nodes[begin:end]
-        new = list(similarity_edges(group, nearest_in(store), neighbors=neighbors, at=AT))
+        new = list(similarity_edges(group, nearest_in(partial(UserGraph, store)), neighbors=neighbors, at=AT))
         store.apply(GraphDelta(nodes=tuple(group), edges=tuple(new), at=AT))
         edges.extend(new)
     return edges

@@ -115,12 +115,15 @@ class Duplicates:
         """Join the groups of each pair, if the pair and the fronts of its groups are equal."""
         known = self._nodes({name for pair in pairs for name in pair[:2]}, known)
         for pair in pairs:
-            ends = pair.source_id, pair.target_id
-            heads = groups.front(ends[0]), groups.front(ends[1])
+            ends = [known[name] for name in pair[:2] if name in known]
+            # Few similar memories are equal, and only these need their groups.
+            if len(ends) < len(pair[:2]) or not _say_the_same(ends):
+                continue
+            heads = groups.front(pair.source_id), groups.front(pair.target_id)
             if heads[0] == heads[1] or groups.are_separate(*heads):
                 continue
-            nodes = self._nodes({*ends, *heads}, known)
-            if len(nodes) == len({*ends, *heads}) and _say_the_same(list(nodes.values())):
+            nodes = self._nodes(heads, known)
+            if len(nodes) == len(heads) and _say_the_same([*ends, *nodes.values()]):
                 front, behind = sorted(heads, key=lambda head: _age(nodes[head]))
                 groups.merge(front, behind, _SURE)
 

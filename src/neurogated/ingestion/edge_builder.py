@@ -12,7 +12,6 @@ import numpy as np
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
-from neurogated.core.ports import GraphStorePort
 from neurogated.ingestion.user_graph import UserGraph, by_user
 from neurogated.utils.vector_utils import exact_cosines
 
@@ -20,11 +19,13 @@ Nearest = Callable[[Sequence[Vector], int], Sequence[Iterable[tuple[str, float]]
 """Returns for each vector the ids and cosines of the k nearest nodes, best first, ties by id."""
 
 
-def nearest_in(store: GraphStorePort, *, without: AbstractSet[str] = frozenset()) -> Callable[[str | None], Nearest]:
+def nearest_in(
+    graph_of: Callable[[str | None], UserGraph], *, without: AbstractSet[str] = frozenset()
+) -> Callable[[str | None], Nearest]:
     """Return a function from a user to the nearest-neighbour search of that user, which skips the nodes `without`."""
 
     def nearest_of(user_id: str | None) -> Nearest:
-        search = UserGraph(store, user_id).nearest
+        search = graph_of(user_id).nearest
 
         def nearest(vectors: Sequence[Vector], k: int) -> Sequence[Iterable[tuple[str, float]]]:
             found = search(vectors, k + len(without))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache, partial
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import conflicts_about
@@ -20,6 +21,7 @@ from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
 from neurogated.ingestion.edge_builder import fitted, nearest_in, similarity_edges
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.sessions import rejoined
+from neurogated.ingestion.user_graph import UserGraph
 
 Check = Callable[[GraphDelta, Sequence[MemoryNode]], GraphDelta]
 """The last stage of a write, which may add conflicts and links.
@@ -46,11 +48,12 @@ class Linker:
         It also removes the memories that were derived from removed nodes, or from old versions of changed nodes.
         """
         at, gone = analysed.at, self._with_derived(analysed.gone, analysed.known)
+        graph_of = cache(partial(UserGraph, self._store))
         stage("finding mentions")
-        mentions = text_edges(self._store, self._config, analysed.nodes, at, gone)
+        mentions = text_edges(self._store, self._config, analysed.nodes, at, gone, graph_of=graph_of)
         stage("finding similar memories")
         moved = [*analysed.new, *self._originals(node for node in analysed.known if node.id in analysed.moved)]
-        nearest = nearest_in(self._store, without=frozenset(gone))
+        nearest = nearest_in(graph_of, without=frozenset(gone))
         similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Stored nodes may have new vectors that are not stored yet.
         similarities = list(fitted(similar, analysed.nodes) if analysed.known else similar)

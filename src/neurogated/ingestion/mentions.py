@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import chain, combinations, product
@@ -56,6 +56,8 @@ def text_edges(
     nodes: Sequence[MemoryNode],
     at: datetime,
     removed: Collection[str] = (),
+    *,
+    graph_of: Callable[[str | None], UserGraph] | None = None,
 ) -> EdgeChanges:
     """Return the changes of TERM and MENTION edges that follow from a change of texts.
 
@@ -65,6 +67,7 @@ def text_edges(
         nodes: nodes to store: new ones, and new versions of stored ones.
         at: time of the change.
         removed: ids of stored nodes to remove.
+        graph_of: returns the graph of a user; made here if left out.
 
     Returns:
         The changes of edges between the nodes that exist after the change. Nodes derived from others have no such
@@ -84,7 +87,7 @@ def text_edges(
     new = {node.id for node in nodes if node.id not in old}
     changes = EdgeChanges([], [], [])
     for user_id in dict.fromkeys((*leaving, *coming)):
-        graph = UserGraph(store, user_id)
+        graph = UserGraph(store, user_id) if graph_of is None else graph_of(user_id)
         change = TextChange(graph, leaving.get(user_id, []), coming.get(user_id, []))
         weights = {
             EdgeType.TERM: _term_weights(graph, change, config.indexing.max_term_texts),
