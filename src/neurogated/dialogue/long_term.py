@@ -169,7 +169,7 @@ def profile_changes(
 ) -> dict[tuple[str, str], Record | None]:
     """Return the changes that replace the stored profiles of a user by that of the traits.
 
-    Each profile has a key of its own: an old version under a key that is in use would outlive its pages in the history.
+    Each profile has a key of its own, so that a compaction erases the old one with what the user has erased.
     """
     profile = profile_of(traits, allowed)
     key = compute_mdhash_id(json.dumps(profile), "profile-")

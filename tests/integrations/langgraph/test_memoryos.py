@@ -220,18 +220,6 @@ def test_it_is_the_store_below(opened: Open) -> None:
     assert memory.get(("notes", "ana"), "k") is None
 
 
-def test_coroutines_save_and_search(opened: Open) -> None:
-    memory = opened()
-
-    async def both() -> str:
-        key = await memory.asave_memory("ana", "s", "I live in Lyon.", "")
-        answer = await memory.asearch_memory("ana", "Lyon", 1)
-        assert answer.hits[0].key == key
-        return key
-
-    assert asyncio.run(both())
-
-
 def test_threads_lose_nothing_and_keep_their_order(opened: Open, tmp_path: Path) -> None:
     memory = opened(short_term_max_capacity=4)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal, Self
 
@@ -126,10 +126,6 @@ class AsyncNeuroStore(_Gathering):
     @override
     async def adelete(self, namespace: tuple[str, ...], key: str) -> None:
         await self._writes.adelete(namespace, key)
-
-    async def adelete_namespace(self, prefix: Sequence[str]) -> int:
-        """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""
-        return await asyncio.to_thread(self.store.delete_namespace, prefix)
 
     async def sweep_ttl(self) -> int:
         """Delete the items that have expired; return how many."""

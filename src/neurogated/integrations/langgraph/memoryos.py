@@ -8,7 +8,6 @@ import secrets
 import threading
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -198,33 +197,6 @@ class MemoryOS(BaseStore):
         if conversation.is_new:
             self._backlog.add(user_id)
         return self._retriever.search(conversation, query, count, session_id, user_conversation_meta_data)
-
-    async def asave_memory(
-        self,
-        user_id: str,
-        session_id: str,
-        user_query: str,
-        assistant_response: str,
-        timestamp: Moment | None = None,
-        *,
-        page_id: str | None = None,
-    ) -> str:
-        """Run `save_memory` in a thread."""
-        said = (user_id, session_id, user_query, assistant_response, timestamp)
-        return await asyncio.to_thread(self.save_memory, *said, page_id=page_id)
-
-    async def asearch_memory(
-        self,
-        user_id: str,
-        query: str,
-        top_k: int | None = None,
-        *,
-        session_id: str | None = None,
-        user_conversation_meta_data: Mapping[str, Any] | None = None,
-    ) -> Answer:
-        """Run `search_memory` in a thread."""
-        search = partial(self.search_memory, user_conversation_meta_data=user_conversation_meta_data)
-        return await asyncio.to_thread(search, user_id, query, top_k, session_id=session_id)
 
     def flush(self) -> None:
         """Wait until all pages that were saved here are in their tiers.
