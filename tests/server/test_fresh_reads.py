@@ -53,3 +53,23 @@ def test_a_read_sees_the_writes_of_another_process_while_a_write_waits(tmp_path:
             assert writer.is_alive()
         writer.join()
         assert len(other.find()) == ROUNDS + 1
+
+
+def test_the_first_recall_does_not_wait_for_a_write_that_waits(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as other:
+        other.add("Ana saw a parrot in Lyon.")
+        with Servers(tmp_path) as servers, client(servers.start()) as rest:
+            writer = threading.Thread(
+                target=rest.post, args=("/v1/memories",), kwargs={"json": {"content": "A heron."}}
+            )
+            with other.session.exclusively():
+                writer.start()
+                for _ in range(5):
+                    assert rest.get("/v1/memories").status_code == 200
+                found = rest.post("/v1/recall", json={"query": "Who saw a parrot?"}).json()["memories"]
+                assert found[0]["node"]["content"] == "Ana saw a parrot in Lyon."
+                assert writer.is_alive()
+            writer.join()
+            assert (
+                rest.post("/v1/recall", json={"query": "heron"}).json()["memories"][0]["node"]["content"] == "A heron."
+            )

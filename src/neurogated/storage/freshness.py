@@ -11,7 +11,7 @@ from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph_state import GraphState
 
 # Seconds for which a reader waits for the writes of other processes, and between two looks at them.
-_PATIENCE, _LOOK_SECONDS = 2.0, 0.005
+_PATIENCE, LOOK_SECONDS = 2.0, 0.005
 # Seconds after which the reads of a long call need later writes, too.
 _LONGEST_CALL = 1.0
 
@@ -49,7 +49,7 @@ class Freshness:
         wanted = min(begin, _wanted())
         # A holder that waits for its turn to write follows the writes of other processes.
         while latest and not self._is_in(published(), wanted):
-            if lock.acquire(timeout=_LOOK_SECONDS):
+            if lock.acquire(timeout=LOOK_SECONDS):
                 return True
             if time.monotonic() - begin > _PATIENCE:
                 break

@@ -31,7 +31,7 @@ from neurogated.storage.index.records import portions, unerased
 from neurogated.storage.live_graph import LiveGraph
 from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure
 from neurogated.storage.log.memory_log import MemoryEngine
-from neurogated.storage.searches import Found, checked_page, filtered, in_order, named, only_edge, searched
+from neurogated.storage.searches import Found, checked_page, filtered, in_order, named, only_edge, searched, text_state
 from neurogated.text.strings import checked_text
 
 NodeRef = MemoryNode | str | UUID
@@ -259,34 +259,34 @@ class GraphStore(
 
     def keyword_rows(self, query: str, k: int, view: GraphView) -> Found:
         with self.graph.searching:
-            state, texts = self.graph.text_state()
+            state, texts = text_state(self.graph)
             among = state.among(view)
             return searched(state, lambda left_out: [texts.search(query, k, left_out, among)], k, view)[0]
 
     def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
         with self.graph.searching:
-            state, texts = self.graph.text_state()
+            state, texts = text_state(self.graph)
             return texts.scores(query, state.rows_of(view, rows), state.among(view))
 
     def has_tags(self, tags: Sequence[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
         with self.graph.searching:
-            state, texts = self.graph.text_state()
+            state, texts = text_state(self.graph)
             return texts.having(tags, state.rows_of(view, rows))
 
     def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
         seen = self.view() if view is None else view
         with self.graph.searching:
-            state, texts = self.graph.text_state()
+            state, texts = text_state(self.graph)
             return texts.existing(tags, state.rows_of(seen, seen.hidden), state.among(seen))
 
     def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
         with self.graph.searching:
-            state, texts = self.graph.text_state()
+            state, texts = text_state(self.graph)
             return [state.view.ids[row] for row in texts.keys_with(terms, limit, state.among(view)).tolist()]
 
     def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
         with self.graph.searching:
-            state, texts = self.graph.text_state()
+            state, texts = text_state(self.graph)
             rare = texts.rare_keys_with(limits, state.among(view))
             return {term: [state.view.ids[row] for row in rows.tolist()] for term, rows in rare.items()}
 
@@ -299,7 +299,7 @@ class GraphStore(
     def _terms(self, node_ids: Sequence[str], at_most: int | None = None) -> list[dict[str, int]]:
         self.graph.latest()
         with self.graph.searching:
-            state, texts = self.graph.text_state()
+            state, texts = text_state(self.graph)
             return texts.terms_of_each(state.view.rows(node_ids).tolist(), at_most)
 
     def history(self) -> list[HistoryEntry]:

@@ -23,7 +23,6 @@ from neurogated.storage.index.graph.resolve import make_plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import RecordsErasedError
-from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.log.block import Block
 from neurogated.storage.log.log import Engine, SupportsClaiming, SupportsFollowing, SupportsPast
 from neurogated.storage.log.memory_log import last_before, replayed_past
@@ -311,17 +310,12 @@ class LiveGraph:
             self.require_bound(state)
             return state
 
-    def text_state(self) -> tuple[GraphState, LexicalStore]:
-        """Return `search_state` with the keyword and tag index."""
-        state = self.search_state()
-        if state.texts is not None:
-            return state, state.texts
-        if state.form is not self.index:
-            # An isolated state, which no thread writes to.
-            return state, state.form.texts(state.view, state.records.nodes)
-        with self.lock, self.follower.steady():
-            state = self.latest()
-            return state, state.form.texts(state.view, state.records.nodes)
+    def isolated_meanwhile(self) -> GraphState | None:
+        """Return the published state as one that no thread writes to; readers have it until the next write."""
+        with self._committing:
+            if self._committed is not None and self._committed.form is self.index:
+                self._committed = self._committed.isolated()
+            return self._committed
 
     @contextmanager
     def reading(self, *, latest: bool = False) -> Iterator[GraphState]:

@@ -14,8 +14,10 @@ from neurogated.core.model import MemoryEdge, MemoryNode, checked_count
 from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
+from neurogated.storage.freshness import LOOK_SECONDS
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import portions
+from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.live_graph import LiveGraph
 
 _TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at", "valid_from", "valid_to"}
@@ -23,6 +25,23 @@ _ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES
 
 Found = tuple[Rows, NDArray[np.float64]]
 """The rows or keys that a search found and their scores, both (n,), best first."""
+
+
+def text_state(graph: LiveGraph) -> tuple[GraphState, LexicalStore]:
+    """Return `search_state` with the keyword and tag index, which the first search builds."""
+    state = graph.search_state()
+    while state.texts is None and state.form is graph.index:
+        if graph.lock.acquire(timeout=LOOK_SECONDS):
+            try:
+                with graph.follower.steady():
+                    state = graph.latest()
+                    return state, state.form.texts(state.view, state.records.nodes)
+            finally:
+                graph.lock.release()
+        if not graph.index.makes_texts:
+            # The thread that has the lock may wait for another process, and does not write meanwhile.
+            state = graph.isolated_meanwhile() or state
+    return state, state.texts or state.form.texts(state.view, state.records.nodes)
 
 
 def searched(state: GraphState, search: Callable[[Rows], list[Found]], k: int, view: GraphView) -> list[Found]:
@@ -68,7 +87,7 @@ def filtered(graph: LiveGraph, view: GraphView, filters: Filter) -> GraphView:
     if filters.tags:
         wanted = list(map(own_tag, filters.tags))
         with graph.searching:
-            state, texts = graph.text_state()
+            state, texts = text_state(graph)
             among = state.among(view if rows is None else view.restricted_to(rows))
             names = [state.view.ids[row] for row in texts.keys_with(wanted, among=among).tolist()]
         rows = view.known_rows(names)

@@ -117,6 +117,11 @@ class GraphIndex:
         """The index of keywords and tags; None if it is not built yet, see `texts`."""
         return self._texts
 
+    @property
+    def makes_texts(self) -> bool:
+        """Whether a thread builds the index of keywords and tags."""
+        return self._making_texts.locked()
+
     def isolated(self) -> GraphIndex:
         """Return an index with the present validity, vectors and texts, isolated from later changes.
 
