@@ -7,6 +7,7 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.administration import move_memory
 from neurogated.errors import StorageError
+from tests.bolt_server import BoltServer
 from tests.postgres_server import Postgres
 
 
@@ -29,12 +30,15 @@ def _told(config: MemoryConfig) -> list[object]:
     return told
 
 
-def test_a_memory_goes_to_a_database_and_comes_back(postgres: Postgres, tmp_path: Path) -> None:
-    first, database, last = (
-        _config(tmp_path / "a"),
-        _config(tmp_path / "a", postgres.database()),
-        _config(tmp_path / "b"),
-    )
+@pytest.fixture(params=["postgres", "bolt_server"])
+def url(request: pytest.FixtureRequest) -> str:
+    """Return the address of a new memory in a database."""
+    server: Postgres | BoltServer = request.getfixturevalue(request.param)
+    return server.database() if isinstance(server, Postgres) else server.url()
+
+
+def test_a_memory_goes_to_a_database_and_comes_back(url: str, tmp_path: Path) -> None:
+    first, database, last = _config(tmp_path / "a"), _config(tmp_path / "a", url), _config(tmp_path / "b")
     with NeuroGraphMemory(first) as memory:
         memory.add(["The heron stands on a stone.", "Ana lives in Lyon."])
         memory.facts.add("Ana", "city", "Lyon")

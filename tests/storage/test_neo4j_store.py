@@ -3,8 +3,9 @@
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,13 @@ import neo4j
 import pytest
 
 from neurogated import EdgeType, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.config.groups import RuntimeSettings
+from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
 from neurogated.core.found import Found, Statement
-from neurogated.errors import ConfigError, MemoryLockedError, StorageError
+from neurogated.core.model import same_vector
+from neurogated.errors import ConfigError, InputError, MemoryLockedError, StorageError
+from neurogated.storage.log.neo4j.connection import Connection
 from neurogated.storage.neo4j_store import Neo4jStore
 from tests.bolt_server import BoltServer
 
@@ -89,8 +94,54 @@ def test_a_reader_sees_what_another_process_wrote(url: str) -> None:
     with Neo4jStore.open(url) as reader:
         with _writer(url, "a", 3) as writer:
             assert writer.wait() == 0
-        time.sleep(0.05)
         assert [node.id for node in reader.all_nodes()] == ["a-0", "a-1", "a-2"]
+
+
+def test_a_writer_that_writes_again_and_again_lets_others_write(url: str) -> None:
+    stop = threading.Event()
+
+    def write(store: Neo4jStore) -> None:
+        while not stop.is_set():
+            store.add_node(MemoryNode("busy", "text"))
+
+    with Neo4jStore.open(url) as busy, Neo4jStore.open(url) as other, ThreadPoolExecutor() as pool:
+        done = pool.submit(write, busy)
+        try:
+            for number in range(5):
+                other.add_node(MemoryNode(f"other-{number}", "text"))
+        finally:
+            stop.set()
+        done.result()
+        assert len(busy) == len(other) == 6
+
+
+def test_a_reader_sees_what_others_wrote_while_its_own_process_waits_to_write(url: str) -> None:
+    with Neo4jStore.open(url) as store, Neo4jStore.open(url) as other, ThreadPoolExecutor() as pool:
+        with other.exclusively():
+            waiting = pool.submit(store.add_node, MemoryNode("late", "text"))
+            for name in ("a", "b"):
+                other.add_node(MemoryNode(name, "text"))
+                assert store.has_node(name)
+            assert not waiting.done()
+        waiting.result()
+        assert other.has_node("late")
+
+
+def test_a_recall_asks_the_database_once(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = MemoryConfig(storage=url, save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
+        other.add("Ana moved to Lyon in March.")
+        asked, read = [], Connection.read
+
+        def counted(connection: Connection, text: str, **values: object) -> list[dict[str, Any]]:
+            asked.append(text)
+            return read(connection, text, **values)
+
+        monkeypatch.setattr(Connection, "read", counted)
+        assert "Lyon" in memory.recall("Where did Ana move?").memories[0].node.content
+        asked.clear()
+        memory.recall("Who moved?")
+        assert len(asked) == 1
 
 
 def test_a_writer_that_lost_its_turn_writes_nothing(url: str, ask: Ask) -> None:
@@ -103,6 +154,68 @@ def test_a_writer_that_lost_its_turn_writes_nothing(url: str, ask: Ask) -> None:
         assert len(store) == 0
         store.add_node(MemoryNode("b", "text"))
         assert store.check() == []
+
+
+# Checkpoints
+
+
+def _filled(url: str) -> None:
+    """Make a memory with a checkpoint, which a deletion and a write follow."""
+    config = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    edge = MemoryEdge("b", "c", EdgeType.SEQ, relation="before")
+    with Neo4jStore.open(url, config=config) as store:
+        store.apply(GraphDelta(nodes=(MemoryNode("a", "secret"), MemoryNode("b", "x"), MemoryNode("c", "y"))))
+        store.apply(GraphDelta(edges=(edge,), removed_nodes=("a",)))
+    with Neo4jStore.open(url) as store:
+        store.add_node(MemoryNode("d", "z"))
+
+
+def test_opening_replays_a_checkpoint_and_the_later_changes(url: str, ask: Ask) -> None:
+    _filled(url)
+    ask("MATCH (d:NeurogatedDelta {memory: $memory}) WHERE d.sequence < 3 DELETE d")
+    with Neo4jStore.open(url) as store:
+        assert [node.id for node in store.all_nodes()] == ["b", "c", "d"]
+        assert [edge.relation for edge in store.all_edges()] == ["before"]
+
+
+def test_a_checkpoint_with_a_missing_part_is_rebuilt(url: str, ask: Ask) -> None:
+    _filled(url)
+    ask("MATCH (c:NeurogatedCheckpoint {memory: $memory, number: 2}) DELETE c")
+    with Neo4jStore.open(url) as store:
+        assert [node.id for node in store.all_nodes()] == ["b", "c", "d"]
+        assert store.check() == []
+
+
+def test_a_compaction_erases_texts_from_checkpoints_too(url: str, ask: Ask) -> None:
+    _filled(url)
+    with Neo4jStore.open(url) as store, Neo4jStore.open(url) as other:
+        assert other.compact() == 1
+        assert len(store) == 3
+        assert store.check() == []
+    for label in ("NeurogatedDelta", "NeurogatedCheckpoint"):
+        stored = ask(f"MATCH (d:{label} {{memory: $memory}}) RETURN d.body AS body")
+        assert not any(node.content == "secret" for one in stored for node in decode(one["body"]).nodes)
+
+
+def test_vectors_of_another_model_replace_all_versions_or_none(url: str) -> None:
+    with Neo4jStore.open(url) as store, Neo4jStore.open(url) as other:
+        store.bind_embedder("one", 2)
+        store.apply(GraphDelta(nodes=(MemoryNode("a", "x", [1.0, 0.0]), MemoryNode("b", "y"))))
+        store.in_namespace("tenant").add_node(MemoryNode("a", "x", [1.0, 0.0]))
+        store.remove_node("a")
+        fresh = [(version.key, [1.0, 2.0, 3.0]) for version in store.embedded_versions()]
+        for wrong in (fresh[1:], [*fresh, ((99, 99), [1.0, 2.0, 3.0])]):
+            with pytest.raises(InputError):
+                store.replace_vectors("two", 3, wrong, GraphDelta())
+        assert same_vector(other.as_of(1).get_node("a").embedding, [1.0, 0.0])
+        store.replace_vectors("two", 3, fresh, GraphDelta(nodes=(MemoryNode("c", "z", [4.0, 5.0, 6.0]),)))
+        assert other.embedder == ("two", 3)
+        assert same_vector(other.as_of(1).get_node("a").embedding, [1.0, 2.0, 3.0])
+        assert same_vector(other.in_namespace("tenant").get_node("a").embedding, [1.0, 2.0, 3.0])
+        assert other.check() == []
+
+
+# The nodes and relationships
 
 
 def test_people_browse_memories_facts_policies_tags_and_their_relations(url: str, ask: Ask) -> None:
@@ -201,7 +314,6 @@ def test_a_reader_writes_nothing(url: str) -> None:
         Neo4jStore.open(url, read_only=True)
     with Neo4jStore.open(url) as store, Neo4jStore.open(url, read_only=True) as reader:
         store.add_node(MemoryNode("a", "text"))
-        time.sleep(0.05)
         assert reader.has_node("a")
         with pytest.raises(StorageError):
             reader.add_node(MemoryNode("b", "text"))

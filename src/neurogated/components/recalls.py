@@ -26,9 +26,9 @@ class Recalls:
         """Return the recall of each query; all queries are embedded in one batch."""
         with self._session.runtime.work("recalling"):
             recalls = self.read(queries, options)
-        for recall in recalls:
-            self.hand_out(recall, options)
-        return recalls
+            for recall in recalls:
+                self.hand_out(recall, options)
+            return recalls
 
     def read(self, queries: Sequence[str], options: RecallOptions) -> list[Recall]:
         """Return the recall of each query with the questions of its conflicts; notify nobody."""

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable, Iterator
+from itertools import chain, starmap
 from typing import Self, cast
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsCheck
+from neurogated.core.abilities import EmbeddedVersion, SupportsCheck, SupportsReembedding, VersionKey
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.delta import GraphDelta
+from neurogated.core.model import Vector
+from neurogated.errors import InputError
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.neo4j.address import Address
-from neurogated.storage.log.neo4j.neo4j_log import Neo4jEngine, memory_exists
+from neurogated.storage.log.neo4j.neo4j_log import Neo4jEngine, Neo4jLog, memory_exists
 from neurogated.storage.log.neo4j.verify import projection_faults
+from neurogated.storage.log.reembed import embedded_versions, replace_vectors
 from neurogated.storage.verify import disagreements
 
 
-class Neo4jStore(GraphStore, SupportsCheck):
+class Neo4jStore(GraphStore, SupportsCheck, SupportsReembedding):
     """A `GraphStore` whose engine is a database that speaks Bolt. Each process has an index of the whole graph.
 
     When `apply` returns, the change is committed. Several processes may have one database open; they write by turns. A
@@ -80,3 +87,36 @@ class Neo4jStore(GraphStore, SupportsCheck):
                 faults = [*disagreements(store), *projection_faults(self.engine.connection, name, store)]
             problems += [f"namespace {name!r}: {line}" for line in faults]
         return problems
+
+    @contextlib.contextmanager
+    def still_copy(self) -> Iterator[Self]:
+        """Give another store on this memory, in which no graph changes until the block ends; others may write."""
+        config, address = self.graph.family.config, self.engine.connection.address
+        engine = Neo4jEngine(address, patience=config.runtime.write_lock_seconds, read_only=True)
+        with type(self)(engine=engine, namespace=self.graph.name, config=config) as copy, copy.transaction():
+            yield copy
+
+    def embedded_versions(self) -> Iterator[EmbeddedVersion]:
+        """Yield every version, past or present, of a node with a vector, in all namespaces."""
+        return chain.from_iterable(starmap(embedded_versions, self._logs()))
+
+    def replace_vectors(
+        self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta
+    ) -> None:
+        """Replace all vectors, record their embedder and apply `delta`, in one transaction. All vectors are in memory.
+
+        Raises:
+            InputError: a vector has another length, a version gets no vector, or the delta does not fit.
+        """
+        given = dict(vectors)
+        with self.transaction():
+            if sum(replace_vectors(number, log, given, dimension) for number, log in self._logs()) != len(given):
+                raise InputError("a vector was given for no version; give those of embedded_versions alone")
+            self.engine.record_embedder(embedder, dimension)
+            self.graph.family.invalidate()
+            self.graph.family.renew()
+            if delta:
+                self.apply(delta)
+
+    def _logs(self) -> list[tuple[int, Neo4jLog]]:
+        return [(number, Neo4jLog(self.engine, name)) for number, name in enumerate(self.namespaces())]

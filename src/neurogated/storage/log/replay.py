@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.delta import GraphDelta
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph.resolve import make_plan
 from neurogated.storage.index.graph_index import GraphIndex
@@ -24,8 +25,7 @@ class ReplayFollower(Follower):
         """Return an index of all deltas; None if the engine no longer has the graph."""
         if self._namespace not in self._engine.namespaces():
             return None
-        index = GraphIndex(self._config)
-        index.records, self._epoch = MemoryRecords(), self._log.position().epoch
+        index, self._epoch = self._empty(), self._log.position().epoch
         self.follow(index)
         return index
 
@@ -39,13 +39,21 @@ class ReplayFollower(Follower):
         if position.epoch != self._epoch or position.sequence < index.topology.sequence:
             return False
         for entry in self._log.entries(index.topology.sequence):
-            plan = make_plan(index.topology.view(), entry.delta)
-            outcomes = index.planned_outcomes(plan, self.records(index))
-            index.commit(plan, entry.sequence)
-            index.commit_validity(plan, outcomes)
+            self._replay(index, entry.sequence, entry.delta)
         index.embedder = self._engine.embedder
         return True
 
     def records(self, index: GraphIndex) -> Records:
         """Return the records that the index holds."""
         return index.records or MemoryRecords()
+
+    def _empty(self) -> GraphIndex:
+        index = GraphIndex(self._config)
+        index.records = MemoryRecords()
+        return index
+
+    def _replay(self, index: GraphIndex, sequence: int, delta: GraphDelta) -> None:
+        plan = make_plan(index.topology.view(), delta)
+        outcomes = index.planned_outcomes(plan, self.records(index))
+        index.commit(plan, sequence)
+        index.commit_validity(plan, outcomes)

@@ -8,32 +8,35 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, cast
 
 import neo4j
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.codec import decode, encode
 from neurogated.core.delta import Decay, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.errors import FormatVersionError, MemoryClosedError, MemoryLockedError, StorageError
+from neurogated.core.watchdog import work_began
+from neurogated.errors import CorruptMemoryError, FormatVersionError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.log.checkpointed import CheckpointedFollower, RewrittenError
 from neurogated.storage.log.log import Position
 from neurogated.storage.log.neo4j import schema
 from neurogated.storage.log.neo4j.address import Address
+from neurogated.storage.log.neo4j.checkpoint import BoltCheckpoint
 from neurogated.storage.log.neo4j.connection import Connection
 from neurogated.storage.log.neo4j.projection import in_portions, projection_of
-from neurogated.storage.log.neo4j.turn import Turn
+from neurogated.storage.log.neo4j.turn import LEASE, Turn
 from neurogated.storage.log.neo4j.work import Head, Work
 
 _AT_ONCE = 200
 """How many deltas are read at once."""
-_FRESH_SECONDS = 0.02
-"""For how long reads do not ask the database for the writes of other processes. A recall reads often."""
+_UNKNOWN: tuple[float, dict[str, Any]] = -math.inf, {}
 _NO_GRAPH = Head(epoch=-1)
 
 
@@ -61,13 +64,12 @@ class Neo4jEngine:
         """
         self.lock = threading.RLock()
         self.connection = Connection(address)
+        self.turn = Turn(self.connection, self.stored_head)
         self._patience = patience
-        self._read_only = read_only
-        self._work: Work | None = None
-        self._heads: dict[str, tuple[float, Head | None]] = {}
-        """The heads of graphs, and when the database was asked for them."""
-        self._settings: tuple[float, dict[str, Any]] = -math.inf, {}
+        self.read_only = read_only
+        self._settings = _UNKNOWN
         """The properties of the memory, and when the database was asked for them."""
+        self._work: Work | None = None
         try:
             self.identity = self._opened()
         except BaseException:
@@ -78,7 +80,7 @@ class Neo4jEngine:
     def _opened(self) -> str:
         rows = self.connection.read(schema.MEMORY)
         if not rows:
-            if self._read_only:
+            if self.read_only:
                 raise StorageError(f"there is no memory at {self.connection.address}; open it once without read_only")
             for statement in schema.SCHEMA:
                 self.connection.read(statement)
@@ -94,9 +96,13 @@ class Neo4jEngine:
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child shares the parent's sockets either way
         """Leave the connections to the parent process."""
         self.lock = cast("threading.RLock", InheritedLock())
+        self.turn.disown()
+
+    def while_waiting(self, call: Callable[[], None]) -> None:
+        self.turn.while_waiting = call
 
     def log(self, namespace: str) -> Neo4jLog:
-        if self.head(namespace) is None and not self._read_only:
+        if self.head(namespace) is None and not self.read_only:
             with self.transaction() as work:
                 if work.head(namespace) is None:
                     self.add_epoch(work, namespace, Head(epoch=-1))
@@ -119,14 +125,17 @@ class Neo4jEngine:
     def head(self, namespace: str) -> Head | None:
         """Return the end of the log of a graph, including uncommitted deltas; None if there is no such graph."""
         with self.lock:
-            if self._work is not None:
-                return self._work.head(namespace)
-            now = time.monotonic()
-            if namespace not in self._heads or now - self._heads[namespace][0] > _FRESH_SECONDS:
-                self._heads[namespace] = now, self._stored_head(namespace)
-            return self._heads[namespace][1]
+            if (work := self._known) is not None:
+                return work.head(namespace)
+            return self.stored_head(namespace)
 
-    def _stored_head(self, namespace: str) -> Head | None:
+    @property
+    def _known(self) -> Work | None:
+        """What the database holds for certain, with the uncommitted changes of this process; None if unknown."""
+        return self._work or self.turn.work
+
+    def stored_head(self, namespace: str) -> Head | None:
+        """Read the end of the log of a graph in the database; None if there is no such graph."""
         now = time.monotonic()
         rows = self.connection.read(schema.GRAPH, namespace=namespace)
         if not rows:
@@ -136,13 +145,13 @@ class Neo4jEngine:
 
     def uncommitted(self, namespace: str) -> list[JournalEntry]:
         """Return the deltas that the transaction under way has appended to a graph."""
-        entries = () if self._work is None else self._work.entries
+        entries = () if (work := self._known) is None else work.entries
         return [entry for name, entry in entries if name == namespace]
 
     def namespaces(self) -> list[str]:
         with self.lock:
             stored = [row["namespace"] for row in self.connection.read(schema.GRAPHS)]
-            heads = {} if self._work is None else self._work.heads
+            heads = {} if (work := self._known) is None else work.heads
         return [name for name in dict.fromkeys((*stored, *heads)) if heads.get(name, _NO_GRAPH) is not None]
 
     def drop_namespace(self, name: str) -> None:
@@ -166,19 +175,19 @@ class Neo4jEngine:
             if self._work is not None:
                 yield self._work
                 return
-            if self._read_only:
-                raise StorageError(
-                    f"the memory at {self.connection.address} is open read-only; open it without read_only to change it"
-                )
-            turn = Turn(self.connection)
-            with turn.held(self._patience if patience is None else patience) as memory:
+            with self._held(self._patience if patience is None else patience) as work:
                 try:
-                    self._work = Work(turn.holder, memory, self._stored_head)
-                    yield self._work
+                    self._work = work
+                    yield work
                 finally:
                     self._work = None
-                    self._heads.clear()
-                    self._settings = -math.inf, {}
+                    self._settings = _UNKNOWN
+
+    def _held(self, patience: float) -> AbstractContextManager[Work]:
+        if self.read_only:
+            # A block without a turn reads one state.
+            return nullcontext(Work("", self._memory(), self.stored_head))
+        return self.turn.held(patience)
 
     @contextmanager
     def transaction(self) -> Iterator[Work]:
@@ -186,7 +195,8 @@ class Neo4jEngine:
             is_outermost, work.is_part = not work.is_part, True
             yield work
             if is_outermost:
-                self._commit(work)
+                if work.statements:
+                    self._commit(work)
                 work.statements.clear()
                 work.entries.clear()
                 work.is_part = False
@@ -195,29 +205,39 @@ class Neo4jEngine:
         """Send the statements of a transaction.
 
         Raises:
+            StorageError: the memory is read-only.
             MemoryLockedError: the turn ended while this process was stopped; nothing is written.
         """
-        name = secrets.token_hex(8)
+        if self.read_only:
+            raise StorageError(
+                f"the memory at {self.connection.address} is open read-only; open it without read_only to change it"
+            )
+        values = self.connection.complete({"holder": work.holder, "commit": secrets.token_hex(8), "lease": LEASE})
+
+        held: dict[str, Any] = {}
 
         def is_to_do(transaction: neo4j.Transaction) -> bool:
-            row = transaction.run(
-                schema.HOLD, holder=work.holder, commit=name, memory=self.connection.address.memory
-            ).single()
+            held["sent"], row = time.monotonic(), transaction.run(schema.HOLD, values).single()
             if row is None:
                 raise MemoryLockedError("this process stopped for so long that others wrote; try again")
+            held["is_asked_for"] = row["is_asked_for"]
             return not row["done"]
 
-        if work.statements:
+        try:
             self.connection.write(is_to_do, work.statements)
+            self.turn.renewed(**held)
+        except BaseException:
+            self.turn.give_up()
+            raise
 
     # Settings of the memory
 
     def _memory(self) -> dict[str, Any]:
         with self.lock:
-            if self._work is not None:
-                return self._work.memory
-            if time.monotonic() - self._settings[0] > _FRESH_SECONDS:
-                self._stored_head("")
+            if (work := self._known) is not None:
+                return work.memory
+            if self._settings[0] < work_began():
+                self.stored_head("")
             return self._settings[1]
 
     def _set_memory(self, **values: Any) -> None:  # noqa: ANN401 - values of properties
@@ -249,7 +269,23 @@ class Neo4jEngine:
 
     def close(self) -> None:
         """Close the connections; the database holds every acknowledged write."""
+        self.turn.close()
         self.connection.close()
+
+
+class Neo4jFollower(CheckpointedFollower):
+    """Replays a checkpoint and the deltas after it."""
+
+    def __init__(
+        self, engine: Neo4jEngine, log: Neo4jLog, config: MemoryConfig, current: Callable[[], GraphIndex | None]
+    ) -> None:
+        table = BoltCheckpoint(engine.connection, log.namespace)
+        super().__init__(engine, log.namespace, log, table, config=config, current=current, read_only=engine.read_only)
+        self._turn = engine.turn
+
+    def unchanged_since(self) -> float:
+        """Return when this process took its turn to write, or else the present."""
+        return self._turn.began or time.monotonic()
 
 
 class Neo4jLog:
@@ -292,14 +328,26 @@ class Neo4jLog:
         return head
 
     def entries(self, after: int = 0) -> Iterator[JournalEntry]:
+        """Yield the deltas numbered above `after`; see `Log`. Deltas appended meanwhile are left out.
+
+        Raises:
+            RewrittenError: another process compacted or dropped the graph meanwhile.
+            CorruptMemoryError: a delta is damaged.
+        """
         with self._engine.lock:
-            last = self.position().sequence
+            end = self.position()
             uncommitted = [entry for entry in self._engine.uncommitted(self.namespace) if entry.sequence > after]
-        stored = last - len(uncommitted)
+        stored = end.sequence - len(uncommitted)
         for first in range(after + 1, stored + 1, _AT_ONCE):
+            last = min(first + _AT_ONCE - 1, stored)
             rows = self._engine.connection.read(
-                schema.DELTAS, namespace=self.namespace, first=first, last=min(first + _AT_ONCE - 1, stored)
+                schema.DELTAS, namespace=self.namespace, first=first, last=last, epoch=end.epoch
             )
+            if len(rows) != last - first + 1:
+                head = self._engine.stored_head(self.namespace)
+                if head is not None and head.epoch == end.epoch:
+                    raise CorruptMemoryError(f"changes between {first} and {last} are missing; restore a backup")
+                raise RewrittenError(f"the history of {self.namespace!r} was rewritten meanwhile; read it again")
             for row in rows:
                 yield JournalEntry(row["sequence"], decode(row["body"]))
         yield from uncommitted
@@ -325,8 +373,15 @@ class Neo4jLog:
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
         with self._engine.transaction() as work:
             bodies = [{"sequence": number, "body": encode(delta)} for number, delta in enumerate(deltas, start=1)]
-            work.statements += in_portions(schema.SET_BODIES, self.namespace, bodies)
             self._engine.add_epoch(work, self.namespace, self._head(work))
+            for statement in schema.DROP_CHECKPOINT:
+                work.add(statement, namespace=self.namespace)
+            work.statements += in_portions(schema.SET_BODIES, self.namespace, bodies)
+            work.entries = [one for one in work.entries if one[0] != self.namespace]
+            work.entries += [(self.namespace, JournalEntry(number, one)) for number, one in enumerate(deltas, start=1)]
+
+    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Neo4jFollower:
+        return Neo4jFollower(self._engine, self, config, current)
 
     def erased_up_to(self) -> int:
         return (self._engine.head(self.namespace) or _NO_GRAPH).erased

@@ -3,75 +3,156 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import random
 import secrets
 import threading
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from neurogated.errors import MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.log.neo4j.connection import Connection
+from neurogated.storage.log.neo4j.work import Head, Work
 
-_LEASE_SECONDS = 6.0
+LEASE_SECONDS = 6.0
 """How long others wait for a holder that died; less than the default of `runtime.write_lock_seconds`."""
+LEASE = int(1000 * LEASE_SECONDS)
 _RENEWAL_SECONDS = 2.0
+_KEEP_SECONDS = 0.1
+"""How long a process keeps the lock after a write, so that its next write need not ask for it."""
 _LOOK_SECONDS = 0.002
 _LONGEST_LOOK_SECONDS = 0.05
+_LOOKS_PER_QUESTION = 4
+_RESERVED = 500
+"""For how many milliseconds the lock waits for the process that asked for it last."""
 
-_IS_FREE = "m.until < timestamp() OR m.holder = $holder"
+_IS_FREE = (
+    "(m.until < timestamp() OR m.holder = $holder)"
+    " AND (coalesce(m.asked, '') IN ['', $holder] OR coalesce(m.asked_until, 0) < timestamp())"
+)
 # Setting a property takes the lock of the node, where the server has locks; only then is the second condition certain.
 _TAKE = (
-    f"MATCH (m:NeurogatedMemory {{memory: $memory}}) WHERE {_IS_FREE} SET m.asked = $holder WITH m WHERE {_IS_FREE}"
+    f"MATCH (m:NeurogatedMemory {{memory: $memory}}) WHERE {_IS_FREE} SET m.asked = '' WITH m WHERE {_IS_FREE}"
     " SET m.holder = $holder, m.until = timestamp() + $lease RETURN properties(m) AS memory"
 )
-_RENEW = "MATCH (m:NeurogatedMemory {memory: $memory}) WHERE m.holder = $holder SET m.until = timestamp() + $lease"
+_ASK = "MATCH (m:NeurogatedMemory {memory: $memory}) SET m.asked = $holder, m.asked_until = timestamp() + $reserved"
+_RENEW = (
+    "MATCH (m:NeurogatedMemory {memory: $memory}) WHERE m.holder = $holder SET m.until = timestamp() + $lease"
+    " RETURN m.asked AS asked"
+)
 _RELEASE = "MATCH (m:NeurogatedMemory {memory: $memory}) WHERE m.holder = $holder SET m.until = 0, m.holder = ''"
 
 
 class Turn:
-    """One hold of the write lock. The database keeps it as a lease, which a thread renews while the block runs.
+    """The write lock as this process sees it. The database keeps it as a lease, which a thread renews.
 
-    A lease, not a lock of the server: a block may last long, and some servers that speak Bolt have no locks.
+    A lease, not a lock of the server: a block may last long, and some servers that speak Bolt have no locks. A process
+    keeps the lease for a moment after each write, unless another process asks for it.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self.holder = secrets.token_hex(8)
-        """A text that no other turn has."""
+    def __init__(self, connection: Connection, look_up: Callable[[str], Head | None]) -> None:
+        """Describe a lock that is not held; `look_up` reads the head of a graph in the database."""
+        self.while_waiting: Callable[[], None] = lambda: None
+        """Called again and again while this process waits."""
         self._connection = connection
-        self._ended = threading.Event()
+        self._look_up = look_up
+        self._holder = secrets.token_hex(8)
+        self._lock = threading.Lock()
+        self._work: Work | None = None
+        self._began = self._until = self._used = -math.inf
+        self._in_use = self._must_end = False
+
+    @property
+    def work(self) -> Work | None:
+        """What this process wrote since it took the lock; None if another process may hold it."""
+        return self._work if time.monotonic() < self._until else None
+
+    @property
+    def began(self) -> float | None:
+        """When this process took the lock, by `time.monotonic`; None if another process may hold it."""
+        return self._began if time.monotonic() < self._until else None
 
     @contextlib.contextmanager
-    def held(self, patience: float) -> Iterator[dict[str, Any]]:
-        """Wait for the lock, and run a block with it; give the properties of the memory.
+    def held(self, patience: float) -> Iterator[Work]:
+        """Wait for the lock, and run a block with it.
 
         Raises:
             MemoryLockedError: another process holds the lock for longer than `patience` seconds.
         """
-        memory = self._taken(patience)
-        threading.Thread(target=self._keep, name="neurogated-turn", daemon=True).start()
+        with self._lock:
+            if self._work is None or time.monotonic() > self._until - _RENEWAL_SECONDS:
+                self._work = self._taken(patience)
+            self._in_use, work = True, self._work
         try:
-            yield memory
+            yield work
         finally:
-            self._ended.set()
-            # What the block wrote is committed. If the server is away, the lease ends by itself.
-            with contextlib.suppress(StorageError, MemoryClosedError):
-                self._connection.read(_RELEASE, holder=self.holder)
+            with self._lock:
+                self._in_use, self._used = False, time.monotonic()
+                if self._must_end:
+                    self._end()
 
-    def _taken(self, patience: float) -> dict[str, Any]:
-        end, pause, lease = time.monotonic() + patience, _LOOK_SECONDS, int(1000 * _LEASE_SECONDS)
-        while not (rows := self._connection.read(_TAKE, holder=self.holder, lease=lease)):
-            if time.monotonic() > end:
+    def renewed(self, sent: float, *, is_asked_for: bool) -> None:
+        """Record that a statement sent at a time extended the lease, and whether another process waits for it."""
+        self._until, self._must_end = sent + LEASE_SECONDS, self._must_end or is_asked_for
+
+    def give_up(self) -> None:
+        """Give the lock to others after this block: it is unknown what the database holds."""
+        self._must_end = True
+
+    def close(self) -> None:
+        """Give the lock to others."""
+        with self._lock:
+            self._end()
+
+    def disown(self) -> None:
+        """Leave the lock to the parent process."""
+        self._lock, self._work, self._until = threading.Lock(), None, -math.inf
+
+    def _taken(self, patience: float) -> Work:
+        self._work, self._until, self._must_end = None, -math.inf, False
+        begin, pause, looks = time.monotonic(), _LOOK_SECONDS, 0
+        while True:
+            sent = time.monotonic()
+            if rows := self._connection.read(_TAKE, holder=self._holder, lease=LEASE):
+                self._began = self._used = time.monotonic()
+                self._until = sent + LEASE_SECONDS
+                threading.Thread(target=self._keep, args=(self._began,), name="neurogated-turn", daemon=True).start()
+                return Work(self._holder, dict(rows[0]["memory"]), self._look_up)
+            if sent > begin + patience:
                 raise MemoryLockedError(
                     f"another process is writing to {self._connection.address}; try again later, or raise "
                     f"runtime.write_lock_seconds, which is {patience:g} here"
                 )
+            if looks % _LOOKS_PER_QUESTION == 0:
+                self._connection.read(_ASK, holder=self._holder, reserved=_RESERVED)
+            self.while_waiting()
             time.sleep(pause * random.random())  # noqa: S311 - parts contenders
-            pause = min(2 * pause, _LONGEST_LOOK_SECONDS)
-        return dict(rows[0]["memory"])
+            pause, looks = min(2 * pause, _LONGEST_LOOK_SECONDS), looks + 1
 
-    def _keep(self) -> None:
-        while not self._ended.wait(_RENEWAL_SECONDS):
-            # The next write reports a server that is away.
-            with contextlib.suppress(StorageError, MemoryClosedError):
-                self._connection.read(_RENEW, holder=self.holder, lease=int(1000 * _LEASE_SECONDS))
+    def _keep(self, began: float) -> None:
+        """Renew the lease while blocks use it; end it soon after the last one."""
+        while True:
+            time.sleep(_KEEP_SECONDS)
+            with self._lock:
+                if self._began != began or self._work is None:
+                    return
+                if not self._in_use and time.monotonic() > self._used + _KEEP_SECONDS:
+                    self._end()
+                    return
+            if time.monotonic() > self._until - LEASE_SECONDS + _RENEWAL_SECONDS:
+                self._renew()
+
+    def _renew(self) -> None:
+        sent = time.monotonic()
+        # The next write reports a server that is away.
+        with contextlib.suppress(StorageError, MemoryClosedError):
+            for row in self._connection.read(_RENEW, holder=self._holder, lease=LEASE):
+                self.renewed(sent, is_asked_for=bool(row["asked"]))
+
+    def _end(self) -> None:
+        if self._work is None:
+            return
+        self._work, self._until = None, -math.inf
+        # What the blocks wrote is committed. If the server is away, the lease ends by itself.
+        with contextlib.suppress(StorageError, MemoryClosedError):
+            self._connection.read(_RELEASE, holder=self._holder)

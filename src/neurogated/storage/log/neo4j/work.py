@@ -38,7 +38,7 @@ class Work:
     """The heads that were read or written; None for a graph that does not exist."""
     statements: list[Statement] = field(default_factory=list)
     entries: list[tuple[str, JournalEntry]] = field(default_factory=list)
-    """The appended deltas, with their namespaces."""
+    """The appended and replaced deltas, with their namespaces."""
     is_part: bool = False
     """Whether a transaction is under way."""
 
@@ -56,10 +56,10 @@ class Work:
     def undone_by_errors(self) -> Iterator[None]:
         """Run a block; if it raises, forget what it wrote."""
         memory, heads = dict(self.memory), dict(self.heads)
-        statements, entries, is_part = len(self.statements), len(self.entries), self.is_part
+        statements, entries, is_part = len(self.statements), self.entries.copy(), self.is_part
         try:
             yield
         except BaseException:
-            self.memory, self.heads, self.is_part = memory, heads, is_part
-            del self.statements[statements:], self.entries[entries:]
+            self.memory, self.heads, self.entries, self.is_part = memory, heads, entries, is_part
+            del self.statements[statements:]
             raise

@@ -1,0 +1,68 @@
+"""Replace the vectors in all deltas of a log after a change of the embedder."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from neurogated.core.abilities import EmbeddedVersion, VersionKey
+from neurogated.core.delta import GraphDelta, JournalEntry
+from neurogated.core.model import Vector, as_vector
+from neurogated.errors import InputError
+from neurogated.storage.log.log import Log, SupportsRewriting
+
+_MOST_NODES = 1 << 24
+"""A delta has fewer nodes."""
+
+
+class RewritableLog(Log, SupportsRewriting, Protocol):
+    """A log whose deltas can be replaced."""
+
+
+def embedded_versions(namespace: int, log: Log) -> Iterator[EmbeddedVersion]:
+    """Yield every version of a node with a vector; the versions of one node are consecutive.
+
+    Args:
+        namespace: a number for the graph, which becomes a part of each key.
+        log: its log.
+    """
+    versions: dict[str, list[EmbeddedVersion]] = defaultdict(list)
+    for entry in log.entries():
+        for place, node in enumerate(entry.delta.nodes):
+            if node.embedding is not None:
+                key = _key(namespace, entry, place)
+                versions[node.id].append(EmbeddedVersion(key, node.content, node.title, node.speaker, node.found))
+    for found in versions.values():
+        yield from found
+
+
+def replace_vectors(namespace: int, log: RewritableLog, vectors: Mapping[VersionKey, Vector], dimension: int) -> int:
+    """Rewrite a log with other vectors, within a transaction of the caller; return how many it has.
+
+    Raises:
+        InputError: a vector has another length, or a version gets no vector.
+    """
+    used = 0
+
+    def changed(entry: JournalEntry) -> GraphDelta:
+        nonlocal used
+        nodes = list(entry.delta.nodes)
+        for place, node in enumerate(nodes):
+            if node.embedding is not None:
+                vector = vectors.get(_key(namespace, entry, place))
+                if vector is None or len(vector) != dimension:
+                    raise InputError(
+                        f"node {node.id!r} gets no vector of dimension {dimension}; give one to each version"
+                    )
+                nodes[place] = node.changed(embedding=as_vector(vector))
+                used += 1
+        return replace(entry.delta, nodes=tuple(nodes))
+
+    log.rewrite([changed(entry) for entry in log.entries()])
+    return used
+
+
+def _key(namespace: int, entry: JournalEntry, place: int) -> VersionKey:
+    return namespace, entry.sequence * _MOST_NODES + place
