@@ -29,6 +29,7 @@ from neurogated.errors import (
     StorageError,
 )
 from neurogated.storage import freshness
+from neurogated.storage.log.log import Position
 from neurogated.storage.log.postgres.postgres_log import PostgresLog
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing.histories import node
@@ -127,7 +128,12 @@ def test_one_call_asks_once_whether_others_have_written(
         memory.recall("Where was Ana?")
         asked: list[object] = []
         read = PostgresLog.position
-        monkeypatch.setattr(PostgresLog, "position", lambda log: asked.append(log) or read(log))
+
+        def counted(log: PostgresLog) -> Position:
+            asked.append(log)
+            return read(log)
+
+        monkeypatch.setattr(PostgresLog, "position", counted)
         with memory.session.runtime.work("recalling"):
             memory.session.retriever.recall("Where was Ana?")
         assert len(asked) == 1
