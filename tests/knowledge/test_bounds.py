@@ -1,15 +1,20 @@
 """What a write compares does not grow with the memory, nor with the text."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import pairwise
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core import view
 from neurogated.core.claims import Claim
 from neurogated.core.judgements import Relation
+from neurogated.knowledge.judge import ledger
 from neurogated.knowledge.judge.slots import SlotJudge
 from neurogated.text.normalise import Sentence, plain_sentences
 
@@ -85,6 +90,32 @@ def test_a_value_meets_the_standing_one_only(step: int, compared: list[object]) 
             assert ends == [*(moment(n) for n in range(1, count)), None]
             assert len(memory.conflicts.list(None, user_id="ana")) == count - 1
     assert last[FEW] == last[MANY]
+
+
+def _steps_of_a_message(values: int) -> int:
+    """Return how many lines of the modules that look claims up run for a message about a slot with many values."""
+    steps = 0
+
+    def watch(frame: FrameType, event: str, _: Any) -> Any:  # noqa: ANN401 - as `sys.settrace` has it
+        nonlocal steps
+        steps += event == "line"
+        return watch if frame.f_code.co_filename in {ledger.__file__, view.__file__} else None
+
+    with opened() as memory:
+        for n in range(values):
+            memory.facts.add("user", "home", f"Town{n}", user_id="ana", valid_from=moment(n))
+        before = sys.gettrace()
+        sys.settrace(watch)
+        try:
+            memory.add("I live in Leeds now.", user_id="ana", session_id="s")
+        finally:
+            sys.settrace(before)
+        assert [fact.value for fact in memory.facts.list(valid_at=datetime.now(UTC), user_id="ana")] == ["Leeds"]
+    return steps
+
+
+def test_a_message_is_as_much_work_however_many_values_its_slot_had() -> None:
+    assert 0 < _steps_of_a_message(MANY * 2) < 1.05 * _steps_of_a_message(MANY)
 
 
 def test_values_between_which_all_others_are_deleted_replace_each_other() -> None:

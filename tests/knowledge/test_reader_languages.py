@@ -82,6 +82,9 @@ def test_the_same_claim_has_the_same_slot_in_each_language(texts: tuple[str, ...
         ("Je travaille chez Renault.", "Pour info : je travaille chez Renault mdr"),
         ("Trabajo para Iberia.", "¡Hola! Por cierto, trabajo para Iberia, ¡gracias!"),
         ("Trabajo para Iberia.", "Pues trabajo para Iberia jaja"),
+        ("Ich arbeite bei Siemens.", "Falls es hilft: keine Ahnung, ob das passt, aber ich arbeite bei Siemens."),
+        ("Je travaille chez Renault.", "(Je travaille chez Renault.)"),
+        ("Trabajo para Iberia.", "No sé si sirve, pero trabajo para Iberia."),
     ],
 )
 def test_courtesies_change_nothing(text: str, wrapped: str) -> None:

@@ -183,6 +183,9 @@ class GraphStorePort(Protocol):
         count.
         """
 
+    def rows_with(self, terms: Collection[str], view: GraphView) -> Rows:
+        """Return the result of `nodes_with` as rows of the view, without nodes that it does not show."""
+
     def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
         """Return the result of `nodes_with` for each term, except terms that more nodes have than their limit.
 

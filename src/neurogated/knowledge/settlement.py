@@ -46,6 +46,7 @@ class Settlement:
         self._at = at
         self._view = store.view()
         self._nodes = {node.id: node for node in nodes}
+        self._stored: dict[str, list[str]] = {}
         self._latest: dict[str, Conflict | None] = {}
         self._put: dict[str, None] = {}
         self._removed: dict[str, None] = {}
@@ -75,7 +76,9 @@ class Settlement:
 
     def about(self, node_id: str) -> list[Conflict]:
         """Return the latest versions of the conflicts of a memory."""
-        names = dict.fromkeys(conflicts_about(self._view, [node_id]))
+        if node_id not in self._stored:
+            self._stored[node_id] = conflicts_about(self._view, [node_id])
+        names = dict.fromkeys(self._stored[node_id])
         self._read(names)
         names |= {name: None for name in self._put if (one := self._latest[name]) and node_id in one.sides}
         return [one for name in names if (one := self._latest[name]) is not None]

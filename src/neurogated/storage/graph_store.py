@@ -284,6 +284,15 @@ class GraphStore(
             state, texts = text_state(self.graph)
             return [state.view.ids[row] for row in texts.keys_with(terms, limit, state.among(view)).tolist()]
 
+    def rows_with(self, terms: Collection[str], view: GraphView) -> Rows:
+        with self.graph.searching:
+            state, texts = self.graph.text_state()
+            rows = texts.keys_with(terms, among=state.among(view))
+        if view.ids is not state.view.ids:
+            return view.known_rows(state.view.ids[row] for row in rows.tolist())
+        rows = rows[rows < view.node_count]
+        return rows[view.alive.take(rows).astype(np.bool_)]
+
     def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
         with self.graph.searching:
             state, texts = text_state(self.graph)

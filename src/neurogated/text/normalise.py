@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 )
 _CUT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 """What stands before "n't"."""
-_MARKS = re.compile("[\\s!！~\uff5e。.…?？]+$")
+_MARKS = re.compile("[\\s!！~\uff5e。.…?？)\uff09]+$")
 _PICTURES = re.compile("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+|(?<!\\w)[:;]-?[)(DPp](?!\\w)|\\*+")
 _SOME_HAN = re.compile(f"[{_HAN}]")
 _JOINT = r"[\s,，、:：;；!！.。…–—¿¡-]*"
@@ -81,7 +81,7 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Patte
 def plain_text(sentence: str) -> str:
     """Return a sentence without greetings, lead-ins, interjections, closings, pictures and marks at its end."""
     opening, closing, ending = _patterns("zh" if _SOME_HAN.search(sentence) else language_of(sentence))
-    text = _PICTURES.sub(" ", sentence.replace("’", "'")).strip(" ¿¡")
+    text = _PICTURES.sub(" ", sentence.replace("’", "'")).strip(" ¿¡(\uff08")
     for _ in range(_MOST_STRIPPED):
         found = opening.match(text)
         if not found or found.end() == len(text):

@@ -77,7 +77,7 @@ class ClaimLedger:
         self._written = {node.id: node for node in delta.nodes}
         self._claims: dict[str, list[Claim]] = {}
         self._sources: dict[str, list[str]] = {}
-        self._stored: dict[_Key, list[str]] = {}
+        self._stored: dict[_Key, Rows] = {}
         self._added = defaultdict[_Key, dict[str, None]](dict)
         self._mates: dict[str, Mate] = {}
         self._views: dict[str | None, GraphView] = {}
@@ -216,34 +216,34 @@ class ClaimLedger:
         """Return the latest claims of the owner of a node with the value of a tag."""
         key = node.scope.owner, tag
         if key not in self._stored:
-            view = self._owned(node)
-            self._stored[key] = [view.ids[row] for row in self._rows_with([tag], view)[-self._most :].tolist()]
-        return (*self._stored[key], *self._added[key])
+            self._stored[key] = self._rows_with([tag], self._owned(node))[-self._most :]
+        return (*self._ids(self._stored[key]), *self._added[key])
 
     def _next_to(self, node: MemoryNode, slot: Slot, attribute: str, at: datetime) -> Iterable[str]:
         """Return the latest claims of a slot, of those that hold at a time, of the others, and of the new ones."""
         key = node.scope.owner, slot
         if key not in self._stored:
             self._stored[key] = self._in_slot(self._owned(node), slot, attribute)
-        names = self._stored[key]
-        if len(names) > self._most:
-            rows = np.sort(self._view.known_rows(names))
+        rows = self._stored[key]
+        if rows.size > self._most:
             holds = ~np.isin(rows, self._store.view(valid_at=at).hidden)
-            near = np.concatenate([part[-self._most :] for part in (rows[holds], rows[~holds])])
-            names = [self._view.ids[row] for row in np.sort(near).tolist()]
-        return (*names, *[*self._added[key]][-self._most :])
+            rows = np.sort(np.concatenate([part[-self._most :] for part in (rows[holds], rows[~holds])]))
+        return (*self._ids(rows), *[*self._added[key]][-self._most :])
 
-    def _in_slot(self, view: GraphView, slot: Slot, attribute: str) -> list[str]:
-        """Return the ids of the stored nodes of a slot.
+    def _ids(self, rows: Rows) -> list[str]:
+        return [self._view.ids[row] for row in rows.tolist()]
+
+    def _in_slot(self, view: GraphView, slot: Slot, attribute: str) -> Rows:
+        """Return the rows of the stored nodes of a slot, ascending.
 
         A stated fact may name its attribute in other words; the latest facts about the subject are read to find it.
         """
         tags = [slot_tag(slot.subject, word) for word in dict.fromkeys((slot.attribute, attribute))]
         rows = self._rows_with(tags, view)
         about = self._rows_with([subject_tag(slot.subject)], view, kinds=(FACT,)) if FACT in view.kinds else rows
-        others = self._store.get_nodes([view.ids[row] for row in np.setdiff1d(about, rows)[-self._most :].tolist()])
+        others = self._store.get_nodes(self._ids(np.setdiff1d(about, rows)[-self._most :]))
         alike = [one.id for one in others if one.found.statement and slot_key(claim_of(one).slot) == slot]
-        return [*(view.ids[row] for row in rows.tolist()), *alike]
+        return np.union1d(rows, view.known_rows(alike)) if alike else rows
 
     def _owned(self, node: MemoryNode) -> GraphView:
         user = node.scope.user_id
@@ -253,7 +253,7 @@ class ClaimLedger:
 
     def _rows_with(self, tags: Sequence[str], view: GraphView, kinds: Iterable[str] = FACTS) -> Rows:
         """Return the rows of the nodes of some kinds with one of some tags, ascending."""
-        rows = np.unique(view.known_rows(chain.from_iterable(self._store.nodes_with([tag], view=view) for tag in tags)))
+        rows = np.unique(np.concatenate([self._store.rows_with([tag], view) for tag in tags]))
         return rows[np.isin(view.kind.take(rows), [view.kinds.index(kind) for kind in kinds if kind in view.kinds])]
 
 

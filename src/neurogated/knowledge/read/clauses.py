@@ -73,7 +73,7 @@ def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:
         yield Clause(
             sentence.number, text, part, marks, not (is_supposed or asks), sentence.has_case, is_joined, is_joke
         )
-        is_supposed &= not (end < len(tokens) and tokens[end].word in (";", "but"))
+        is_supposed &= words["contrast"].isdisjoint(token.word for token in tokens[end:following])
 
 
 def _asks(tokens: Sequence[Token], language: Language) -> bool:

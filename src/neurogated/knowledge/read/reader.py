@@ -76,9 +76,11 @@ class _Reading:
         for is_vague, match in sorted(((self._is_vague(each), each) for each in found), key=lambda each: each[0]):
             words = self._own.joint.join(token.word for token in clause.tokens[slice(*match.key)])
             attribute = attribute_of(match.wording.attribute, words)
+            if (done and is_vague) or attribute.key in done:
+                continue
             parts = self._parts(clause, match, attribute)
             places = {n for part in parts for n in range(*part)}
-            if not parts or (done and is_vague) or attribute.key in done or not taken.isdisjoint(places):
+            if not parts or not taken.isdisjoint(places):
                 continue
             slot = self._slot(clause, match, attribute)
             claims = [self._claim(clause, match, slot, part) for part in parts if slot]

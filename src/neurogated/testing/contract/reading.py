@@ -257,6 +257,8 @@ class ReadingContract(ContractBase):
         assert store.nodes_with(["grey", document]) == ["a"]
         assert store.nodes_with(["grey", "unknown"]) == store.nodes_with(["unknown"]) == store.nodes_with([]) == []
         assert store.nodes_with(["grey"], 0) == []
+        view = store.view()
+        assert [view.ids[row] for row in store.rows_with(["grey"], view).tolist()] == ["b", "a", "c"]
         assert store.rare_nodes_with({"grey": 3, "heron": 1, "unknown": 0}) == {"grey": ["b", "a", "c"], "unknown": []}
         assert store.rare_nodes_with({"grey": 2, "heron": 2, document: 1}) == {"heron": ["b", "c"], document: ["a"]}
         assert store.rare_nodes_with({}) == {}
