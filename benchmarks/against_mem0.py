@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +36,10 @@ def main() -> None:
     parser.add_argument("--python", required=True, help="the Python that has mem0ai")
     parser.add_argument("--data", type=Path, required=True, help="the folder of the data set")
     parser.add_argument("--name", default="locomo_conv0-4")
+    parser.add_argument("--conversations", type=int, default=5)
     arguments = parser.parse_args()
     dataset = load_locomo(arguments.name, arguments.data)
+    dataset = replace(dataset, collections=dataset.collections[: arguments.conversations])
     with tempfile.TemporaryDirectory(prefix="postgres") as data, tempfile.TemporaryDirectory() as folder:
         server = Postgres(Path(data))
         config = MemoryConfig(storage=server.database(), save_dir=folder)

@@ -25,11 +25,12 @@ class Table:
 
     def __init__(self, texts: list[str], vectors: np.ndarray) -> None:
         """Take the vector of each text."""
-        self._vectors = dict(zip(texts, vectors.tolist(), strict=True))
+        # mem0 strips texts.
+        self._vectors = dict(zip(map(str.strip, texts), vectors.tolist(), strict=True))
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:  # noqa: ARG002 - mem0's interface
         """Return the vector of a text."""
-        return self._vectors[text]
+        return self._vectors[text.strip()]
 
 
 def opened(url: str, dimension: int, folder: str) -> Any:  # noqa: ANN401 - its package is not installed here
