@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +38,9 @@ class Arcs(NamedTuple):
     """Edge row."""
     weight: NDArray[np.float64]
     """0–1."""
+
+
+_NO_ARCS = Arcs(*[np.empty(0, dtype=np.int64)] * 3, np.empty(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +99,10 @@ class GraphView:
     def restricted_to(self, rows: Rows) -> GraphView:
         """Return the view with searches restricted to the nodes at `rows`, ascending."""
         return replace(self, among=rows if self.among is None else np.intersect1d(self.among, rows))
+
+    def hides(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return whether each of the nodes at `rows` is hidden."""
+        return np.isin(rows, self.hidden) if self.hidden.size else np.zeros(rows.size, dtype=np.bool_)
 
     def admitted(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether searches may find the nodes at `rows`."""
@@ -213,48 +219,49 @@ class GraphView:
             both_ways: walk edges along and against their stored direction.
             inwards: walk edges against their stored direction only.
         """
-        is_known = edge_type is None or edge_type in self.edge_types
-        origin, target, edge = self._gather(
-            frontier,
-            [
-                adjacency
-                for layer in (self.layers if is_known else ())
-                for adjacency, wanted in ((layer.outgoing, not inwards), (layer.incoming, inwards or both_ways))
-                if wanted
-            ],
-        )
+        if not frontier.size or (edge_type is not None and edge_type not in self.edge_types):
+            return _NO_ARCS
+        code = None if edge_type is None else self.edge_types.index(edge_type)
+        ways = [
+            adjacency
+            for layer in self.layers
+            for adjacency, wanted in ((layer.outgoing, not inwards), (layer.incoming, inwards or both_ways))
+            if wanted
+        ]
+        parts = [part for adjacency in ways if (part := self._gather(frontier, adjacency, code)) is not None]
+        if not parts:
+            return _NO_ARCS
+        origin, target, edge = (np.concatenate(column, dtype=np.int64) for column in zip(*parts, strict=True))
+        if len(parts) > 1:
+            # Sort, so that sums over arcs do not depend on how the edges are spread over layers.
+            order = (origin * self.edge_count + edge).argsort()
+            origin, target, edge = origin[order], target[order], edge[order]
         weight = self.weight.take(edge)
-        unwanted = np.isnan(weight)
-        if edge_type is not None and is_known:
-            unwanted |= self.edge_type[edge] != self.edge_types.index(edge_type)
-        if not unwanted.any():
+        removed = np.isnan(weight)
+        if not removed.any():
             return Arcs(origin, target, edge, weight)
-        wanted = ~unwanted
-        return Arcs(origin[wanted], target[wanted], edge[wanted], weight[wanted])
+        return Arcs(*(column[~removed] for column in (origin, target, edge, weight)))
 
-    def _gather(self, frontier: Rows, adjacencies: Sequence[Adjacency]) -> tuple[Rows, Rows, Rows]:
-        """Return origin positions, target rows and edge rows of all arcs of `frontier`, also of removed edges."""
-        if not adjacencies or not frontier.size:
-            nothing = np.empty(0, dtype=np.int64)
-            return nothing, nothing, nothing
-        groups = [adjacency.groups(frontier) for adjacency in adjacencies]
-        begin, count = (np.concatenate(column) for column in zip(*groups, strict=True))
+    def _gather(
+        self, frontier: Rows, adjacency: Adjacency, code: int | None
+    ) -> tuple[Rows, NDArray[np.int32], NDArray[np.int32]] | None:
+        """Return origin positions, target rows and edge rows of the arcs of `frontier`, also of removed edges.
+
+        With `code`, only those of one edge type; None if there are none.
+        """
+        begin, count = adjacency.groups(frontier)
         ends = count.cumsum()
+        if not ends[-1]:
+            return None
         # Index into the arc arrays: start of the group plus offset in the group.
         arc = np.arange(ends[-1]) + (begin - ends + count).repeat(count)
-        origin = np.arange(begin.size).repeat(count)
-        bounds = [0, *ends[frontier.size - 1 :: frontier.size].tolist()]
-        spans = [slice(*pair) for pair in pairwise(bounds)]
-        target, edge = (
-            np.concatenate([column[arc[span]] for column, span in zip(columns, spans, strict=True)], dtype=np.int64)
-            for columns in ([a.targets for a in adjacencies], [a.edges for a in adjacencies])
-        )
-        if len(adjacencies) == 1:
-            return origin, target, edge
-        origin %= frontier.size
-        # Sort, so that sums over arcs do not depend on how the edges are spread over layers.
-        order = (origin * self.edge_count + edge).argsort()
-        return origin[order], target[order], edge[order]
+        origin, edge = np.arange(frontier.size).repeat(count), adjacency.edges[arc]
+        if code is not None:
+            (wanted,) = (self.edge_type[edge] == code).nonzero()
+            if not wanted.size:
+                return None
+            arc, origin, edge = arc[wanted], origin[wanted], edge[wanted]
+        return origin, adjacency.targets[arc], edge
 
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
         """Return the row of the edge of `edge_type` from each source to its target, -1 if it does not exist."""

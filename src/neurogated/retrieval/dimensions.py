@@ -153,7 +153,7 @@ class Dimensions:
         admitted = self._likeness.admitted
         best = best_places(self._view, admitted.rows, admitted.similarity, self._config.TOP_K_ANCHORS)
         arcs = self._view.arcs(admitted.rows[best], EdgeType.CAUSE, inwards=inwards)
-        shown = ~np.isin(arcs.target, self._view.hidden)
+        shown = ~self._view.hides(arcs.target)
         if not shown.any():
             return None
         rows, place = np.unique(arcs.target[shown], return_inverse=True)
@@ -165,7 +165,7 @@ class Dimensions:
 
     def _propose_nearest(self, rows: Rows) -> None:
         """Measure those of some nodes that are the most similar to the question."""
-        rows = rows[self._view.admitted(rows) & ~np.isin(rows, self._view.hidden)]
+        rows = rows[self._view.admitted(rows) & ~self._view.hides(rows)]
         most = self._config.retrieval.candidates
         if rows.size > most:
             cosines = self._store.similarities(self._vector, self._view, rows)

@@ -12,8 +12,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import NamedTuple
 
-import numpy as np
-
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.kernel import Kernel
 from neurogated.core.ports import GraphStorePort
@@ -74,6 +72,6 @@ def _spread(view: GraphView, config: MemoryConfig, found: Scored, canvas: Mappin
         name = view.ids[row]
         starts[name] = max(starts.get(name, 0.0), canvas[name] / most)
     activated, values = SpreadingActivation(config).spread(view, starts, Kernel()).total
-    shown = view.admitted(activated) & ~np.isin(activated, view.hidden)
+    shown = view.admitted(activated) & ~view.hides(activated)
     activated, values = activated[shown], values[shown]
     return activated, values / (float(values.max(initial=0.0)) or 1.0)

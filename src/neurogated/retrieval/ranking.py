@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from itertools import chain
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -90,10 +90,12 @@ def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tup
 
 def activated_of(view: GraphView, rows: Rows, arrived: Values, ranked: Rows, count: int) -> dict[str, float]:
     """Return the activation of up to `count` active nodes that are not ranked, strongest first."""
-    others = ~np.isin(rows, ranked) & (arrived > 0.0)
-    rows, arrived = rows[others], arrived[others]
-    best = best_places(view, rows, arrived, count)
-    return {view.ids[int(rows[place])]: float(arrived[place]) for place in best}
+    shown = set(ranked.tolist())
+    # Of this many, some are left if all ranked nodes are among them.
+    best = best_places(view, rows, arrived, count + ranked.size)
+    found = ((int(rows[place]), float(arrived[place])) for place in best)
+    others = {view.ids[row]: value for row, value in found if value > 0.0 and row not in shown}
+    return dict(islice(others.items(), count))
 
 
 def recency_of(view: GraphView, rows: Rows, present: int, config: MemoryConfig) -> Values:

@@ -58,7 +58,7 @@ def _sampled(view: GraphView, rows: Rows | None = None) -> Rows:
     rows = view.among if rows is None else rows
     places = _spread(view.node_count if rows is None else rows.size, _SPARE * _SIZE)
     some = places if rows is None else rows[places]
-    some = some[view.alive.take(some).astype(np.bool_) & ~np.isin(some, view.hidden)]
+    some = some[view.alive.take(some).astype(np.bool_) & ~view.hides(some)]
     return some[_spread(some.size, _SIZE)]
 
 

@@ -30,8 +30,9 @@ class LocalCanvases:
                 self._complete.add(key)
             # As on a server: a canvas that is not complete may hold one more.
             most = size + (key not in self._complete)
-            if len(held) > most:
-                self._canvases[key] = dict(heapq.nlargest(most, held.items(), key=lambda item: (item[1], item[0])))
+            # Few leave, so finding these is quicker than finding those that stay.
+            for name in heapq.nsmallest(len(held) - most, held, key=lambda name: (held[name], name)):
+                del held[name]
             while len(self._canvases) > self._most:
                 dropped, _ = self._canvases.popitem(last=False)
                 self._complete.discard(dropped)

@@ -29,6 +29,7 @@ class ItemTable:
 
     def __init__(self, store: GraphStorePort) -> None:
         self._store = store
+        self._identified = store if isinstance(store, SupportsIdentity) else None
         self._lock = threading.RLock()
         self._entries: dict[str, Entry] = {}
         self._namespaces: dict[Namespace, dict[str, Entry]] = {}
@@ -139,7 +140,7 @@ class ItemTable:
         store = self._store
         while True:
             view = store.view()
-            identity = store.identity if isinstance(store, SupportsIdentity) else None
+            identity = None if self._identified is None else self._identified.identity
             if self._known == (identity, view.sequence):
                 return view
             if self._known is None or self._known[0] != identity or self._known[1] > view.sequence:
