@@ -28,6 +28,16 @@ NODE_COLUMNS: Mapping[str, type[np.generic]] = {
 """The columns of nodes and their dtypes, by the field names of `GraphView`."""
 
 
+def contained(ascending: NDArray[np.signedinteger], wanted: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
+    """Return whether each of `wanted` is in `ascending`."""
+    if not ascending.size:
+        return np.zeros(wanted.size, dtype=np.bool_)
+    # In one type, since numpy would otherwise convert all of `ascending`.
+    at = ascending.searchsorted(wanted.astype(ascending.dtype, copy=False))
+    found: NDArray[np.bool_] = ascending.take(at, mode="clip") == wanted
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class PatchedValues:
     """A column at one moment: a shared base and the few values that differ from it."""

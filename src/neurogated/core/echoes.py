@@ -29,6 +29,8 @@ def are_echoes(view: GraphView, rows: Rows, admits: Callable[[Rows], NDArray[np.
         admits: returns for rows whether the reader may see the nodes.
     """
     arcs = view.arcs(rows, EdgeType.ECHO)
+    if not arcs.edge.size:
+        return np.zeros(rows.size, dtype=np.bool_)
     seen = admits(arcs.target) & view.alive.take(arcs.target)
     found: NDArray[np.bool_] = np.isclose(np.bincount(arcs.origin[seen], arcs.weight[seen], rows.size), 1.0)
     return found

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import Adjacency, Layer, PatchedValues, Rows
+from neurogated.core.columns import Adjacency, Layer, PatchedValues, Rows, contained
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey
@@ -102,17 +102,13 @@ class GraphView:
 
     def hides(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether each of the nodes at `rows` is hidden."""
-        return np.isin(rows, self.hidden) if self.hidden.size else np.zeros(rows.size, dtype=np.bool_)
+        return contained(self.hidden, rows)
 
     def admitted(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether searches may find the nodes at `rows`."""
         if self.among is None:
             return np.ones(rows.size, dtype=np.bool_)
-        if not self.among.size:
-            return np.zeros(rows.size, dtype=np.bool_)
-        places = np.minimum(np.searchsorted(self.among, rows), self.among.size - 1)
-        found: NDArray[np.bool_] = self.among[places] == rows
-        return found
+        return contained(self.among, rows)
 
     def rows_of_scopes(self, wanted: ScopeFilter) -> Rows | None:
         """Return the rows of the nodes in admitted scopes, ascending, including hidden rows; None for all nodes.

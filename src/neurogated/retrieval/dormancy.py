@@ -116,6 +116,8 @@ class Admission:
         """Return the places of the admitted ones of nodes that a search of the view found."""
         shown = self._is_shown(rows)
         refused = rows[~shown]
+        if not refused.size:
+            return np.arange(rows.size)
         said = np.union1d(refused, echoed_rows(self.view, refused))
         self.replaced = np.concatenate((self.replaced, said, fronts(self.view, said)))
         self.replaced = np.unique(self.replaced[self.admits(self.replaced)])

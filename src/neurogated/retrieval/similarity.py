@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.columns import contained
 from neurogated.core.derivation import is_derived
 from neurogated.core.kernel import DIMENSIONS, Kernel
 from neurogated.core.places import named_places
@@ -75,7 +76,7 @@ class Similarities(NamedTuple):
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
         """Return for each of `rows` whether it is among these (n,)."""
-        return _held(self.rows, rows)
+        return contained(self.rows, rows)
 
     def at(self, rows: Rows) -> Similarities:
         """Return the similarities of `rows`, which must be among these."""
@@ -276,17 +277,9 @@ class _Scores:
 
     def of(self, rows: Rows) -> Values:
         """Return the scores of nodes (n,)."""
-        held = _held(self._rows, rows)
+        held = contained(self._rows, rows)
         if not held.all():
             unknown = rows[~held]
             self.add(unknown, self._measure(unknown))
         found: Values = self._values[self._rows.searchsorted(rows)]
         return found
-
-
-def _held(among: Rows, rows: Rows) -> NDArray[np.bool_]:
-    """Return for each of `rows` whether it is in `among`, which ascends (n,)."""
-    if not among.size:
-        return np.zeros(rows.size, dtype=np.bool_)
-    held: NDArray[np.bool_] = among.take(among.searchsorted(rows), mode="clip") == rows
-    return held

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.columns import contained
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
@@ -186,7 +187,8 @@ class Turns:
         if not (near.row.size and self._config.retrieval.switches.notes_need_no_context):
             return 1.0
         terms, size = self._view.arcs(rows, EdgeType.TERM, both_ways=True), self._view.node_count
-        repeats = float(np.isin(near.owner * size + near.row, terms.origin * size + terms.target).mean())
+        joined = np.sort(terms.origin * size + terms.target)
+        repeats = float(contained(joined, near.owner * size + near.row).mean())
         return min(1.0, max(0.0, (_MOST_REPEAT - repeats) / (_MOST_REPEAT - _FEW_REPEAT)))
 
     def _likeness_to_all(self, rows: Rows) -> Values:

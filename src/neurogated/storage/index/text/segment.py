@@ -176,16 +176,6 @@ class Segment:
         return known.repeat(ends - starts), self.places[spread(starts, ends - starts)].astype(np.int64)
 
 
-def contained(ascending: Places, wanted: Places) -> NDArray[np.bool_]:
-    """Return whether each of `wanted` is in `ascending`."""
-    if not ascending.size:
-        return np.zeros(wanted.size, dtype=np.bool_)
-    # In one type, since numpy would otherwise convert all of `ascending`.
-    at = ascending.searchsorted(wanted.astype(ascending.dtype, copy=False))
-    found: NDArray[np.bool_] = ascending.take(at, mode="clip") == wanted
-    return found
-
-
 def _by_word(words: NDArray[np.int32]) -> Rows:
     """Return the stable order that sorts `words`, by numpy's radix sort of each 16-bit half."""
     order = np.argsort(words.astype(np.uint16), kind="stable")

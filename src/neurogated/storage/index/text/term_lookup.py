@@ -9,9 +9,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.columns import contained
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.posting_table import TableView
-from neurogated.storage.index.text.segment import Places, contained
+from neurogated.storage.index.text.segment import Places
 from neurogated.storage.index.text.term_dictionary import UNKNOWN
 
 _NOTHING = np.empty(0, dtype=np.int64)
