@@ -8,14 +8,17 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from neurogated import GraphStore, Kernel, MemoryConfig, MemoryNode
+from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode
 from neurogated.core.found import Found
+from neurogated.core.ports import Vector
 from neurogated.core.rendering import TIME
+from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.sample import Samples
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.words import split_words
 
 PARTS = ("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight")
+TOWARDS = np.array([1.0, 0.0], dtype=np.float32)
 QUERIES = ["heron", "Did Ann see a heron in Lyon?", "Lyon stone stone", "Bo Li", "北京的鸟", "?!", "what is it"]
 
 
@@ -120,6 +123,32 @@ def test_nodes_are_measured_the_same_however_they_are_asked_for(
     assert np.array_equal(piecewise.known.rows, np.unique(piecewise.known.rows))
     for left, right in zip(piecewise.of(every), whole.of(every), strict=True):
         assert np.array_equal(left, right)
+
+
+class Counting(GraphStore):
+    """Notes the rows whose cosine with the question it computes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.measured: list[int] = []
+
+    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float64]:
+        if query is TOWARDS:
+            self.measured += rows.tolist()
+        return super().similarities(query, view, rows)
+
+
+def test_the_cosine_of_a_turn_is_computed_once_though_it_counts_for_its_neighbours() -> None:
+    store = Counting()
+    for place in range(9):
+        store.add_node(MemoryNode(f"n{place}", "a heron", embedding=[1.0, 0.1 * place], position=place))
+        if place:
+            store.add_edge(f"n{place - 1}", f"n{place}", EdgeType.SEQ)
+    likeness = asked(store, "heron", TOWARDS)
+    likeness.propose(2)
+    likeness.of(store.view().live_nodes())
+    assert store.measured
+    assert len(store.measured) == len({*store.measured})
 
 
 def test_recall_finds_matches_of_keywords_alone_and_of_meaning_alone() -> None:
