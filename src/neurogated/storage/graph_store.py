@@ -286,7 +286,7 @@ class GraphStore(
 
     def rows_with(self, terms: Collection[str], view: GraphView) -> Rows:
         with self.graph.searching:
-            state, texts = self.graph.text_state()
+            state, texts = text_state(self.graph)
             rows = texts.keys_with(terms, among=state.among(view))
         if view.ids is not state.view.ids:
             return view.known_rows(state.view.ids[row] for row in rows.tolist())
