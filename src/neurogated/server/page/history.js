@@ -27,7 +27,7 @@ export async function show(view) {
     next.cursor = page.cursor;
     if (page.cursor === null) next.remove();
   }
-  view.replaceChildren(h("h2", {}, "Changes"), list, next);
   await more();
-  if (!list.children.length) list.replaceWith(h("p", { class: "hint" }, "Nothing has changed."));
+  const shown = list.children.length ? list : h("p", { class: "hint" }, "Nothing has changed.");
+  view.replaceChildren(h("h2", {}, "Changes"), shown, next.cursor === null ? "" : next);
 }
