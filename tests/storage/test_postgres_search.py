@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import LiteralString
 
 import numpy as np
 import pytest
 
-from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
+from neurogated import ANY_USER, EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
@@ -16,7 +17,7 @@ from neurogated.errors import ConfigError
 from neurogated.storage.log.postgres import postgres_log, search
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing.clock import ManualClock
-from neurogated.testing.histories import history_of, node
+from neurogated.testing.histories import edge, history_of, node
 from tests.postgres_server import Postgres
 
 TOWNS = ("Lyon", "Graz", "Oslo", "Bern", "Riga", "Lima")
@@ -171,6 +172,14 @@ def test_a_compaction_rewrites_the_tables(store: PostgresStore) -> None:
     store.remove_node("a")
     store.compact()
     assert_tables_agree(store)
+
+
+@pytest.mark.parametrize("damage", ["UPDATE links SET weight = 0.0625", "DELETE FROM memories"])
+def test_a_check_finds_tables_that_differ(store: PostgresStore, damage: LiteralString) -> None:
+    store.apply(GraphDelta(nodes=(node("a"), node("b")), edges=(edge("a", "b", EdgeType.SIM),)))
+    assert store.check() == []
+    store.engine.change(damage)
+    assert len(store.check()) == 1
 
 
 def test_an_unknown_way_to_search_is_refused(url: str) -> None:

@@ -17,6 +17,7 @@ from neurogated.core.abilities import (
     VersionKey,
 )
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.conflicts import as_given
 from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
 from neurogated.core.model import Vector
@@ -94,7 +95,8 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
     def check(self) -> list[str]:
         """Return the faults of the memory, one per line; none if it is sound.
 
-        This reads every delta with its checksum, and compares the graph that they make with that of this process.
+        This reads every delta with its checksum, and compares the graph that they make with that of this process. If
+        the memory is not read-only, it also compares the tables of the search.
         """
         problems = []
         for name in self.namespaces():
@@ -102,7 +104,20 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
             with store.graph.lock:
                 store.graph.catch_up()
                 problems += [f"namespace {name!r}: {line}" for line in disagreements(store)]
+            if not self.engine.server.read_only and not store.is_searched_rightly():
+                problems.append(f"namespace {name!r}: the tables of the search differ from the deltas")
         return problems
+
+    def is_searched_rightly(self) -> bool:
+        """Return whether the tables of the search hold the nodes and edges of the graph, or do not hold the graph."""
+        with self.exclusively():
+            if not self._log.is_searched():
+                return True
+            nodes, edges = list(map(as_given, self.all_nodes())), list(self.all_edges())
+            stored = part(self.engine.fetch, self._log.namespace, [key_of(one.id) for one in nodes])
+        return {one.id: one for one in stored.nodes} == {one.id: one for one in nodes} and {
+            one.key: one for one in stored.edges
+        } == {one.key: one for one in edges}
 
     @contextlib.contextmanager
     def still_copy(self) -> Iterator[Self]:
