@@ -47,6 +47,20 @@ def test_right_words_rare_words_and_addresses_stay(memory: NeuroGraphMemory, que
     assert not memory.recall(question, user_id="ana").notes
 
 
+def test_a_name_that_no_memory_has_stays(memory: NeuroGraphMemory) -> None:
+    asked = "When did Dr Kowalska from Chicago write her book?"
+    assert not memory.recall(asked, user_id="ana").notes
+
+
+@pytest.mark.parametrize("name", ["Vancuover", "Vancouvver", "VANCUVER"])
+def test_a_misspelt_name_is_corrected_where_its_memory_has_the_words_beside_it(
+    memory: NeuroGraphMemory, name: str
+) -> None:
+    right = memory.recall("Which train leaves from Vancouver?", user_id="ana")
+    found = memory.recall(f"Which train leaves from {name}?", user_id="ana")
+    assert [one.parts["keywords"] for one in found] == [one.parts["keywords"] for one in right]
+
+
 def test_a_question_is_not_corrected_by_the_words_of_another_user(memory: NeuroGraphMemory) -> None:
     misspelt = "What does the carpentre mend?"
     assert memory.recall(misspelt, user_id="bob").notes
@@ -55,7 +69,7 @@ def test_a_question_is_not_corrected_by_the_words_of_another_user(memory: NeuroG
 
 @given(st.text(alphabet="abcdeéÄ ?.@-'问题İß"))
 def test_only_words_that_memories_have_replace_others(text: str) -> None:
-    assert corrected(text, lambda _: frozenset(), lambda texts: [len(one) for one in texts]) == text
+    assert corrected(text, lambda _: frozenset(), lambda texts: [len(one) for one in texts], ) == text
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,8 @@ class NeuroRetriever:
         left_out = frozenset(checked_names("except_ids", except_ids))
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         existing, counted = partial(store.existing_tags, view=view), self._embedder.count_tokens
-        queries = [corrected(query, existing, counted) for query in plain]
+        holding = partial(store.nodes_with, limit=1, view=view)
+        queries = [corrected(query, existing, counted, holding) for query in plain]
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates

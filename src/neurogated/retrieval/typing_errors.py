@@ -8,24 +8,29 @@ from string import ascii_lowercase
 
 from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords
 
+Existing = Callable[[Iterable[str]], Collection[str]]
+Counter = Callable[[Sequence[str]], Sequence[int]]
+_REACH = 2
+"""Words on each side of a name that tell whether a memory has the name that is meant."""
 # A part of an address or a number is no word.
 _WORD = re.compile(r"(?<![\w@./:#+-])[^\W\d_]{5,}(?![\w@/:#+-]|\.\w)")
 
 
 def corrected(
-    query: str,
-    existing: Callable[[Iterable[str]], Collection[str]],
-    count_tokens: Callable[[Sequence[str]], Sequence[int]],
+    query: str, existing: Existing, count_tokens: Counter, holding: Callable[[Collection[str]], Collection[str]]
 ) -> str:
     """Return a question in which words with a typing error are words of the memories.
 
     A word is changed if no memory has it, the embedder cuts it into several tokens, and a word of a memory that is one
-    letter or one exchange of neighbouring letters away has fewer tokens. So a rare word of the language stays.
+    letter or one exchange of neighbouring letters away has fewer tokens. So a rare word of the language stays. Names
+    often differ by a letter. So a word with a capital is changed by more than an exchange only if a memory has the new
+    word and one of the two words on each side.
 
     Args:
         query: any text.
         existing: returns those of some keywords that memories have; see `split_keywords`.
         count_tokens: returns the number of the embedder's tokens of each text.
+        holding: returns memories that have all of some keywords.
     """
     words = [word for word in dict.fromkeys(_WORD.findall(query)) if _is_plain(fold(word))]
     keywords = dict(zip(words, map(split_keywords, words), strict=True))
@@ -34,6 +39,11 @@ def corrected(
     # A name in small letters has more tokens than it has with a capital, if the embedder has both.
     sizes = dict(zip(unknown, count_tokens([fold(word) for word in unknown]), strict=True))
     changes = {word: _nearest(fold(word), size, existing, count_tokens) for word, size in sizes.items() if size > 1}
+    for word, other in changes.items():
+        if other and word[0].isupper() and sorted(fold(word)) != sorted(other):
+            (keyword,) = split_keywords(other)
+            if not any(holding([keyword, near]) for near in _around(query, word)):
+                changes[word] = None
     return _WORD.sub(lambda found: _in_case(changes.get(found[0]) or found[0], found[0]), query)
 
 
@@ -41,12 +51,13 @@ def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalpha() and word not in ENGLISH_STOP_WORDS
 
 
-def _nearest(
-    word: str,
-    size: int,
-    existing: Callable[[Iterable[str]], Collection[str]],
-    count_tokens: Callable[[Sequence[str]], Sequence[int]],
-) -> str | None:
+def _around(query: str, word: str) -> list[str]:
+    """Return the keywords of the words on each side of the first `word`."""
+    before, after = query.split(word, 1)
+    return split_keywords(" ".join([*before.split()[-_REACH:], *after.split()[:_REACH]]))
+
+
+def _nearest(word: str, size: int, existing: Existing, count_tokens: Counter) -> str | None:
     """Return the word of the memories nearest to `word`, which has `size` tokens, if there is one."""
     near = [other for other in dict.fromkeys(_one_step_away(word)) if other not in ENGLISH_STOP_WORDS]
     keywords = dict(zip(near, split_keywords(" ".join(near)), strict=True))
