@@ -52,6 +52,10 @@ KINDS: dict[str, Callable[[str], str]] = {
     "capitals": str.upper,
     "emoji": lambda asked: f"🙏🙏 {asked} 🤔😅😅",
     "fillers": lambda asked: f"Um, so like, you know, {asked} lol haha",
+    "favour": lambda asked: f"I need your help with this one, if it isn't too much trouble: {asked}",
+    "bet": lambda asked: f"My friend bet me that you wouldn't know, so {asked}",
+    "kind": lambda asked: f"Would you be so kind as to let me know, {asked}",
+    "recalling": lambda asked: f"Hey buddy, I was trying to recall something and you may know, {asked}",
     "polite": lambda asked: f"Sorry to bother you, but could you please tell me, if you don't mind, {asked}",
 }
 

@@ -40,6 +40,7 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.queries import Asked, checked_queries, checked_score, plain_query
 from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
+from neurogated.retrieval.requests import rare_words, without_request
 from neurogated.retrieval.sample import Samples
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.stopwatch import Stopwatch
@@ -190,6 +191,7 @@ class NeuroRetriever:
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         existing, counted = partial(store.existing_tags, view=view), self._embedder.count_tokens
         holding = partial(store.nodes_with, limit=1, view=view)
+        plain = [without_request(query, partial(rare_words, store, view)) for query in plain]
         queries = [corrected(query, existing, counted, holding) for query in plain]
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates

@@ -144,8 +144,13 @@ _ASKING: dict[Language, re.Pattern[str]] = {language: re.compile(pattern) for la
 
 def has_interrogative(text: str) -> bool:
     """Return whether a text has a word that asks, such as "who"."""
+    return bool(interrogatives_of(text))
+
+
+def interrogatives_of(text: str) -> list[int]:
+    """Return where the words that ask begin, ascending."""
     lower = text.lower()
-    return _ASKING.get(language_of(lower), _INTERROGATIVE).search(lower) is not None
+    return [found.start() for found in _ASKING.get(language_of(lower), _INTERROGATIVE).finditer(lower)]
 
 
 def read_question(text: str) -> QuestionReading:
