@@ -318,16 +318,6 @@ class ReadingContract(ContractBase):
 
     # Searches within a view
 
-    def test_a_search_in_a_view_passes_over_what_was_removed_since(
-        self, store: GraphStorePort, clock: ManualClock
-    ) -> None:
-        apply(store, clock, nodes=(node("a", 1.0, 0.0), node("b", 1.0, 1.0), node("c", 0.0, 1.0)))
-        view = store.view()
-        apply(store, clock, removed_nodes=("b",))
-        assert [name for name, _ in store.nearest([1.0, 0.0], 2, view)] == ["a", "c"]
-        assert [name for name, _ in store.keyword_search("text", 9, view)] == ["a", "c"]
-        assert_searches_agree(store, [1.0, 2.0], view)
-
     def test_a_search_in_a_view_finds_its_nodes_alone(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=(node("a", 1.0, 0.0), node("b", 1.0, 1.0), node("c", 0.0, 1.0)))
         view = store.view()
