@@ -34,7 +34,6 @@ from neurogated.storage.log.postgres.postgres_log import PostgresLog
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing.histories import node
 from tests.postgres_server import Postgres
-from tests.storage.cut_connections import Proxy
 
 HURRIED = MemoryConfig(runtime=RuntimeSettings(write_lock_seconds=0.2))
 
@@ -48,12 +47,6 @@ def url(postgres: Postgres) -> str:
 def store(url: str) -> Iterator[PostgresStore]:
     with PostgresStore.open(url) as opened:
         yield opened
-
-
-@pytest.fixture
-def proxy(url: str) -> Iterator[Proxy]:
-    with Proxy(url) as one:
-        yield one
 
 
 def put(store: PostgresStore, name: str, reason: str = "") -> int:
@@ -316,64 +309,6 @@ def test_vectors_of_another_model_replace_all_versions_or_none(store: PostgresSt
             expected = {"c": None, "d": [4.0, 5.0, 6.0]}.get(one.id, [1.0, 2.0, 3.0])
             assert same_vector(one.embedding, expected)
         assert other.check() == []
-
-
-# Lost connections
-
-
-def test_a_write_whose_answer_is_lost_is_found_again(proxy: Proxy) -> None:
-    with PostgresStore.open(proxy.url) as store:
-        put(store, "a")
-        with proxy.cut(b"lost answer", forward=True):
-            assert put(store, "b", reason="lost answer") == 2
-        put(store, "c")
-        assert names(store) == ["a", "b", "c"]
-        assert store.check() == []
-
-
-def test_a_write_that_never_arrives_raises_and_can_be_made_again(proxy: Proxy) -> None:
-    with PostgresStore.open(proxy.url) as store:
-        put(store, "a")
-        with proxy.cut(b"never arrives", forward=False), pytest.raises(StorageError):
-            put(store, "b", reason="never arrives")
-        assert names(store) == ["a"]
-        assert put(store, "b") == 2
-        assert store.check() == []
-
-
-@pytest.mark.parametrize("forward", [True, False])
-def test_a_transaction_is_made_wholly_or_not_at_all(proxy: Proxy, *, forward: bool) -> None:
-    with PostgresStore.open(proxy.url) as store:
-        other = store.in_namespace("other")
-        with proxy.cut(b"COMMIT", forward=forward):
-            try:
-                with store.transaction():
-                    put(store, "a"), put(other, "a"), put(store, "b")
-            except StorageError:
-                assert not forward
-        assert names(store) == (["a", "b"] if forward else [])
-        assert names(other) == (["a"] if forward else [])
-        put(store, "c")
-        assert store.check() == []
-
-
-def test_a_connection_cut_in_a_transaction_rolls_it_back(store: PostgresStore, url: str) -> None:
-    put(store, "a")
-    with pytest.raises(StorageError), store.transaction():  # noqa: PT012 - the whole block is under test
-        put(store, "b")
-        change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-        put(store, "c")
-    assert names(store) == ["a"]
-    put(store, "d")
-    assert names(store) == ["a", "d"]
-
-
-def test_idle_connections_that_were_cut_are_replaced(store: PostgresStore, url: str) -> None:
-    put(store, "a")
-    for use in (lambda: names(store), lambda: put(store, "b"), lambda: store.record_frozen(frozen=False)):
-        change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-        use()
-    assert names(store) == ["a", "b"]
 
 
 # Faults

@@ -1,0 +1,83 @@
+"""Connections to PostgreSQL that are cut: every write is made wholly or not at all, and work goes on."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from neurogated.errors import StorageError
+from neurogated.storage.postgres_store import PostgresStore
+from tests.postgres_server import Postgres
+from tests.storage.cut_connections import Proxy
+from tests.storage.test_postgres_store import change, names, put
+
+
+@pytest.fixture
+def url(postgres: Postgres) -> str:
+    return postgres.database()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[PostgresStore]:
+    with PostgresStore.open(url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def proxy(url: str) -> Iterator[Proxy]:
+    with Proxy(url) as one:
+        yield one
+
+
+def test_a_write_whose_answer_is_lost_is_found_again(proxy: Proxy) -> None:
+    with PostgresStore.open(proxy.url) as store:
+        put(store, "a")
+        with proxy.cut(b"lost answer", forward=True):
+            assert put(store, "b", reason="lost answer") == 2
+        put(store, "c")
+        assert names(store) == ["a", "b", "c"]
+        assert store.check() == []
+
+
+def test_a_write_that_never_arrives_raises_and_can_be_made_again(proxy: Proxy) -> None:
+    with PostgresStore.open(proxy.url) as store:
+        put(store, "a")
+        with proxy.cut(b"never arrives", forward=False), pytest.raises(StorageError):
+            put(store, "b", reason="never arrives")
+        assert names(store) == ["a"]
+        assert put(store, "b") == 2
+        assert store.check() == []
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_a_transaction_is_made_wholly_or_not_at_all(proxy: Proxy, *, forward: bool) -> None:
+    with PostgresStore.open(proxy.url) as store:
+        other = store.in_namespace("other")
+        with proxy.cut(b"COMMIT", forward=forward):
+            try:
+                with store.transaction():
+                    put(store, "a"), put(other, "a"), put(store, "b")
+            except StorageError:
+                assert not forward
+        assert names(store) == (["a", "b"] if forward else [])
+        assert names(other) == (["a"] if forward else [])
+        put(store, "c")
+        assert store.check() == []
+
+
+def test_a_connection_cut_in_a_transaction_rolls_it_back(store: PostgresStore, url: str) -> None:
+    put(store, "a")
+    with pytest.raises(StorageError), store.transaction():  # noqa: PT012 - the whole block is under test
+        put(store, "b")
+        change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        put(store, "c")
+    assert names(store) == ["a"]
+    put(store, "d")
+    assert names(store) == ["a", "d"]
+
+
+def test_idle_connections_that_were_cut_are_replaced(store: PostgresStore, url: str) -> None:
+    put(store, "a")
+    for use in (lambda: names(store), lambda: put(store, "b"), lambda: store.record_frozen(frozen=False)):
+        change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        use()
+    assert names(store) == ["a", "b"]
