@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode
 from neurogated.core.found import Found
-from neurogated.core.ports import Vector
+from neurogated.core.model import Vector
 from neurogated.core.rendering import TIME
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.sample import Samples

@@ -40,7 +40,8 @@ class Arcs(NamedTuple):
     """0–1."""
 
 
-_NO_ARCS = Arcs(*[np.empty(0, dtype=np.int64)] * 3, np.empty(0))
+_NO_ROWS = np.empty(0, dtype=np.int64)
+_NO_ARCS = Arcs(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.empty(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
