@@ -192,21 +192,6 @@ def test_an_answer_may_name_a_side_or_its_memory(memory: NeuroGraphMemory, side:
     assert memory.conflicts.resolve(conflict.id, conflict.sides[side]) == by_memory
 
 
-def test_the_next_messages_of_the_session_are_offered_as_evidence(memory: NeuroGraphMemory) -> None:
-    said(memory, "I live in Leeds.")
-    second = said(memory, "I live in York.")
-    said(memory, "Which of them is right, Leeds or York?", role="assistant")
-    said(memory, "It rains today.")
-    answer = said(memory, "York, I moved there in May.")
-    said(memory, "York is lovely.", 3)
-    memory.add({"role": "user", "content": "Leeds is my home."}, user_id="ben", session_id="day 0")
-    (conflict,) = memory.conflicts.list(user_id="ana")
-    assert conflict.evidence == (answer,)
-    assert memory.get(second).valid_to is None
-    resolved = memory.conflicts.resolve(conflict.id, second, because=conflict.evidence[0])
-    assert (resolved.because, resolved.loser) == (answer, conflict.first)
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [

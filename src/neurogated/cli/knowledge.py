@@ -17,7 +17,7 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain_conflicts, write_page
 from neurogated.viewer.text import beginning
 
-_SHOWN = "id first second confidence outcome loser status because reason question evidence instruction"
+_SHOWN = "id first second confidence outcome loser status because reason question instruction"
 
 
 @command("facts")
@@ -73,7 +73,7 @@ def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: i
     owner = flags.owner["user_id"]
     with flags.open() as memory:
         found = memory.conflicts.list(None if status == "all" else status, user_id=owner, limit=limit)
-        texts = _texts(memory, (side for one in found for side in (*one.sides, *one.evidence)))
+        texts = _texts(memory, (side for one in found for side in one.sides))
         shown: dict[str, Any] = {"conflicts": list(map(_conflict_json, found))}
         lines = [*(_conflict_text(one, texts) for one in found), f"conflicts: {len(found)}"]
         if not found and owner is None:
@@ -120,8 +120,7 @@ def _texts(memory: NeuroGraphMemory, node_ids: Iterable[str]) -> Mapping[str, st
 def _conflict_text(conflict: Conflict, texts: Mapping[str, str]) -> str:
     state = f"{conflict.status}, {conflict.outcome}, {conflict.instruction}"
     sides = [f"    {side}  {texts[side]}".rstrip() for side in conflict.sides]
-    answers = [f"    perhaps answered by {one}  {texts[one]}".rstrip() for one in conflict.evidence]
-    return "\n".join((f"{conflict.id}  ({state})", *sides, f"    {conflict.question}", *answers))
+    return "\n".join((f"{conflict.id}  ({state})", *sides, f"    {conflict.question}"))
 
 
 def _conflict_json(conflict: Conflict) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import replace
 
 from neurogated.core.conflicts import CONFLICT, Conflict, Status, conflicts_in
 from neurogated.core.delta import GraphDelta
@@ -15,13 +14,9 @@ from neurogated.core.scope import ANY_USER, ScopeFilter, UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.knowledge.effects import Effect, effect_of
 from neurogated.knowledge.judge.texts import Content, compare_contents
-from neurogated.knowledge.questions import answers_to
 from neurogated.knowledge.settlement import resolution
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text
-
-# Next messages of a speaker in the session that may be evidence for a conflict.
-_EVIDENCE = 8
 
 _STATUSES = ("open", "resolved", None)
 _ANSWERS = ("both", "supersede")
@@ -58,8 +53,6 @@ class Conflicts:
     ) -> builtins.list[Conflict]:
         """Return the conflicts between memories, the latest first.
 
-        `evidence` of a conflict has the messages that may answer its question; they change nothing by themselves.
-
         Args:
             status: `open` or `resolved`; both when it is None.
             user_id: the user whose conflicts are found, with those of memories without an owner; without one, only the
@@ -75,8 +68,7 @@ class Conflicts:
         store = self._session.store
         nodes = store.find(Filter(kinds=(CONFLICT,), scope=ScopeFilter(self._session.of_user(user_id))))
         found = [one for one in conflicts_in(store.view(), nodes) if status in {None, one.status}]
-        explained = self._session.explained(found[::-1][:limit])
-        return [replace(one, evidence=answers_to(store, one, _EVIDENCE)) for one in explained]
+        return self._session.explained(found[::-1][:limit])
 
     def resolve(
         self, conflict_id: str, keep: str, *, because: str | None = None, user_id: UserChoice = ANY_USER

@@ -71,8 +71,6 @@ class Conflict:
     by a language model."""
     by_user: bool = False
     """Whether `resolve` gave the outcome. Then only another `resolve` changes it."""
-    evidence: tuple[str, ...] = ()
-    """The ids of the next messages of the session that may answer the question, in order; only from `conflicts()`."""
 
     @property
     def sides(self) -> tuple[str, str]:
