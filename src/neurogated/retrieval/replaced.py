@@ -73,9 +73,10 @@ def in_present_order(
     found = []
     for recall in recalls:
         question = _last_question(recall.query)
-        span, slots = span_of(question, present, years=True), _slots_of(question, reader)
-        claims, memories = recalled_claims(store, views.every_time, recall, at), list(recall.memories)
-        if held is None and not (slots and slots.is_past) and not _PAST.search(fold(recall.query)):
+        slots, memories = _slots_of(question, reader), list(recall.memories)
+        claims = recalled_claims(store, views.every_time, recall, at)
+        span = span_of(question, present, years=True) if slots or claims.conflicts else None
+        if claims.conflicts and held is None and not (slots and slots.is_past) and not _PAST.search(fold(recall.query)):
             for conflict in claims.conflicts:
                 if _is_over(conflict, claims, span):
                     _replace_loser(store, views.searched, memories, claims, conflict)
