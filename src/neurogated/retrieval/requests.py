@@ -40,6 +40,8 @@ def rare_words(store: GraphStorePort, view: GraphView, words: Collection[str]) -
 
 def without_request(text: str, rare: Rare) -> str:
     """Return a text whose sentences have lost the requests before their questions."""
+    if not _BREAK.search(text):
+        return text
     return "".join(_reduced(sentence, rare) for sentence in split_sentences(text))
 
 
