@@ -24,6 +24,8 @@ IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 PART ?=
 
 export HF_HUB_OFFLINE := 1
+# Each core has a process that runs tests. Threads of libraries beside it would only wait for each other.
+test test-fast test-nightly: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help install browser servers demo docs test test-fast test-nightly test-313 bench lint format clean
