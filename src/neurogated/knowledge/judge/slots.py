@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.text_caches import remembered
@@ -15,7 +13,6 @@ from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
 _SURE, _LIKELY = 0.95, 0.85
-_INDEFINITE = re.compile(r"(?:an?|some|une?|des|ein(?:e[nmrs]?)?|un[ao]s?) ", re.IGNORECASE)
 _FREE, _MOST_WORDS = frozenset({"noun", "text"}), 4
 """Types of values in words, and the most words of one that excludes others: longer ones are phrases."""
 _GUESS = 0.7
@@ -69,7 +66,7 @@ class SlotJudge:
         if attribute.is_single and _are_apart(earlier, later):
             reason = f"{_said(earlier)} held before {later.value}."
             return Relation(RelationKind.SUPERSESSION, _SURE, reason, "superseded")
-        if fit != "different" or _is_description(earlier) != _is_description(later):
+        if fit != "different":
             return Relation(RelationKind.REFINEMENT, _LIKELY, "Both values fit together, and one says more.")
         if attribute.type in _FREE and max(map(_words_of, (earlier, later))) > _MOST_WORDS:
             return _independent("A phrase describes something, and excludes no other.")
@@ -131,11 +128,6 @@ def _are_apart(one: Claim, other: Claim) -> bool:
 def _words_of(claim: Claim) -> int:
     """Return the number of words of a value that was read; a stated one is meant as it stands."""
     return len(claim.value.split()) if claim.quote else 0
-
-
-def _is_description(claim: Claim) -> bool:
-    """Return whether a stated value says what kind of thing it is, such as "a bank", and not which one."""
-    return _INDEFINITE.match(claim.value) is not None
 
 
 def _independent(reason: str) -> Relation:
