@@ -183,15 +183,14 @@ class NeuroRetriever:
         if not queries:
             return []
         given, sizes = each_question(queries) if self._apart else (queries, [1] * len(queries))
-        plain = list(map(plain_query, given))
         depth = max(wanted, self._config.retrieval.candidates)
-        store = self._part(plain, wanted_nodes, wanted) if then is None else self._store.as_of(then)
+        store = self._part(given, wanted_nodes, wanted) if then is None else self._store.as_of(then)
         canvas = self._canvas(filters, present) if as_of is None else {}
         left_out = frozenset(checked_names("except_ids", except_ids))
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         existing, counted = partial(store.existing_tags, view=view), self._embedder.count_tokens
         holding = partial(store.nodes_with, limit=1, view=view)
-        plain = [without_request(query, partial(rare_words, store, view)) for query in plain]
+        plain = [without_request(query, partial(rare_words, store, view)) for query in map(plain_query, given)]
         queries = [corrected(query, existing, counted, holding) for query in plain]
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
@@ -224,8 +223,9 @@ class NeuroRetriever:
         """Return a store with the part of the graph that the questions need, or else the whole graph."""
         if not isinstance(self._store, SupportsNeighbourhoods):
             return self._store
-        vectors = list(self._embedder.embed_queries(list(queries)))
-        return self._store.neighbourhood(queries, vectors, filters, wanted) or self._store
+        plain = list(map(plain_query, queries))
+        vectors = list(self._embedder.embed_queries(plain))
+        return self._store.neighbourhood(plain, vectors, filters, wanted) or self._store
 
     def _wanted(self, top_n: int | None) -> int:
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
