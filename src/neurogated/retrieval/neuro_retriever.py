@@ -188,10 +188,9 @@ class NeuroRetriever:
         canvas = self._canvas(filters, present) if as_of is None else {}
         left_out = frozenset(checked_names("except_ids", except_ids))
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
-        existing, counted = partial(store.existing_tags, view=view), self._embedder.count_tokens
-        holding = partial(store.nodes_with, limit=1, view=view)
+        existing, holding = partial(store.existing_tags, view=view), partial(store.nodes_with, limit=1, view=view)
         plain = [without_request(query, partial(rare_words, store, view)) for query in map(plain_query, given)]
-        queries = [corrected(query, existing, counted, holding) for query in plain]
+        queries = [corrected(query, existing, self._embedder.count_tokens, holding) for query in plain]
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
