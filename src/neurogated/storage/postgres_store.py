@@ -25,11 +25,11 @@ from neurogated.core.scope import AnyUser, ScopeFilter
 from neurogated.errors import InputError
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.postgres.postgres_log import PostgresEngine, PostgresLog
-from neurogated.storage.log.postgres.reembed import embedded_versions, replace_vectors
 from neurogated.storage.log.postgres.schema import exists, prepare
 from neurogated.storage.log.postgres.search import EACH, Question, neighbourhood, part
 from neurogated.storage.log.postgres.search_tables import NOBODY, key_of, owner_of
 from neurogated.storage.log.postgres.server import Address, Execute, Server
+from neurogated.storage.log.reembed import embedded_versions, replace_vectors
 from neurogated.storage.verify import disagreements
 
 
@@ -169,7 +169,7 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
         """Yield every version, past or present, of a node with a vector, in all namespaces."""
-        return chain.from_iterable(map(embedded_versions, self._logs()))
+        return chain.from_iterable(embedded_versions(log.namespace, log) for log in self._logs())
 
     def replace_vectors(
         self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta
@@ -181,7 +181,7 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
         """
         given = dict(vectors)
         with self.transaction():
-            if sum(replace_vectors(log, given, dimension) for log in self._logs()) != len(given):
+            if sum(replace_vectors(log.namespace, log, given, dimension) for log in self._logs()) != len(given):
                 raise InputError("a vector was given for no version; give those of embedded_versions alone")
             for log in self._logs():
                 if log.is_searched():

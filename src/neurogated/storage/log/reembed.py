@@ -11,7 +11,7 @@ from neurogated.core.abilities import EmbeddedVersion, VersionKey
 from neurogated.core.delta import GraphDelta, JournalEntry
 from neurogated.core.model import Vector, as_vector
 from neurogated.errors import InputError
-from neurogated.storage.log.log import Log, SupportsRewriting
+from neurogated.storage.log.log import Log, SupportsClaiming, SupportsRewriting
 
 _MOST_NODES = 1 << 24
 """A delta has fewer nodes."""
@@ -60,6 +60,8 @@ def replace_vectors(namespace: int, log: RewritableLog, vectors: Mapping[Version
                 used += 1
         return replace(entry.delta, nodes=tuple(nodes))
 
+    if isinstance(log, SupportsClaiming):
+        log.claim()
     log.rewrite([changed(entry) for entry in log.entries()])
     return used
 
