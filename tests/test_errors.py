@@ -83,3 +83,8 @@ def test_an_error_has_a_kind_and_names_value_or_remedy(tmp_path: Path, mistake: 
         make(tmp_path)
     assert type(caught.value) is kind
     assert remedy in str(caught.value)
+
+
+def test_a_fault_of_this_package_is_not_called_a_missing_package() -> None:
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        import_extra("neurogated.no_such_module", "facts")

@@ -17,6 +17,8 @@ def needs_extra(extra: str, *, use: str = "") -> Iterator[None]:
         yield
     except ImportError as error:
         package = (error.name or str(error)).partition(".")[0]
+        if package == "neurogated":
+            raise  # the fault is ours, and no package is missing
         remedy = f"pip install 'neurogated[{extra}]'{use and f' ({use})'}"
         raise MissingExtraError(f"package {package!r} is not installed; {remedy}") from error
 
