@@ -18,7 +18,6 @@ import numpy as np
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
 from neurogated.core.codec import decode, encode
-from neurogated.core.conflicts import as_given
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import GraphView
@@ -110,7 +109,7 @@ class CheckpointedFollower(ReplayFollower):
 
     def load(self) -> GraphIndex | None:
         """Return an index of all deltas; None if the engine no longer has the graph."""
-        while self._namespace in self._engine.namespaces():
+        while self.has_graph():
             self._epoch = self._log.position().epoch
             index = self._from_checkpoint()
             before = index.topology.sequence
@@ -118,6 +117,10 @@ class CheckpointedFollower(ReplayFollower):
                 self._checkpointer.add_backlog(index.topology.sequence - before, _size(index))
                 return index
         return None
+
+    def has_graph(self) -> bool:
+        """Return whether the engine has the graph."""
+        return self._namespace in self._engine.namespaces()
 
     def follow(self, index: GraphIndex) -> bool:
         """Replay new deltas; return False if the log was rewritten, dropped or rolled back."""
@@ -176,7 +179,7 @@ def _deltas(state: GraphState) -> Iterator[GraphDelta]:
     for begin in range(0, view.node_count, _AT_ONCE):
         rows = np.arange(begin, min(begin + _AT_ONCE, view.node_count))
         live = rows[view.alive.take(rows).astype(np.bool_)]
-        nodes = dict(zip(live.tolist(), map(as_given, state.nodes(live)), strict=True))
+        nodes = dict(zip(live.tolist(), state.nodes(live), strict=True))
         gone = [row for row in rows.tolist() if row not in nodes]
         removed += [view.ids[row] for row in gone]
         yield GraphDelta(nodes=tuple(nodes.get(row) or _removed(view, row) for row in rows.tolist()))

@@ -19,9 +19,10 @@ from neurogated.errors import StorageError
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
+from neurogated.storage.log.checkpointed import RewrittenError
 from neurogated.storage.log.log import Engine, Position
 from neurogated.storage.log.memory_log import replayed_past
-from neurogated.storage.log.postgres.postgres_follower import GONE, PostgresFollower, RewrittenError
+from neurogated.storage.log.postgres.postgres_follower import GONE, PostgresFollower
 from neurogated.storage.log.postgres.search import separate
 from neurogated.storage.log.postgres.search_tables import EXACT_BELOW, changes, dropped, filled
 from neurogated.storage.log.postgres.server import Row, Server

@@ -47,6 +47,12 @@ MIGRATIONS = (
     ALTER TABLE deltas ALTER COLUMN body SET STORAGE EXTERNAL;
     """,
     "ALTER TABLE heads ADD COLUMN searched boolean NOT NULL DEFAULT false;",
+    # Checkpoints are written again when they are due.
+    """
+    DELETE FROM checkpoints;
+    ALTER TABLE checkpoints DROP COLUMN graph, DROP COLUMN removals, ADD COLUMN deltas bytea[] NOT NULL;
+    ALTER TABLE checkpoints ALTER COLUMN deltas SET STORAGE EXTERNAL;
+    """,
 )
 """The statements of each migration. `at` is in microseconds, `body` is a delta in the form of `codec`, `entry` is its
 line in the history, and `token` tells whether a write reached the server. Bodies are compressed already. A graph is

@@ -17,7 +17,6 @@ import numpy as np
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import to_micros
 from neurogated.core.codec import encode
-from neurogated.core.conflicts import as_given
 from neurogated.core.delta import Decay, GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode
@@ -151,7 +150,7 @@ def terms_of(text: str) -> list[int]:
 def filled(namespace: int, state: GraphState) -> Iterator[Statement]:
     """Yield the statements that write a whole graph to empty tables."""
     empty = GraphIndex(MemoryConfig())
-    nodes = tuple(map(as_given, state.nodes(state.view.live_nodes())))
+    nodes = tuple(state.nodes(state.view.live_nodes()))
     edges = tuple(state.edges(state.view.live_edges()))
     yield from changes(namespace, make_plan(empty.topology.view(), GraphDelta(nodes=nodes, edges=edges)), empty)
 
