@@ -1,9 +1,11 @@
 """Memories in a database that speaks Bolt: several processes, data of others, what people browse, failures."""
 
+import contextlib
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import same_vector
+from neurogated.core.watchdog import Watchdog
 from neurogated.errors import ConfigError, InputError, MemoryLockedError, StorageError
 from neurogated.storage.log.neo4j.connection import Connection
 from neurogated.storage.neo4j_store import Neo4jStore
@@ -343,3 +346,25 @@ def test_the_environment_names_user_and_place(bolt_server: BoltServer, monkeypat
 def test_an_address_that_names_no_database_is_refused(url: str) -> None:
     with pytest.raises(ConfigError):
         Neo4jStore.open(url)
+
+
+def test_a_late_renewal_does_not_claim_a_lease_that_was_given_back(url: str) -> None:
+    with Neo4jStore.open(url) as one, Neo4jStore.open(url) as other:
+        one.add_node(MemoryNode("a", "text"))
+        one.engine.turn.close()
+        one.engine.turn.renewed(time.monotonic(), is_asked_for=False)
+        other.add_node(MemoryNode("b", "text"))
+        assert one.has_node("b")
+
+
+def test_long_work_sees_that_another_process_freezes_the_memory(url: str) -> None:
+    with (
+        Neo4jStore.open(url) as one,
+        Neo4jStore.open(url) as other,
+        contextlib.closing(Watchdog(60)) as watchdog,
+        watchdog.watch("a long call"),
+    ):
+        assert not one.is_frozen()
+        other.record_frozen(frozen=True)
+        time.sleep(1.1)
+        assert one.is_frozen()

@@ -16,7 +16,7 @@ _PATIENCE, LOOK_SECONDS = 2.0, 0.005
 _LONGEST_CALL = 1.0
 
 
-def _wanted() -> float:
+def wanted() -> float:
     """Return the time until which a read needs the writes of other processes; ∞ for the present.
 
     The reads of one call need what was acknowledged before the call. So a database is asked once for all of them.
@@ -39,16 +39,16 @@ class Freshness:
 
     def is_enough(self) -> bool:
         """Return whether the index has what a read needs."""
-        return self.until >= _wanted()
+        return self.until >= wanted()
 
     def acquire(self, lock: threading.RLock, published: Callable[[], GraphState | None], *, latest: bool) -> bool:
         """Take the lock of the engine for a reader; return False if the reader must use the published state."""
         if lock.acquire(blocking=False):
             return True
         begin = time.monotonic()
-        wanted = min(begin, _wanted())
+        needed = min(begin, wanted())
         # A holder that waits for its turn to write follows the writes of other processes.
-        while latest and not self._is_in(published(), wanted):
+        while latest and not self._is_in(published(), needed):
             if lock.acquire(timeout=LOOK_SECONDS):
                 return True
             if time.monotonic() - begin > _PATIENCE:

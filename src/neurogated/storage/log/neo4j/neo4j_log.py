@@ -20,8 +20,8 @@ from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.codec import decode, encode
 from neurogated.core.delta import Decay, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.core.watchdog import work_began
 from neurogated.errors import CorruptMemoryError, FormatVersionError, MemoryClosedError, MemoryLockedError, StorageError
+from neurogated.storage.freshness import wanted
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.checkpointed import CheckpointedFollower, RewrittenError
@@ -236,7 +236,7 @@ class Neo4jEngine:
         with self.lock:
             if (work := self._known) is not None:
                 return work.memory
-            if self._settings[0] < work_began():
+            if self._settings[0] < wanted():
                 self.stored_head("")
             return self._settings[1]
 

@@ -70,7 +70,7 @@ class Turn:
     @property
     def began(self) -> float | None:
         """When this process took the lock, by `time.monotonic`; None if another process may hold it."""
-        return self._began if time.monotonic() < self._until else None
+        return self._began if self.work is not None else None
 
     @contextlib.contextmanager
     def held(self, patience: float) -> Iterator[Work]:
@@ -93,7 +93,10 @@ class Turn:
 
     def renewed(self, sent: float, *, is_asked_for: bool) -> None:
         """Record that a statement sent at a time extended the lease, and whether another process waits for it."""
-        self._until, self._must_end = sent + LEASE_SECONDS, self._must_end or is_asked_for
+        with self._lock:
+            # The answer may come after this process gave the lease back.
+            if self._work is not None:
+                self._until, self._must_end = sent + LEASE_SECONDS, self._must_end or is_asked_for
 
     def give_up(self) -> None:
         """Give the lock to others after this block: it is unknown what the database holds."""
