@@ -327,8 +327,8 @@ def _batches(items: Iterable[T], config: MemoryConfig) -> Iterator[list[T]]:
 def _on_disk(config: MemoryConfig) -> MemoryConfig:
     if config.storage == "memory":
         raise ConfigError("storage is 'memory', which keeps nothing; choose another storage")
-    # None of these operations may delete the memory, or use another one in its place.
-    return config.replace(force_index_from_scratch=False, fallback=False)
+    # None of these operations may delete the memory.
+    return config.replace(force_index_from_scratch=False)
 
 
 def _bar(what: str, progress: bool | None) -> Progress:  # noqa: FBT001 - as in show_progress

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -13,7 +12,7 @@ from neurogated.core.abilities import SupportsNamespaces, SupportsTransaction
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.extras import needs_extra
 from neurogated.core.ports import GraphStorePort
-from neurogated.errors import ConfigError, UnreachableError
+from neurogated.errors import ConfigError
 
 if TYPE_CHECKING:
     from neurogated.storage.neo4j_store import Neo4jStore
@@ -36,14 +35,7 @@ def memory_exists(config: MemoryConfig) -> bool:
     """Return whether the memory that `config` names exists."""
     if config.storage in ("memory", "sqlite"):
         return config.storage != "memory" and _path(config).exists()
-    try:
-        return _database_store(config.storage).exists(config.storage)
-    except UnreachableError:
-        if not config.fallback:
-            raise
-        from neurogated.storage.fallback import fallback_file
-
-        return fallback_file(config).exists()
+    return _database_store(config.storage).exists(config.storage)
 
 
 def namespaces_in(config: MemoryConfig) -> list[str]:
@@ -77,8 +69,7 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
 
         return GraphStore(namespace=config.namespace, config=config, clock=clock)
     if config.storage != "sqlite":
-        open_database = partial(
-            _database_store(config.storage).open,
+        return _database_store(config.storage).open(
             config.storage,
             config.namespace,
             config=config,
@@ -86,11 +77,6 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
             from_scratch=from_scratch,
             read_only=config.read_only,
         )
-        if not config.fallback:
-            return open_database()
-        from neurogated.storage.fallback import open_with_fallback
-
-        return open_with_fallback(config, clock, open_database)
     from neurogated.storage.sqlite_store import SqliteStore
 
     return SqliteStore.open(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import neo4j
 from neo4j.exceptions import AuthError, ConstraintError, DriverError, IncompleteCommit, Neo4jError
 
-from neurogated.errors import MemoryClosedError, StorageError, UnreachableError
+from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.storage.log.neo4j.address import Address
 
 _Answer = TypeVar("_Answer")
@@ -102,7 +102,7 @@ class Connection:
                 "or set NEO4J_USERNAME and NEO4J_PASSWORD"
             )
         if isinstance(error, DriverError):
-            return UnreachableError(
+            return StorageError(
                 f"the database at {self.address} cannot be reached; start it, or correct storage ({error})"
             )
         return StorageError(f"the database at {self.address} refuses a statement: {error.message} ({error.code})")

@@ -17,7 +17,7 @@ from psycopg import conninfo, errors, sql
 from psycopg.pq import TransactionStatus
 
 from neurogated.core.forking import InheritedLock
-from neurogated.errors import ConfigError, MemoryClosedError, MemoryLockedError, StorageError, UnreachableError
+from neurogated.errors import ConfigError, MemoryClosedError, MemoryLockedError, StorageError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Row = tuple[Any, ...]
@@ -89,7 +89,7 @@ class Address:
         return {} if "connect_timeout" in given else {"connect_timeout": _CONNECT_SECONDS}
 
 
-class ConnectionLostError(UnreachableError):
+class ConnectionLostError(StorageError):
     """The connection was lost; whether the server executed the last statement is unknown."""
 
 
