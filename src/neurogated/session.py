@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsNamespaces
+from neurogated.core.abilities import SupportsNamespaces, SupportsNeighbourhoods
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.commit import Committer, Plan
 from neurogated.core.conflicts import Conflict
@@ -210,7 +210,7 @@ class Session:
             conflicts: as they are stored.
             store: the graph of another time, in whose words they are explained.
         """
-        wanted, graph = list(conflicts), store or self.store
+        wanted, graph = list(conflicts), self.store if store is None else store
         ids = list(dict.fromkeys(side for one in wanted for side in one.sides))
         sources = sources_of(graph.view(), ids)
         told = dict.fromkeys(chain(ids, chain.from_iterable(sources.values())))
@@ -221,6 +221,11 @@ class Session:
             asked(one, nodes[one.first], nodes[one.second], judge, _contents(nodes, sources, one.sides))
             for one in there
         ]
+
+    def part(self, node_ids: Collection[str]) -> GraphStorePort:
+        """Return a store with some memories: a part of the graph if the store can load one, or else the whole."""
+        found = self.store.part(node_ids) if isinstance(self.store, SupportsNeighbourhoods) else None
+        return self.store if found is None else found
 
     def several_graphs(self) -> SupportsNamespaces:
         """Return the store if it has namespaces; raises ConfigError."""

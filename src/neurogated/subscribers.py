@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogated.core.abilities import SupportsNeighbourhoods
 from neurogated.core.conflicts import conflicts_in
 from neurogated.core.derivation import claims_of
 from neurogated.core.node_kind import FACT
@@ -45,9 +44,7 @@ def update_canvas(session: Session, notice: Notice) -> None:
         # The neighbours that the recall activated are relevant too.
         scores = {**recall.activated, **{memory.id: memory.score for memory in recall}}
         relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
-        store = session.store
-        part = store.part(relevance) if isinstance(store, SupportsNeighbourhoods) else None
-        _enter(session, notice.owner, relevance, (part or store).view())
+        _enter(session, notice.owner, relevance, session.part(relevance).view())
 
 
 def _enter(session: Session, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
@@ -55,7 +52,7 @@ def _enter(session: Session, owner: Owner, relevance: Mapping[str, float], view:
     canvas.enter(view, namespace, owner, relevance, session.now())
     if canvas.place is not None:
         # Another process may have erased memories and emptied the server since the view was taken.
-        present = session.store.view()
+        present = session.part(relevance).view()
         if gone := relevance.keys() - {present.ids[row] for row in present.known_rows(relevance).tolist()}:
             canvas.remove(namespace, gone)
 

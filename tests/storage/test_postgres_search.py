@@ -83,6 +83,9 @@ def filled(url: str, tmp_path: Path) -> Iterator[tuple[NeuroGraphMemory, NeuroGr
             memory.add(f"Bob hid the key of {town}.", user_id="bob")
         memory.add("Ana lives in Lyon.", timestamp="2024-01-01")
         memory.add("Ana lives in Graz.", timestamp="2025-01-01")
+        for number, town in enumerate(TOWNS):
+            memory.add(f"I live in {town}.", user_id="dan", timestamp=f"2020-0{number + 1}-01")
+            memory.add(f"I am a teacher of {town}.", user_id="dan", timestamp=f"2020-0{number + 1}-02")
         memory.delete(memory.recall("train to Lima", top_n=1).ids[0])
     readers = config.replace(read_only=True), config.replace(read_only=True, storage=url)
     with NeuroGraphMemory(readers[0]) as first, NeuroGraphMemory(readers[1]) as second:
@@ -93,18 +96,31 @@ def test_a_recall_over_a_part_of_the_graph_is_one_over_all(
     filled: tuple[NeuroGraphMemory, NeuroGraphMemory],
 ) -> None:
     by_database, by_index = filled
-    for question in ("Where does Ana live?", "Who went to Oslo?", "the key of Bern", "train"):
-        for user in (None, "bob", "cyd", ANY_USER):
+    for question in ("Where does Ana live?", "Who went to Oslo?", "the key of Bern", "train", "Where do I live?"):
+        for user in (None, "bob", "cyd", "dan", ANY_USER):
             found = by_database.recall(question, user_id=user)
             expected = by_index.recall(question, user_id=user)
             assert found.ids == expected.ids
             assert [one.score for one in found] == pytest.approx([one.score for one in expected])
             assert found.facts == expected.facts
+            assert found.former == expected.former
+            assert found.states == expected.states
+            assert found.conflicts == expected.conflicts
             if user in {None, "cyd"}:
                 assert not any("key" in one.content for one in found)
     store = by_database.store
     assert isinstance(store, PostgresStore)
     assert store.graph.is_unloaded
+
+
+def test_a_recall_that_finds_nothing_loads_no_index(url: str, tmp_path: Path) -> None:
+    config = MemoryConfig(storage=searching(url), save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        memory.add("Bob lives in Oslo.", user_id="bob")
+    with NeuroGraphMemory(config.replace(read_only=True)) as reader:
+        assert not reader.recall("Where do I live?", user_id="cyd").ids
+        assert isinstance(reader.store, PostgresStore)
+        assert reader.store.graph.is_unloaded
 
 
 def test_other_filters_are_answered_by_the_index(filled: tuple[NeuroGraphMemory, NeuroGraphMemory]) -> None:
@@ -174,9 +190,45 @@ def test_a_compaction_rewrites_the_tables(store: PostgresStore) -> None:
     assert_tables_agree(store)
 
 
-@pytest.mark.parametrize("damage", ["UPDATE links SET weight = 0.0625", "DELETE FROM memories"])
+def test_a_compaction_also_rewrites_the_tables_of_other_graphs(store: PostgresStore, url: str) -> None:
+    store.apply(GraphDelta(nodes=(node("a", 1.0, content="secret"),)))
+    with PostgresStore.open(url, "other") as other:
+        store.remove_node("a")
+        other.compact()
+        assert other.engine.fetch("SELECT pg_relation_size('terms'), pg_relation_size('memories')") == [(0, 0)]
+
+
+def test_graphs_get_tables_of_their_own_in_one_transaction_and_lose_them_when_dropped(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "EXACT_BELOW", 2)
+    monkeypatch.setattr(postgres_log, "EXACT_BELOW", 2)
+    other = store.in_namespace("other")
+    other.make_searchable()
+    found = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'vectors'::regclass"
+    ((before,),) = store.engine.fetch(found)
+    with store.transaction():
+        for each in (store, other):
+            each.apply(GraphDelta(nodes=tuple(node(name, 1.0) for name in "abc")))
+            each.apply(GraphDelta(nodes=(node("d", 1.0),)))
+    assert store.engine.fetch(found) == [(before + 2,)]
+    store.drop_namespace("other")
+    assert store.engine.fetch(found) == [(before + 1,)]
+    assert_tables_agree(store)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE links SET weight = 0.0625",
+        "DELETE FROM memories",
+        "DELETE FROM terms",
+        "UPDATE vectors SET vector = '[1, 0]'",
+    ],
+)
 def test_a_check_finds_tables_that_differ(store: PostgresStore, damage: LiteralString) -> None:
-    store.apply(GraphDelta(nodes=(node("a"), node("b")), edges=(edge("a", "b", EdgeType.SIM),)))
+    nodes = node("a", 0.1, 0.2, content="an acacia"), node("b", content="a birch")
+    store.apply(GraphDelta(nodes=nodes, edges=(edge("a", "b", EdgeType.SIM),)))
     assert store.check() == []
     store.engine.change(damage)
     assert len(store.check()) == 1

@@ -66,7 +66,11 @@ class SupportsNeighbourhoods(Protocol):
         """
 
     def part(self, node_ids: Collection[str]) -> GraphStorePort | None:
-        """Return a store of some memories and the edges between them; None if this store is as quick."""
+        """Return a store of some memories, of what they say and of the conflicts about it, with the edges between them.
+
+        Returns:
+            The store; None if the whole graph must be asked.
+        """
 
 
 @runtime_checkable

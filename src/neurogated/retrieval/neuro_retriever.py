@@ -224,7 +224,8 @@ class NeuroRetriever:
             return self._store
         plain = list(map(plain_query, queries))
         vectors = list(self._embedder.embed_queries(plain))
-        return self._store.neighbourhood(plain, vectors, filters, wanted) or self._store
+        found = self._store.neighbourhood(plain, vectors, filters, wanted)
+        return self._store if found is None else found
 
     def _wanted(self, top_n: int | None) -> int:
         wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n

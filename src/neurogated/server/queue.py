@@ -81,6 +81,8 @@ class CallQueue:
             self._release(None if is_long else kind)
 
     def _measure(self, kind: str, seconds: float) -> None:
+        if not self._seconds:
+            self._mean = seconds
         mean = self._seconds.get(kind, seconds)
         self._seconds[kind] = mean + _RECENT * (seconds - mean)
         self._mean += _RECENT * (seconds - self._mean)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Self, cast
 
@@ -18,7 +19,7 @@ from neurogated.core.abilities import (
 )
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.conflicts import as_given
-from neurogated.core.delta import GraphDelta
+from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.filters import Filter
 from neurogated.core.model import Vector
 from neurogated.core.scope import AnyUser, ScopeFilter
@@ -26,7 +27,8 @@ from neurogated.errors import InputError
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.postgres.postgres_log import PostgresEngine, PostgresLog
 from neurogated.storage.log.postgres.schema import exists, prepare
-from neurogated.storage.log.postgres.search import EACH, Question, neighbourhood, part
+from neurogated.storage.log.postgres.search import EACH, Question, about, neighbourhood, part
+from neurogated.storage.log.postgres.search_check import agrees
 from neurogated.storage.log.postgres.search_tables import NOBODY, key_of, owner_of
 from neurogated.storage.log.postgres.server import Address, Execute, Server
 from neurogated.storage.log.reembed import embedded_versions, replace_vectors
@@ -109,15 +111,12 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
         return problems
 
     def is_searched_rightly(self) -> bool:
-        """Return whether the tables of the search hold the nodes and edges of the graph, or do not hold the graph."""
+        """Return whether the tables of the search hold the graph, or do not hold the graph."""
         with self.exclusively():
             if not self._log.is_searched():
                 return True
             nodes, edges = list(map(as_given, self.all_nodes())), list(self.all_edges())
-            stored = part(self.engine.fetch, self._log.namespace, [key_of(one.id) for one in nodes])
-        return {one.id: one for one in stored.nodes} == {one.id: one for one in nodes} and {
-            one.key: one for one in stored.edges
-        } == {one.key: one for one in edges}
+            return agrees(self.engine.fetch, self._log.namespace, nodes, edges)
 
     @contextlib.contextmanager
     def still_copy(self) -> Iterator[Self]:
@@ -149,8 +148,8 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
 
     def part(self, node_ids: Collection[str]) -> GraphStore | None:
         """Return some memories from the database; see `SupportsNeighbourhoods`."""
-        keys = list(map(key_of, node_ids))
-        return self._found(lambda execute: part(execute, self._log.namespace, keys))
+        keys, namespace = list(map(key_of, node_ids)), self._log.namespace
+        return self._found(lambda execute: part(execute, namespace, about(execute, namespace, keys)))
 
     def _found(self, search: Callable[[Execute], GraphDelta]) -> GraphStore | None:
         """Return a store of what a search finds; None if the URL, a transaction or the tables do not allow it."""
@@ -160,7 +159,7 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
         if not self._log.is_searched() or not self.graph.is_bound_to(engine.embedder):
             return None
         found = GraphStore(namespace=self.graph.name, config=self.graph.family.config, clock=self._clock)
-        found.apply(engine.server.read(search))
+        found.apply(replace(engine.server.read(search), owner=Owner.LOG))
         return found
 
     @property
@@ -213,8 +212,7 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
             MemoryLockedError: another process uses the tables for too long; the nodes are erased, but traces remain.
         """
         erased = super().compact(history=history)
-        for table in ("VACUUM FULL deltas", "VACUUM FULL checkpoints"):
-            self.engine.change(table)
-        for table in ("memories", "terms", "links", "vectors") if self._log.is_searched() else ():
-            self.engine.change(f"VACUUM FULL {table}")
+        for table in ("deltas", "checkpoints", "memories", "terms", "links", "vectors"):
+            if self.engine.fetch("SELECT to_regclass(%s) IS NOT NULL", (table,)) == [(True,)]:
+                self.engine.change(f"VACUUM FULL {table}")
         return erased

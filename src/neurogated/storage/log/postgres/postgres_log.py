@@ -24,7 +24,7 @@ from neurogated.storage.log.log import Engine, Position
 from neurogated.storage.log.memory_log import replayed_past
 from neurogated.storage.log.postgres.postgres_follower import GONE, PostgresFollower
 from neurogated.storage.log.postgres.search import separate
-from neurogated.storage.log.postgres.search_tables import EXACT_BELOW, changes, dropped, filled
+from neurogated.storage.log.postgres.search_tables import EXACT_BELOW, changes, dropped, filled, unseparated
 from neurogated.storage.log.postgres.server import Row, Server
 from neurogated.storage.log.postgres.writer import Append, Writer
 
@@ -114,6 +114,7 @@ class PostgresEngine:
         with self.transaction(), self.writing() as writer:
             for (namespace,) in self.fetch(_FIND, (name.encode(),)):
                 writer.claim(namespace)
+                writer.execute(*unseparated(namespace))
                 writer.execute("DELETE FROM namespaces WHERE namespace = %s", (namespace,))
 
     def while_waiting(self, call: Callable[[], None]) -> None:

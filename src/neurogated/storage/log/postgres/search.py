@@ -15,8 +15,9 @@ from psycopg import sql
 from neurogated.core.clock import from_micros
 from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
-from neurogated.storage.log.postgres.search_tables import EXACT_BELOW, terms_of, vector_text
+from neurogated.storage.log.postgres.search_tables import EXACT_BELOW, KNOWLEDGE, terms_of, vector_text
 from neurogated.storage.log.postgres.server import Execute, Row
 
 COMMON = 1000
@@ -69,6 +70,29 @@ _AROUND = """
     )
     SELECT node FROM reached GROUP BY node ORDER BY min(hop), max(weight) DESC, node LIMIT %s
 """
+_STEPS: Sequence[tuple[EdgeType | None, EdgeType | None]] = (
+    (EdgeType.SAME_AS, None),
+    (EdgeType.ECHO, EdgeType.SAME_AS),
+    *[(None, EdgeType.DERIVED_FROM)] * 2,
+    *[(None, EdgeType.CONFLICT), (EdgeType.CONFLICT, None)] * 2,
+    (EdgeType.DERIVED_FROM, None),
+)
+"""The edges out of and into memories that lead to their groups, their claims and profiles, the conflicts of all these,
+those of the other sides, and the memories that make the claims."""
+_ABOUT = f"""
+    WITH RECURSIVE told (node, step) AS (
+        SELECT node, 1 FROM unnest(%s::uuid[]) AS first (node)
+        UNION
+        SELECT l.node, t.step + 1 FROM told t, LATERAL (
+            SELECT t.node
+            UNION ALL (SELECT target FROM links WHERE namespace = %s AND source = t.node
+                AND type IN {KNOWLEDGE} AND type = (%s::text[])[t.step] LIMIT %s)
+            UNION ALL (SELECT source FROM links WHERE namespace = %s AND target = t.node
+                AND type IN {KNOWLEDGE} AND type = (%s::text[])[t.step] LIMIT %s)
+        ) l (node) WHERE t.step <= %s
+    )
+    SELECT node FROM told WHERE step > %s
+"""  # noqa: S608 - constants
 _MEMORIES = "SELECT body, state FROM memories WHERE namespace = %s AND node = ANY(%s) ORDER BY node"
 _LINKS = """
     SELECT body, weight, last_activated FROM links
@@ -114,13 +138,21 @@ def neighbourhood(execute: Execute, question: Question, texts: Sequence[str], ve
     first = list({node for some in found for node in some[:_FIRST]})
     around = execute(_AROUND, (first, namespace, COMMON, namespace, COMMON, _HOPS, len(first) + _MOST))
     nodes = list({node for some in found for node in some} | {node for (node,) in around})
-    return part(execute, namespace, nodes)
+    return part(execute, namespace, about(execute, namespace, nodes))
+
+
+def about(execute: Execute, namespace: int, nodes: Sequence[UUID]) -> list[UUID]:
+    """Return some memories with those that say the same, and with their claims, profiles and conflicts."""
+    outwards, inwards = ([kind and kind.value for kind in kinds] for kinds in zip(*_STEPS, strict=True))
+    most, last = COMMON, len(_STEPS)
+    values = nodes, namespace, outwards, most, namespace, inwards, most, last, last
+    return [node for (node,) in execute(_ABOUT, values)]
 
 
 def part(execute: Execute, namespace: int, nodes: Sequence[UUID]) -> GraphDelta:
-    """Return some memories and the edges between them."""
+    """Return some memories in the order they were made, and the edges between them."""
     return GraphDelta(
-        nodes=tuple(_nodes(execute(_MEMORIES, (namespace, nodes)))),
+        nodes=tuple(sorted(_nodes(execute(_MEMORIES, (namespace, nodes))), key=lambda one: one.created_at)),
         edges=tuple(_edges(execute(_LINKS, (namespace, nodes, nodes)))),
     )
 
@@ -160,6 +192,7 @@ def separate(execute: Execute, namespace: int) -> None:
         "DELETE FROM vectors WHERE namespace = {namespace}",
         "CREATE TABLE {part} PARTITION OF vectors FOR VALUES IN ({namespace})",
         "INSERT INTO {part} SELECT * FROM moved",
+        "DROP TABLE moved",
         "SET LOCAL maintenance_work_mem = '512MB'",
         "CREATE INDEX ON {part} USING hnsw ((vector::public.halfvec({dimension})) public.halfvec_cosine_ops)",
     ):

@@ -36,14 +36,16 @@ NOBODY = 0
 EXACT_BELOW = 10_000
 """Below this many memories, reading all vectors of a graph takes milliseconds, and finds all neighbours."""
 _AT_ONCE = 1000
+KNOWLEDGE: LiteralString = "('conflict', 'derived_from', 'echo', 'same_as')"
+"""The types of edges that tell what memories say; few memories have many."""
 
-TABLES = """
+TABLES: LiteralString = f"""
     CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
     CREATE TABLE IF NOT EXISTS memories (
         namespace bigint NOT NULL REFERENCES namespaces ON DELETE CASCADE,
         node uuid NOT NULL,
         body bytea NOT NULL,
-        state jsonb NOT NULL DEFAULT '{}',
+        state jsonb NOT NULL DEFAULT '{{}}',
         PRIMARY KEY (namespace, node)
     );
     CREATE TABLE IF NOT EXISTS vectors (
@@ -72,6 +74,8 @@ TABLES = """
         PRIMARY KEY (namespace, source, target, type)
     );
     CREATE INDEX IF NOT EXISTS links_by_target ON links (namespace, target);
+    CREATE INDEX IF NOT EXISTS knowledge_by_source ON links (namespace, source, type) WHERE type IN {KNOWLEDGE};
+    CREATE INDEX IF NOT EXISTS knowledge_by_target ON links (namespace, target, type) WHERE type IN {KNOWLEDGE};
 """
 _DROP_ALL: Sequence[LiteralString] = (
     "DELETE FROM memories WHERE namespace = %s",
@@ -155,9 +159,14 @@ def filled(namespace: int, state: GraphState) -> Iterator[Statement]:
     yield from changes(namespace, make_plan(empty.topology.view(), GraphDelta(nodes=nodes, edges=edges)), empty)
 
 
+def unseparated(namespace: int) -> Statement:
+    """Return the statement that drops the vectors of a graph if they have a table of their own."""
+    return f"DROP TABLE IF EXISTS vectors_of_{namespace:d}", ()
+
+
 def dropped(namespace: int) -> Iterator[Statement]:
     """Yield the statements that remove a graph from the tables."""
-    yield f"DROP TABLE IF EXISTS vectors_of_{namespace:d}", ()
+    yield unseparated(namespace)
     for statement in _DROP_ALL:
         yield statement, (namespace,)
 
@@ -196,7 +205,7 @@ def _drops(namespace: int, plan: Plan, index: GraphIndex) -> Iterator[Statement]
         records = (index.records or MemoryRecords()).nodes(gone)
         owners = [owner_of(view.scope_of(row).user_id) for row in gone.tolist()]
         keys = [key_of(view.ids[row]) for row in gone.tolist()]
-        yield _DROP_TERMS, (*_columns(3, _term_rows(zip(records, owners, keys, strict=True))), namespace)
+        yield _DROP_TERMS, (*_columns(3, term_rows(zip(records, owners, keys, strict=True))), namespace)
         yield _DROP_VECTORS, (owners, keys, namespace)
     if plan.removed_nodes.size:
         yield _DROP_MEMORIES, (namespace, list(map(key_of, plan.delta.removed_nodes)))
@@ -207,10 +216,11 @@ def _puts(namespace: int, nodes: Sequence[MemoryNode]) -> Iterator[Statement]:
     yield _PUT_MEMORIES, (namespace, [key for *_, key in rows], [encode(GraphDelta(nodes=(one,))) for one in nodes])
     embedded = [(owner, key, _vector(one.embedding)) for one, owner, key in rows if one.embedding is not None]
     yield _PUT_VECTORS, (namespace, *_columns(3, embedded))
-    yield _PUT_TERMS, (namespace, *_columns(3, _term_rows(rows)))
+    yield _PUT_TERMS, (namespace, *_columns(3, term_rows(rows)))
 
 
-def _term_rows(rows: Iterable[tuple[Described, int, UUID]]) -> Iterator[tuple[int, int, UUID]]:
+def term_rows(rows: Iterable[tuple[Described, int, UUID]]) -> Iterator[tuple[int, int, UUID]]:
+    """Yield the rows of the keywords of memories, which are given with their owners and keys."""
     return ((term, owner, key) for one, owner, key in rows for term in terms_of(keyword_text(one)))
 
 
