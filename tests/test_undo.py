@@ -1,13 +1,14 @@
 """What `undo` takes back: the last thing that was done, for all or for one user, and nothing that came by itself."""
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, compose, import_memory
 from neurogated.errors import InputError
+from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 
 IDS = ["first", "second", "third"]
@@ -126,6 +127,25 @@ def test_a_copy_of_a_memory_knows_what_was_undone(tmp_path: Path, config: Memory
     with NeuroGraphMemory(config.replace(save_dir=str(tmp_path / "two"))) as copy:
         copy.undo(user_id="ana")
         assert [node.id for node in copy.find(user_id="ana")] == IDS[:1] == list(states[1][0])  # type: ignore[call-overload]
+
+
+def test_an_undo_for_a_user_does_not_rebuild_the_past_of_other_users(
+    memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments, as_of = list[int | datetime](), GraphStore.as_of
+
+    def counted(store: GraphStore, moment: int | datetime) -> GraphStore:
+        moments.append(moment)
+        return as_of(store, moment)
+
+    monkeypatch.setattr(GraphStore, "as_of", counted)
+    _add_one_by_one(memory, "ana")
+    memory.delete("second")
+    for number in range(10):
+        memory.delete(memory.add(f"Note {number} of Bob.", user_id="bob"))
+    assert memory.undo(user_id="ana") is not None
+    assert memory.store.has_node("second")
+    assert len(moments) < 5
 
 
 def test_an_undo_for_a_user_who_does_nothing_ends(memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch) -> None:

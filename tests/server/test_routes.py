@@ -114,6 +114,20 @@ def test_undo_takes_back_the_last_change_of_the_user_only(ana: httpx.Client, url
     assert newest == [{"id": mine, "action": "deleted", "content": "A note of mine."}]
 
 
+def test_the_history_of_a_user_tells_the_last_text_of_what_she_deleted(ana: httpx.Client, url: str) -> None:
+    (mine,) = add(ana, "A note of mine.")
+    ana.patch(f"/v1/memories/{mine}", json={"content": "A note that I changed."})
+    ana.delete(f"/v1/memories/{mine}")
+    with client(url, user_id="another") as other:
+        other.delete(f"/v1/memories/{add(other, 'A note of another user.')[0]}")
+    told = [(one["action"], one["content"]) for entry in changes(ana) for one in entry["memories"]]
+    assert told == [
+        ("deleted", "A note that I changed."),
+        ("written", "A note that I changed."),
+        ("written", "A note of mine."),
+    ]
+
+
 def test_a_user_is_deleted_with_all_her_memories(ana: httpx.Client) -> None:
     add(ana, "One note.", "Another note.")
     assert ana.delete("/v1/memories").json() == {"count": 2}

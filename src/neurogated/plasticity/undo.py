@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -149,13 +149,12 @@ def _done(store: GraphStorePort) -> Iterator[_Done]:
 def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
     """Yield the same as `_done` for one user's memories; raises as `undo`."""
     own, later, undone = _ids(store, ScopeFilter(user_id, alone=True)), list[GraphDelta](), set[int]()
-    for back, (entry, delta) in enumerate(backwards(store), 1):
+    for back, (entry, delta, gone) in enumerate(backwards_of(store, user_id), 1):
         if back > _MOST:
             raise InputError(
                 f"none of the last {_MOST:,} changes is one of {user_id!r}; undo(to=…) takes back the changes of all "
                 "users"
             )
-        gone = removed_by(entry, delta, store)
         own |= {node.id for node in (*delta.nodes, *gone) if node.scope.user_id == user_id}
         erased = any(entry.changes.get(one, 0) > delta.changes.get(one, 0) for one in ("nodes put", "nodes removed"))
         if erased and not _is_automatic(entry):
@@ -185,17 +184,36 @@ def backwards(store: GraphStorePort) -> Iterator[tuple[HistoryEntry, GraphDelta]
         size = min(2 * size, _AT_ONCE)
 
 
+def backwards_of(
+    store: GraphStorePort, user_id: str
+) -> Iterator[tuple[HistoryEntry, GraphDelta, Sequence[MemoryNode]]]:
+    """Yield the same as `backwards`, each with the last versions of the user's nodes that the change removed.
+
+    The journal is read once to find these versions, and only if a change removed nodes.
+    """
+    removed: Mapping[int, Sequence[MemoryNode]] | None = None
+    for entry, delta in backwards(store):
+        if removed is None and delta.removed_nodes:
+            removed = _removed(store, user_id, entry.sequence)
+        yield entry, delta, (removed or {}).get(entry.sequence, ())
+
+
+def _removed(store: GraphStorePort, user_id: str, last: int) -> dict[int, list[MemoryNode]]:
+    """Return the nodes of a user that the changes up to `last` removed, by the numbers of the changes."""
+    present, removed = dict[str, MemoryNode](), dict[int, list[MemoryNode]]()
+    for entry in _journal(store, 1, last):
+        delta = entry.delta
+        if gone := [present.pop(one) for one in delta.removed_nodes if one in present]:
+            removed[entry.sequence] = gone
+        present |= {node.id: node for node in delta.nodes if node.scope.user_id == user_id}
+    return removed
+
+
 def _journal(store: GraphStorePort, first: int, last: int) -> Iterator[JournalEntry]:
     for entry in store.journal(first - 1):
         if entry.sequence > last:
             return
         yield entry
-
-
-def removed_by(entry: HistoryEntry, delta: GraphDelta, store: GraphStorePort) -> list[MemoryNode]:
-    """Return the nodes that a change removed, as they were before, without those that a compaction erased."""
-    removed = delta.removed_nodes
-    return store.as_of(entry.sequence - 1).get_nodes(removed, missing_ok=True) if removed else []
 
 
 def _is_automatic(entry: HistoryEntry) -> bool:

@@ -13,7 +13,7 @@ from neurogated.core.conflicts import Conflict
 from neurogated.core.extras import needs_extra
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import MemoryNode
-from neurogated.plasticity.undo import backwards, removed_by
+from neurogated.plasticity.undo import backwards_of
 from neurogated.server import models
 from neurogated.server.callers import Caller, CallerOf
 
@@ -81,9 +81,7 @@ def _entries(caller: Caller) -> Iterator[models.Entry]:
         for one in reversed(caller.memory.history.list()):
             yield models.Entry(at=one.at, sequence=one.sequence, reason=one.reason, memories=())
         return
-    store = caller.memory.store
-    for entry, delta in backwards(store):
-        gone = removed_by(entry, delta, store)
+    for entry, delta, gone in backwards_of(caller.memory.store, caller.user_id):
         changed = (*_versions(caller, "written", delta.nodes), *_versions(caller, "deleted", gone))
         if changed:
             # Numbers and reasons of changes would tell how much other users write.
