@@ -53,7 +53,19 @@ def npm_program(cache: pytest.Cache, package: str, name: str) -> list[str]:
     program = folder / "node_modules" / ".bin" / name
     if not program.exists():
         npm = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        _needed(_run(node, str(npm), "install", "--no-audit", "--no-fund", "--prefix", str(folder), package))
+        _needed(
+            _run(
+                node,
+                str(npm),
+                "install",
+                "--no-audit",
+                "--no-fund",
+                "--fetch-timeout=30000",
+                "--prefix",
+                str(folder),
+                package,
+            )
+        )
     return [node, str(program)]
 
 
