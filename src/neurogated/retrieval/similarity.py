@@ -131,8 +131,9 @@ class QuestionSimilarity:
         self._traits = {tag: share for tag, share in kernel.tags.items() if tag not in DIMENSIONS}
         self._tags = [*self._subjects, *map(trait_tag, self._traits)]
         self._best_keywords = 0.0
-        self._cosine = _Scores(self._cosines)
-        self._keyword = _Scores(self._keyword_scores)
+        # Methods of this object would make a cycle, which keeps a dropped memory open until the collector runs.
+        self._cosine = _Scores(partial(store.similarities, vector, view))
+        self._keyword = _Scores(partial(store.keyword_scores, query, view))
         self._turns = Turns(samples, query)
         self.keyword_weight = samples.keyword_weight
         """`retrieval.keyword_weight`, or more if the embedder finds all texts alike."""
@@ -245,12 +246,6 @@ class QuestionSimilarity:
             return np.zeros(rows.size)
         # A text that only the graph reaches may have a higher BM25 than all candidates.
         return np.minimum(1.0, self._keyword.of(rows) / self._best_keywords)
-
-    def _cosines(self, rows: Rows) -> Values:
-        return self._store.similarities(self._vector, self._view, rows)
-
-    def _keyword_scores(self, rows: Rows) -> Values:
-        return self._store.keyword_scores(self._query, self._view, rows)
 
 
 def _distinct(rows: Rows) -> Rows:
