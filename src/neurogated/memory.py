@@ -346,8 +346,8 @@ class NeuroGraphMemory:
         The last thing may be a feedback, an association, an outcome of a conflict, a signal, and any call that
         writes. The memory itself does `maintenance`, ticks, judgements of models and background consolidation: these
         stay, except what was computed from a memory that an undo takes back, or what a policy did because it was
-        added. The next undo takes back the thing before. Judgements that were pending before a change do not become
-        pending again.
+        added. A second `undo` takes back the change before it, not the undo. Judgements that were pending before
+        a change do not become pending again.
 
         Args:
             to: a `sequence` of `history.list`, or 0 for the empty memory; weights return to the last bit. The number

@@ -5,10 +5,8 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,15 +23,6 @@ pytestmark = pytest.mark.slow
 
 WRITER = Path(__file__).with_name("postgres_writer.py")
 EACH = 200
-
-
-@pytest.fixture
-def server() -> Iterator[Postgres]:
-    """Return a server that may be killed."""
-    with tempfile.TemporaryDirectory(prefix="postgres") as folder:
-        server = Postgres(Path(folder))
-        yield server
-        server.close()
 
 
 def _started(url: str, name: str, folder: Path) -> subprocess.Popen[str]:

@@ -2,8 +2,6 @@
 
 import secrets
 import signal
-import tempfile
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,15 +19,6 @@ pytestmark = pytest.mark.slow
 
 MEGABYTE = 1 << 20
 APART = timedelta(minutes=10)
-
-
-@pytest.fixture
-def server() -> Iterator[Postgres]:
-    """Return a server that may be killed."""
-    with tempfile.TemporaryDirectory(prefix="postgres") as folder:
-        server = Postgres(Path(folder))
-        yield server
-        server.close()
 
 
 def put(store: PostgresStore, name: str, size: int = 0) -> None:

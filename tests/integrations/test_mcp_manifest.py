@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -125,6 +126,17 @@ def test_an_expression_runs_within_the_scope(tmp_path: Path) -> None:
                 assert len((await call(client, "memory", expression="(query)"))["result"]) == 2
 
         anyio.run(run)
+
+
+def test_the_expressions_in_descriptions_run(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
+        memory.add("The dam broke.", id="id")
+        tools = {tool.name: tool for tool in anyio.run(build(memory, Owner()).list_tools)}
+        shown = tools["memory"].input_schema["properties"]["expression"]["description"]
+        expressions = re.findall(r"\(.*?\)(?= or |$)", shown)
+        assert expressions
+        for expression in expressions:
+            memory.execute(expression)
 
 
 def test_the_lists_are_small_also_with_a_manifest(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
+from tests.postgres_server import Postgres
 
 # Tests of this folder share its modules.
 ROOT = str(Path(__file__).parents[2])
@@ -18,6 +19,12 @@ if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
 OpenStore = Callable[[], GraphStore]
+
+
+@pytest.fixture
+def url(postgres: Postgres) -> str:
+    """Return the URL of an empty database."""
+    return postgres.database()
 
 
 @pytest.fixture(params=["memory", "sqlite"])

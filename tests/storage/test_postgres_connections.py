@@ -6,14 +6,8 @@ import pytest
 
 from neurogated.errors import StorageError
 from neurogated.storage.postgres_store import PostgresStore
-from tests.postgres_server import Postgres
 from tests.storage.cut_connections import Proxy
 from tests.storage.test_postgres_store import change, names, put
-
-
-@pytest.fixture
-def url(postgres: Postgres) -> str:
-    return postgres.database()
 
 
 @pytest.fixture

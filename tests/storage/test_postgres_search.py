@@ -18,15 +18,9 @@ from neurogated.storage.log.postgres import postgres_log, search
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.histories import edge, history_of, node
-from tests.postgres_server import Postgres
 
 TOWNS = ("Lyon", "Graz", "Oslo", "Bern", "Riga", "Lima")
 SIZE, DIMENSION = 60, 8
-
-
-@pytest.fixture
-def url(postgres: Postgres) -> str:
-    return postgres.database()
 
 
 @pytest.fixture

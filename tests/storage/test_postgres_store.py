@@ -33,14 +33,8 @@ from neurogated.storage.log.log import Position
 from neurogated.storage.log.postgres.postgres_log import PostgresLog
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing.histories import node
-from tests.postgres_server import Postgres
 
 HURRIED = MemoryConfig(runtime=RuntimeSettings(write_lock_seconds=0.2))
-
-
-@pytest.fixture
-def url(postgres: Postgres) -> str:
-    return postgres.database()
 
 
 @pytest.fixture

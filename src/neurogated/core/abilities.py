@@ -66,7 +66,7 @@ class SupportsNeighbourhoods(Protocol):
         """
 
     def part(self, node_ids: Collection[str]) -> GraphStorePort | None:
-        """Return a store of some memories, of what they say and of the conflicts about it, with the edges between them.
+        """Return a store of some memories with their facts, conflicts and the edges between all these.
 
         Returns:
             The store; None if the whole graph must be asked.

@@ -169,7 +169,7 @@ def profile_changes(
 ) -> dict[tuple[str, str], Record | None]:
     """Return the changes that replace the stored profiles of a user by that of the traits.
 
-    Each profile has a key of its own, so that a compaction erases the old one with what the user has erased.
+    The key comes from the content. So a profile that the user changed is deleted, and a compaction erases it.
     """
     profile = profile_of(traits, allowed)
     key = compute_mdhash_id(json.dumps(profile), "profile-")

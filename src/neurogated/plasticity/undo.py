@@ -95,8 +95,8 @@ def undo(
     """Undo every change after the delta number `to`; if `to` is None, undo the last thing that was done.
 
     Nobody does the changes that the memory makes by itself; see `core.reasons`. Those that came later stay, except
-    what was computed from the same memories, and what policies did because they were added. The next undo takes back
-    the thing before.
+    what was computed from the same memories, and what policies did because they were added. The next undo takes
+    back the change before it.
 
     Args:
         store: the graph.

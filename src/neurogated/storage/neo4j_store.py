@@ -12,7 +12,6 @@ from neurogated.core.abilities import EmbeddedVersion, SupportsCheck, SupportsRe
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import Vector
-from neurogated.errors import InputError
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.neo4j.address import Address
 from neurogated.storage.log.neo4j.neo4j_log import Neo4jEngine, Neo4jLog, memory_exists
@@ -108,10 +107,8 @@ class Neo4jStore(GraphStore, SupportsCheck, SupportsReembedding):
         Raises:
             InputError: a vector has another length, a version gets no vector, or the delta does not fit.
         """
-        given = dict(vectors)
         with self.transaction():
-            if sum(replace_vectors(number, log, given, dimension) for number, log in self._logs()) != len(given):
-                raise InputError("a vector was given for no version; give those of embedded_versions alone")
+            replace_vectors(self._logs(), vectors, dimension)
             self.engine.record_embedder(embedder, dimension)
             self.graph.family.invalidate()
             self.graph.family.renew()

@@ -23,7 +23,6 @@ from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.filters import Filter
 from neurogated.core.model import Vector
 from neurogated.core.scope import AnyUser, ScopeFilter
-from neurogated.errors import InputError
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.postgres.postgres_log import PostgresEngine, PostgresLog
 from neurogated.storage.log.postgres.schema import exists, prepare
@@ -178,11 +177,10 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
         Raises:
             InputError: a vector has another length, a version gets no vector, or the delta does not fit.
         """
-        given = dict(vectors)
         with self.transaction():
-            if sum(replace_vectors(log.namespace, log, given, dimension) for log in self._logs()) != len(given):
-                raise InputError("a vector was given for no version; give those of embedded_versions alone")
-            for log in self._logs():
+            logs = self._logs()
+            replace_vectors(((log.namespace, log) for log in logs), vectors, dimension)
+            for log in logs:
                 if log.is_searched():
                     log.forget_search()
             self.engine.record_embedder(embedder, dimension)

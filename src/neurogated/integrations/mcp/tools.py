@@ -169,7 +169,7 @@ class Tools:
 
     def memory(
         self,
-        expression: Annotated[str, Field(description='such as (trace "id" 2) or (query (where (= kind "event")))')],
+        expression: Annotated[str, Field(description='such as (trace "id" 2) or (query (= "kind" "event"))')],
     ) -> Value:
         """Run one expression, for what no other tool does."""
         value: Value = self._memory.execute(expression, **self.owner._asdict(), read_only=self.read_only)

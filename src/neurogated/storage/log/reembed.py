@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Protocol
 
@@ -38,12 +38,26 @@ def embedded_versions(namespace: int, log: Log) -> Iterator[EmbeddedVersion]:
         yield from found
 
 
-def replace_vectors(namespace: int, log: RewritableLog, vectors: Mapping[VersionKey, Vector], dimension: int) -> int:
-    """Rewrite a log with other vectors, within a transaction of the caller; return how many it has.
+def replace_vectors(
+    logs: Iterable[tuple[int, RewritableLog]], vectors: Iterable[tuple[VersionKey, Vector]], dimension: int
+) -> None:
+    """Rewrite logs with other vectors, within a transaction of the caller. All vectors are in memory.
+
+    Args:
+        logs: all logs of a memory, with the numbers of their graphs.
+        vectors: those of all versions.
+        dimension: their length.
 
     Raises:
-        InputError: a vector has another length, or a version gets no vector.
+        InputError: a vector has another length or is of no version, or a version gets no vector.
     """
+    given = dict(vectors)
+    if sum(_rewrite(namespace, log, given, dimension) for namespace, log in logs) != len(given):
+        raise InputError("a vector was given for no version; give those of embedded_versions alone")
+
+
+def _rewrite(namespace: int, log: RewritableLog, vectors: Mapping[VersionKey, Vector], dimension: int) -> int:
+    """Rewrite a log with other vectors; return how many it has."""
     used = 0
 
     def changed(entry: JournalEntry) -> GraphDelta:
