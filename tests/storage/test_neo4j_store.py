@@ -355,6 +355,7 @@ def test_a_late_renewal_does_not_claim_a_lease_that_was_given_back(url: str) -> 
         one.add_node(MemoryNode("a", "text"))
         one.engine.turn.close()
         one.engine.turn.renewed(time.monotonic(), is_asked_for=False)
+        assert one.engine.turn.began is None
         other.add_node(MemoryNode("b", "text"))
         assert one.has_node("b")
 
@@ -366,6 +367,7 @@ def test_long_work_sees_that_another_process_freezes_the_memory(url: str) -> Non
         contextlib.closing(Watchdog(60)) as watchdog,
         watchdog.watch("a long call"),
     ):
+        one.engine.turn.close()
         assert not one.is_frozen()
         other.record_frozen(frozen=True)
         time.sleep(1.1)
