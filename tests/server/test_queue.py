@@ -113,3 +113,16 @@ def test_one_slow_call_runs_at_a_time_beside_short_ones() -> None:
         assert most == 1
 
     asyncio.run(run())
+
+
+def test_the_first_kind_that_was_measured_is_not_slow() -> None:
+    async def run() -> None:
+        queue, both = CallQueue(), asyncio.Barrier(2)
+
+        async def meet() -> None:
+            await asyncio.wait_for(both.wait(), 5)
+
+        await queue.run("ana", "recall", lasting(0.01, [], ""))
+        await asyncio.gather(*(queue.run(key, "recall", meet) for key in ("ana", "ben")))
+
+    asyncio.run(run())
