@@ -116,13 +116,16 @@ def test_one_slow_call_runs_at_a_time_beside_short_ones() -> None:
 
 
 def test_the_first_kind_that_was_measured_is_not_slow() -> None:
-    async def run() -> None:
-        queue, both = CallQueue(), asyncio.Barrier(2)
+    async def run() -> list[str]:
+        queue, events = CallQueue(), list[str]()
 
-        async def meet() -> None:
-            await asyncio.wait_for(both.wait(), 5)
+        async def call() -> None:
+            events.append("begin")
+            await asyncio.sleep(0.05)
+            events.append("end")
 
-        await queue.run("ana", "recall", lasting(0.01, [], ""))
-        await asyncio.gather(*(queue.run(key, "recall", meet) for key in ("ana", "ben")))
+        await queue.run("ana", "recall", lasting(0.05, [], ""))
+        await asyncio.gather(*(queue.run(key, "recall", call) for key in ("ana", "ben")))
+        return events
 
-    asyncio.run(run())
+    assert asyncio.run(run()) == ["begin", "begin", "end", "end"]
