@@ -1,5 +1,6 @@
 """Batches of operations, and the asynchronous interface."""
 
+import asyncio
 from typing import Any
 
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, SearchOp
@@ -101,3 +102,13 @@ class AsyncContract(StoreContractBase):
         ops: list[Op] = [GetOp(DOCS, "a"), PutOp(DOCS, "a", {"n": 1}), PutOp(DOCS, "a", {"n": 2}), SearchOp(DOCS)]
         assert self.run(async_store.abatch(ops)) == [None, None, None, []]
         assert value_of(async_store, "a") == {"n": 2}
+
+    def test_a_failing_call_fails_alone(self, async_store: BaseStore) -> None:
+        """A refused put does not fail the puts beside it."""
+
+        async def calls() -> list[Any]:
+            puts = [async_store.aput(namespace, "one", {"n": 1}) for namespace in (("a",), ("b.c",), ("d",))]
+            return await asyncio.gather(*puts, return_exceptions=True)
+
+        assert [isinstance(result, ValueError) for result in self.run(calls())] == [False, True, False]
+        assert sorted(async_store.list_namespaces()) == [("a",), ("d",)]

@@ -112,6 +112,19 @@ class ExpiryContract(StoreContractBase):
         self.sweep(store)
         assert found(store) == ["refreshed"]
 
+    def test_a_put_restarts_the_time(self, timed: BaseStore) -> None:
+        """An overwritten item has the ttl of the new put, or none."""
+        fill(timed, {"again": {"n": 1}, "forever": {"n": 1}}, ttl=self.lifetime)
+        self.pass_soon(timed)
+        timed.put(DOCS, "again", {"n": 2}, ttl=self.lifetime)
+        timed.put(DOCS, "forever", {"n": 2})
+        self.pass_soon(timed)
+        self.sweep(timed)
+        assert found(timed, refresh_ttl=False) == ["again", "forever"]
+        self.pass_lifetime(timed)
+        self.sweep(timed)
+        assert found(timed) == ["forever"]
+
     def test_each_operation_of_a_batch_has_its_own_ttl(self, opened: NewStore) -> None:
         """`PutOp.ttl` and `GetOp.refresh_ttl` hold for their item only."""
         self.require("ttl", "expiry")

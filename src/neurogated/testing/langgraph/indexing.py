@@ -77,12 +77,23 @@ class QueryContract(StoreContractBase):
         assert scores
         assert scores == sorted(scores, reverse=True)
 
+    def test_an_empty_query_is_no_query(self, three: BaseStore) -> None:
+        """A search for an empty text returns what a search without a query returns."""
+        assert found(three, query="") == found(three) == ["car", "fruit", "sea"]
+
     def test_a_query_stays_within_the_prefix(self, three: BaseStore) -> None:
         """A better match in another namespace is not found."""
         fill(three, {"copy": {"text": FRUIT}}, ("docs2",))
         fill(three, {"below": {"text": FRUIT}}, ("docs", "a"))
         assert found(three, query=QUERY) == ["below", "car", "fruit", "sea"]
         assert keys(three.search(("docs", "a"), query=QUERY)) == ["below"]
+
+    def test_a_query_and_a_filter_both_hold(self, three: BaseStore) -> None:
+        """Of many similar items, only those that match the filter are found, and all of them."""
+        fill(three, {f"{number:02}": {"text": FRUIT, "n": number} for number in range(40)})
+        fill(three, {"far": {"text": SEA, "n": 99}})
+        assert keys(three.search(DOCS, query=QUERY, filter={"n": 99})) == ["far"]
+        assert len(three.search(DOCS, query=QUERY, filter={"n": {"$ne": 99}}, limit=30)) == 30
 
     def test_items_without_a_vector_follow_the_others(self, three: BaseStore) -> None:
         """An item that is not indexed is documented as accessible through `search()`."""
@@ -178,6 +189,14 @@ class IndexContract(StoreContractBase):
         by_text.put(DOCS, "own", {"text": SEA, "note": QUERY})
         by_text.put(DOCS, "pears", {"text": "pears"})
         assert first(by_text, QUERY) == "pears"
+
+    def test_documented_paths_are_indexed(self, by_text: BaseStore) -> None:
+        """Paths may name nested fields, one element of a list, or all."""
+        by_text.put(DOCS, "wrong", {"text": "green " + SEA})
+        for path, value in PATHS.items():
+            by_text.put(DOCS, path, value, index=[path])
+            assert first(by_text, QUERY) == path
+            by_text.delete(DOCS, path)
 
     def test_elements_of_a_list_are_indexed_separately(self, opened: NewStore) -> None:
         """A list with one similar element beats a text that is half similar."""

@@ -25,6 +25,21 @@ CLOCK_SKEW = timedelta(seconds=5)
 class OperationsContract(StoreContractBase):
     """Putting, getting and deleting one item."""
 
+    def test_a_put_item_is_returned_by_get(self, store: BaseStore) -> None:
+        """An item has the namespace, the key and the value of its put."""
+        store.put(("docs", "a"), "one", NESTED)
+        item = store.get(("docs", "a"), "one")
+        assert item is not None
+        assert (item.namespace, item.key, item.value) == (("docs", "a"), "one", NESTED)
+
+    def test_a_deleted_item_is_gone(self, store: BaseStore) -> None:
+        """Neither get nor search returns a deleted item, and get returns None as for every missing item."""
+        fill(store, {"one": {"n": 1}, "two": {"n": 2}})
+        store.delete(DOCS, "one")
+        assert store.get(("other",), "two") is None
+        assert store.get(DOCS, "one") is None
+        assert found(store) == ["two"]
+
     def test_any_text_is_a_key(self, store: BaseStore) -> None:
         """Keys are text without rules: they may be empty, long, or contain every separator and quote."""
         odd = [*"aAé日😀 %_*'\"\\\n", "e\u0301", "a.b", "a/b", "a:b", "../x", "x" * 5_000, "NULL", "0", ""]
@@ -63,6 +78,13 @@ class ValuesContract(StoreContractBase):
         """Integers of 64 bits and floating-point numbers are not rounded."""
         self.check(
             store, {"n": [0, -1, 2**53 + 1, 2**63 - 1, -(2**63), 0.1, 1e-300, 5e-324, 1e22, 1.7976931348623157e308]}
+        )
+
+    def test_all_unicode_is_kept(self, store: BaseStore) -> None:
+        """Text is neither normalised nor cut, in values and in names of fields."""
+        self.check(
+            store,
+            {"é": "e\u0301", "日本": "😀\U0010ffff", "direction": "\u202e\ufeff", "controls": "\x01\t\r\n\x7f\u2028"},
         )
 
     def test_nan_is_kept_or_refused(self, store: BaseStore) -> None:

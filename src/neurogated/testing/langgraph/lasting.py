@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore
 
-from neurogated.testing.langgraph.base import DOCS, StoreContractBase, fill, found, keys, value_of
+from neurogated.testing.langgraph.base import DOCS, StoreContractBase, fill, found, index_of, keys, value_of
 from neurogated.testing.langgraph.writer import SIZE
 
 THREADS = 8
@@ -38,6 +38,14 @@ class DurabilityContract(StoreContractBase):
             assert sorted(store.list_namespaces()) == [("docs",), ("docs", "below")]
             assert store.get(DOCS, "c") is None
 
+    def test_a_reopened_store_answers_queries(self, durable_place: str) -> None:
+        """Vectors outlast a restart."""
+        self.require("vectors", "vector search")
+        with self.open_store(durable_place, index=index_of()) as store:
+            fill(store, {"fruit": {"text": "green pears"}, "sea": {"text": "cold waves"}})
+        with self.open_store(durable_place, index=index_of()) as store:
+            assert keys(store.search(DOCS, query="pears"))[0] == "fruit"
+
     def test_a_killed_process_loses_nothing_that_returned(self, durable_place: str) -> None:
         """Batches that have returned are there after the process was killed."""
         returned = self.kill_after(durable_place, 10)
@@ -53,6 +61,18 @@ class DurabilityContract(StoreContractBase):
                 assert set(self.batches(store, "killed").values()) == {SIZE}
                 store.put(DOCS, "after", {"n": round_})
                 assert value_of(store, "after") == {"n": round_}
+
+    def test_two_open_stores_see_each_other(self, durable_place: str) -> None:
+        """What one returned from putting, the other reads, in both directions."""
+        self.require("shared", "use by several processes")
+        with self.open_store(durable_place) as one, self.open_store(durable_place) as two:
+            for number in range(3):
+                one.put(DOCS, "one", {"n": number})
+                assert value_of(two, "one") == {"n": number}
+                two.put(DOCS, "two", {"n": number})
+                assert value_of(one, "two") == {"n": number}
+            two.delete(DOCS, "one")
+            assert found(one) == ["two"]
 
     def test_two_processes_write_at_once(self, durable_place: str) -> None:
         """Two processes and this one lose nothing of what they write at the same time."""
@@ -136,6 +156,17 @@ class ConcurrencyContract(StoreContractBase):
         assert len(racing.search(("own",), limit=1_000)) == THREADS * 10
         assert len(racing.list_namespaces()) == THREADS + 1
 
+    def test_threads_that_write_the_same_keys_finish(self, racing: BaseStore) -> None:
+        """Batches of the same keys in different orders do not lock each other out."""
+
+        def work(thread: int) -> None:
+            order = range(50) if thread % 2 else range(49, -1, -1)
+            for number in range(5):
+                fill(racing, {str(key): {"thread": thread, "number": number} for key in order})
+
+        self.at_once(work)
+        assert len(found(racing)) == 50
+
     def test_readers_see_whole_batches(self, racing: BaseStore) -> None:
         """A search never returns a part of a batch that another thread is writing."""
         seen = self.read_while_writing(racing, lambda: {item.value["n"] for item in racing.search(DOCS, limit=100)})
@@ -189,3 +220,8 @@ class SizeContract(StoreContractBase):
         assert len(store.search(DOCS, limit=10_000)) == 3_000
         assert keys(store.search(DOCS, filter={"n": 2_321})) == ["2321"]
         assert len(store.search(DOCS, filter={"odd": 1}, limit=1_000, offset=1_000)) == 500
+
+    def test_a_query_may_return_thousands_of_items(self, indexed: BaseStore) -> None:
+        """A limit above a thousand is obeyed with a query, too."""
+        fill(indexed, {f"{number}": {"text": f"item {number}"} for number in range(1_500)})
+        assert len(indexed.search(DOCS, query="item", limit=2_000)) == 1_500

@@ -64,6 +64,12 @@ class NamespaceContract(StoreContractBase):
         put_into(store, [("user",), ("user", "a"), ("users",), ("users", "a"), ("us",)])
         assert sorted(keys(store.search(("user",)))) == ["user", "user|a"]
 
+    def test_special_characters_in_labels_are_literal(self, store: BaseStore) -> None:
+        """No character of a label of a search is a pattern."""
+        special = ["%", "_", "*", "?", "[ab]", "\\", "a%", "a_c", "a*", "^a", "$", "'", '"']
+        put_into(store, [(label, "x") for label in (*special, "abc", "a", "b")])
+        assert [keys(store.search((label,))) for label in special] == [[f"{label}|x"] for label in special]
+
     def test_special_characters_in_a_listing_are_literal(self, store: BaseStore) -> None:
         """No character of a prefix or a suffix is a pattern, except a label of one star."""
         special = ["%", "_", "?", "[ab]", "\\", "a%", "a_c", "a*", "^a", "$", "'"]

@@ -107,6 +107,12 @@ class FilterContract(StoreContractBase):
         fill(store, {field: {field: 1} for field in ODD_FIELDS})
         assert [found(store, filter={field: 1}) for field in ODD_FIELDS] == [[field] for field in ODD_FIELDS]
 
+    def test_texts_of_a_filter_are_literal(self, store: BaseStore) -> None:
+        """No character of a compared text is a pattern or a part of a statement."""
+        texts = ["%", "_", "a%", "it's", '"', "\\", "\n", "' OR '1'='1", "é", "null", "1", ""]
+        fill(store, {text: {"x": text} for text in (*texts, "abc")})
+        assert [found(store, filter={"x": text}) for text in texts] == [[text] for text in texts]
+
     def test_a_field_is_not_part_of_a_statement(self, store: BaseStore) -> None:
         """A field that looks like SQL matches nothing or is refused."""
         fill(store, {"a": {"x": 1}})
@@ -135,6 +141,12 @@ class PagesContract(StoreContractBase):
         """Return a store with 25 items, of which every fifth is red."""
         fill(store, {f"{number:02}": {"n": number, "red": number % 5 == 0} for number in range(25)})
         return store
+
+    def test_pages_of_a_search_are_complete(self, filled: BaseStore) -> None:
+        """All pages together have each item once, and the pages after the end are empty."""
+        pages = [keys(filled.search(DOCS, limit=10, offset=offset)) for offset in (0, 10, 20, 30)]
+        assert [len(page) for page in pages] == [10, 10, 5, 0]
+        assert sorted(key for page in pages for key in page) == [f"{number:02}" for number in range(25)]
 
     def test_the_order_of_a_search_is_repeatable(self, filled: BaseStore) -> None:
         """Two equal searches without a write between them have the same order, as paging needs."""
