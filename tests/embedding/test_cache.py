@@ -3,6 +3,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -77,8 +78,7 @@ def test_vectors_are_bit_identical_to_the_embedders_when_new_and_when_known(
 @given(st.lists(st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=3), max_size=6)))
 def test_no_sequence_of_requests_computes_a_text_twice_or_changes_a_vector(batches: list[list[str]]) -> None:
     counting = CountingEmbedder()
-    # SQLite keeps a file of this name in memory, so each example has its own cache.
-    with closing(CachedEmbedder(counting, Path(":memory:"))) as cached:
+    with TemporaryDirectory() as folder, closing(CachedEmbedder(counting, Path(folder, "cache.db"))) as cached:
         for batch in batches:
             assert np.array_equal(cached.embed_documents(batch), counting.vectors(batch))
 
