@@ -13,6 +13,7 @@ from neurogated.core.derivation import claims_of
 from neurogated.core.node_kind import FACT
 from neurogated.core.projections import remove_manifests
 from neurogated.core.view import GraphView
+from neurogated.core.watchdog import outside_work
 from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.session import Notice, Session
 from neurogated.tiers.canvas import Owner
@@ -52,7 +53,8 @@ def _enter(session: Session, owner: Owner, relevance: Mapping[str, float], view:
     canvas.enter(view, namespace, owner, relevance, session.now())
     if canvas.place is not None:
         # Another process may have erased memories and emptied the server since the view was taken.
-        present = session.part(relevance).view()
+        with outside_work():
+            present = session.part(relevance).view()
         if gone := relevance.keys() - {present.ids[row] for row in present.known_rows(relevance).tolist()}:
             canvas.remove(namespace, gone)
 

@@ -55,6 +55,16 @@ def work_began() -> float:
     return math.inf if work is None else work.began
 
 
+@contextmanager
+def outside_work() -> Iterator[None]:
+    """Run a block outside of the work of this context, so that it reads the present of a database."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 class Watchdog:
     """Logs a warning when watched work makes no progress for `patience` seconds, and again after doubling intervals.
 
