@@ -34,5 +34,5 @@ def test_a_message_is_an_echo_while_all_its_memories_are_seen(
         told = said.get(name, set())
         expected = bool(told) and name not in apart and told <= seen - gone
         assert is_echo == expected
-    repeated = {view.ids[row] for row in echoed_rows(view, rows).tolist()}
-    assert repeated == {other for name in alive if name not in apart for other in said.get(name, set()) - gone}
+    repeated = [{view.ids[row] for row in each} for each in echoed_rows(view, rows)]
+    assert repeated == [set() if name in apart else said.get(name, set()) - gone for name in alive]

@@ -272,8 +272,10 @@ def test_a_path_leads_from_an_anchor_over_stored_edges_to_its_node(world: World,
     view = world.store().view()
     config = MemoryConfig(ACTIVATION=mode, MAX_HOPS=world.hops, ENERGY_DECAY_RATE=0.5)
     activation = SpreadingActivation(config).spread(view, world.anchors, world.kernel)
-    for row, value in zip(activation.total.rows.tolist(), activation.total.values.tolist(), strict=True):
-        path, name = activation.path(row), view.ids[row]
+    rows, values = activation.total
+    paths = activation.paths(rows, np.ones(rows.size))
+    for row, value, path in zip(rows.tolist(), values.tolist(), paths, strict=True):
+        name = view.ids[row]
         if value == 0:
             continue
         assert bool(path) == (world.anchors.get(name, 0.0) <= 0)

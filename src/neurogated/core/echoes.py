@@ -36,7 +36,13 @@ def are_echoes(view: GraphView, rows: Rows, admits: Callable[[Rows], NDArray[np.
     return found
 
 
-def echoed_rows(view: GraphView, rows: Rows) -> Rows:
-    """Return the rows of the memories that the nodes at `rows` echo."""
+def echoed_rows(view: GraphView, rows: Rows) -> list[list[int]]:
+    """Return for each node at `rows` the rows of the memories that it echoes, ascending."""
+    found: list[list[int]] = [[] for _ in range(rows.size)]
     arcs = view.arcs(rows, EdgeType.ECHO)
-    return np.unique(arcs.target[arcs.weight > 0])
+    for origin, target, weight in zip(
+        *(column.tolist() for column in (arcs.origin, arcs.target, arcs.weight)), strict=True
+    ):
+        if weight > 0:
+            found[origin].append(target)
+    return found

@@ -46,7 +46,8 @@ class AccessLog:
         Accesses by a user to memories without a user do not count: they would change what other users recall.
         """
         if isinstance(user_id, str):
-            mark = mark.without(_shared(store.view(), mark))
+            shared = _shared(store.view(), mark)
+            mark = mark.without(shared) if shared else mark
         with self._lock:
             # The time of an access is the time of the recall, not of the write.
             self._last = self._clock()
@@ -113,5 +114,6 @@ class AccessLog:
 def _shared(view: GraphView, mark: Access) -> set[str]:
     """Return the memories without a user among the nodes of accesses and the ends of their edges."""
     names = {*mark.nodes, *chain.from_iterable((key.source_id, key.target_id) for key in mark.edges)}
-    rows = view.known_rows(names).tolist()
-    return {view.ids[row] for row in rows if view.scope_of(row).user_id is None}
+    rows = view.known_rows(names)
+    scopes = zip(rows.tolist(), view.scope.take(rows).tolist(), strict=True)
+    return {view.ids[row] for row, scope in scopes if view.scopes[scope].user_id is None}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -99,14 +100,18 @@ class _Flow(NamedTuple):
         """Return some of the portions."""
         return _Flow(self.source[places], self.target[places], self.edge[places], self.amount[places])
 
-    def strongest_into(self, row: int) -> int | None:
-        """Return the position of the largest portion into `row`, of equal ones that with the first edge."""
-        into = np.flatnonzero(self.target == row)
-        if not into.size:
-            return None
-        amounts = self.amount[into]
-        largest = into[amounts == amounts.max()]
-        return int(largest[self.edge[largest].argmin()])
+    def strongest_into(self, wanted: NDArray[np.bool_]) -> dict[int, int]:
+        """Return the position of the largest portion into each wanted row, of equal ones that with the first edge.
+
+        Args:
+            wanted: (nodes,) which rows are wanted; those without a portion are left out.
+        """
+        into = np.flatnonzero(wanted[self.target])
+        into = into[np.lexsort((self.edge[into], -self.amount[into], self.target[into]))]
+        rows = self.target[into]
+        first = np.ones(rows.size, dtype=np.bool_)
+        np.not_equal(rows[1:], rows[:-1], out=first[1:])
+        return dict(zip(rows[first].tolist(), into[first].tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,20 +131,25 @@ class Activation:
         """Activation of every active node, including the start of the anchors."""
         return self.anchors + self.spread
 
-    def path(self, row: int, scale: float = 1.0) -> tuple[PathStep, ...]:
-        """Return the strongest path from an anchor to the node at `row`; empty if the node is an anchor.
+    def paths(self, rows: Rows, scales: Values) -> list[tuple[PathStep, ...]]:
+        """Return the strongest path from an anchor to each node; empty for an anchor.
 
         Args:
-            row: a node.
-            scale: multiplies the amounts.
+            rows: nodes.
+            scales: (n,) multiply the amounts on the path to each node.
         """
-        portions: list[tuple[int, _Flow]] = []
-        hop = len(self.flows)
-        while row not in self.anchors.rows and (strongest := self._strongest_portion(row, hop)) is not None:
-            hop, place = strongest
-            portions.append((hop, self.flows[hop].at(slice(place, place + 1))))
-            row = int(portions[-1][1].source[0])
-        return tuple(step for hop, portion in reversed(portions) for step in self._steps(portion, [hop + 1], scale))
+        strongest, anchors = self._strongest(rows), set(self.anchors.rows.tolist())
+        walks = [self._walk(row, strongest, anchors) for row in rows.tolist()]
+        sizes = [len(walk) for walk in walks]
+        hops = [hop for walk in walks for hop, _ in walk]
+        if not hops:
+            return [()] * rows.size
+        begins = np.cumsum([0, *(flow.amount.size for flow in self.flows)])
+        every = _Flow(*map(np.concatenate, zip(*self.flows, strict=True)))
+        chosen = every.at(begins[hops] + np.array([place for walk in walks for _, place in walk]))
+        scaled = chosen._replace(amount=chosen.amount * np.repeat(scales, sizes))
+        steps = iter(self._steps(scaled, [hop + 1 for hop in hops]))
+        return [tuple(islice(steps, size)) for size in sizes]
 
     def flows_into(self, rows: Rows, scales: Values, hops: int | None = None) -> list[tuple[PathStep, ...]]:
         """Return all flows into each node, strongest first; the amounts add up to its spread activation.
@@ -167,22 +177,38 @@ class Activation:
             order = np.lexsort((merged.edge, -merged.amount))
             merged = merged.at(order)
             scaled = merged.amount * np.array([scale_of[row] for row in merged.target.tolist()])
-            steps = self._steps(merged._replace(amount=scaled), hop[first[order]].tolist(), 1.0)
+            steps = self._steps(merged._replace(amount=scaled), hop[first[order]].tolist())
             for row, step in zip(merged.target.tolist(), steps, strict=True):
                 found[row].append(step)
         return [tuple(steps) for steps in found.values()]
 
-    def _strongest_portion(self, row: int, before: int) -> tuple[int, int] | None:
-        """Return hop and position of the largest portion into `row` before the hop `before`; None if there is none."""
-        first = 0 if self.cumulative or before == len(self.flows) else before - 1
-        best, largest = None, 0.0
-        for hop in range(first, before):
-            place = self.flows[hop].strongest_into(row)
-            if place is not None and self.flows[hop].amount[place] > largest:
-                best, largest = (hop, place), float(self.flows[hop].amount[place])
-        return best
+    def _strongest(self, rows: Rows) -> list[dict[int, int]]:
+        """Return for each hop the largest portions into `rows`, and into the nodes from which later ones come."""
+        wanted = np.zeros(self.view.node_count, dtype=np.bool_)
+        wanted[rows] = True
+        found = []
+        for flow in reversed(self.flows):
+            found.append(flow.strongest_into(wanted))
+            wanted[flow.source[list(found[-1].values())]] = True
+        return found[::-1]
 
-    def _steps(self, flow: _Flow, hops: Sequence[int], scale: float) -> list[PathStep]:
+    def _walk(
+        self, row: int, strongest: Sequence[Mapping[int, int]], anchors: Collection[int]
+    ) -> list[tuple[int, int]]:
+        """Return the hops and positions of the portions on the strongest path to `row`, first to last."""
+        walk: list[tuple[int, int]] = []
+        before = len(self.flows)
+        while row not in anchors:
+            first = 0 if self.cumulative or before == len(self.flows) else before - 1
+            portions = [(hop, place) for hop in range(first, before) if (place := strongest[hop].get(row)) is not None]
+            if not portions:
+                break
+            before, place = max(portions, key=lambda one: self.flows[one[0]].amount[one[1]])
+            walk.append((before, place))
+            row = int(self.flows[before].source[place])
+        return walk[::-1]
+
+    def _steps(self, flow: _Flow, hops: Sequence[int]) -> list[PathStep]:
         view = self.view
         columns = (
             flow.source,
@@ -190,7 +216,7 @@ class Activation:
             view.edge_type[flow.edge],
             view.edge_source[flow.edge] == flow.source,
             view.weight.take(flow.edge),
-            flow.amount * scale,
+            flow.amount,
         )
         return [
             PathStep(view.ids[source], view.ids[target], view.edge_types[code], forward, weight, amount, hop)

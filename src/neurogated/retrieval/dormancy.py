@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +119,7 @@ class Admission:
         refused = rows[~shown]
         if not refused.size:
             return np.arange(rows.size)
-        said = np.union1d(refused, echoed_rows(self.view, refused))
+        said = np.unique([*refused.tolist(), *chain.from_iterable(echoed_rows(self.view, refused))])
         self.replaced = np.concatenate((self.replaced, said, fronts(self.view, said)))
         self.replaced = np.unique(self.replaced[self.admits(self.replaced)])
         return np.flatnonzero(shown)

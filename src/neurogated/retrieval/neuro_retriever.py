@@ -126,6 +126,7 @@ class NeuroRetriever:
                 store.bind_embedder(embedder.name, None)
         config = MemoryConfig() if config is None else config
         self._store = store
+        self._neighbourhoods = store if isinstance(store, SupportsNeighbourhoods) else None
         self._config = config
         self._embedder = embedder
         self._kernels = UniformKernelSource() if config.retrieval.switches.uniform_kernel else kernel_source
@@ -220,11 +221,11 @@ class NeuroRetriever:
 
     def _part(self, queries: Sequence[str], filters: Filter, wanted: int) -> GraphStorePort:
         """Return a store with the part of the graph that the questions need, or else the whole graph."""
-        if not isinstance(self._store, SupportsNeighbourhoods):
+        if self._neighbourhoods is None:
             return self._store
         plain = list(map(plain_query, queries))
         vectors = list(self._embedder.embed_queries(plain))
-        found = self._store.neighbourhood(plain, vectors, filters, wanted)
+        found = self._neighbourhoods.neighbourhood(plain, vectors, filters, wanted)
         return self._store if found is None else found
 
     def _wanted(self, top_n: int | None) -> int:
@@ -291,8 +292,7 @@ class NeuroRetriever:
         )
         anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
-        gate = self._gate(likeness) if self._gates else None
-        activation = self._activation.spread(view, dict(anchors), kernel, gate)
+        activation = self._activation.spread(view, dict(anchors), kernel, self._gate(likeness) if self._gates else None)
         own.lap("activate")
         if self._classic:
             ranking = self._by_activation(activation, likeness, wanted, admission)

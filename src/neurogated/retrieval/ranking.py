@@ -68,11 +68,10 @@ def _ranked(found: Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -
     parts = _by_row({"similarity": likeness.similarity, **ranking.parts, **{n: getattr(likeness, n) for n in PARTS}})
     scales = np.ones(likeness.rows.size) if ranking.scales is None else ranking.scales
     terms, flows = _by_row(ranking.contributions), activation.flows_into(likeness.rows, scales)
-    same = others_of(activation.view, likeness.rows)
-    columns = (ids, likeness.rows.tolist(), ranking.score.tolist(), scales.tolist(), parts, flows, terms, same)
-    for node_id, row, score, scale, part, inflow, term, others in zip(*columns, strict=True):
+    paths, same = activation.paths(likeness.rows, scales), others_of(activation.view, likeness.rows)
+    for node_id, *rest in zip(ids, ranking.score.tolist(), parts, paths, flows, terms, same, strict=True):
         if node_id in nodes:
-            yield RecalledMemory(nodes[node_id], score, part, activation.path(row, scale), inflow, term, others)
+            yield RecalledMemory(nodes[node_id], *rest)
 
 
 def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:

@@ -7,12 +7,10 @@ from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
-import numpy as np
-
 from neurogated.core.claims import Change
 from neurogated.core.conflicts import Conflict, conflicts_about, conflicts_in, given_times, moment_of
 from neurogated.core.derivation import claims_of, derived_from, sources_of
-from neurogated.core.echoes import echoed_rows, has_echoes
+from neurogated.core.echoes import echoed_rows
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import Fact, fact_of
 from neurogated.core.judgements import Verdict
@@ -101,9 +99,7 @@ def _groups(view: GraphView, names: Sequence[str]) -> Iterator[tuple[str, set[st
     """Yield memories with all memories that say the same, and with the memories that they echo."""
     # A compaction may have erased a memory between the search and this view.
     rows = view.known_rows(names)
-    echoes = has_echoes(view)
-    for row, others in zip(rows.tolist(), others_of(view, rows, anyone), strict=True):
-        echoed = echoed_rows(view, np.array([row])).tolist() if echoes else ()
+    for row, others, echoed in zip(rows.tolist(), others_of(view, rows, anyone), echoed_rows(view, rows), strict=True):
         yield view.ids[row], {*others, *(view.ids[other] for other in echoed)}
 
 

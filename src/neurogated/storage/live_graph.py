@@ -306,9 +306,18 @@ class LiveGraph:
 
     def search_state(self) -> GraphState:
         """Return the state that a search may read; the caller holds `searching`."""
-        with self.reading(latest=self.follower.borrows) as state:
-            self.require_bound(state)
-            return state
+        # A recall asks for it many times, so the usual case builds no context manager.
+        lock = self.lock
+        if self.follower.borrows or not lock.acquire(blocking=False):
+            with self.reading(latest=self.follower.borrows) as state:
+                pass
+        else:
+            try:
+                state = self._present()
+            finally:
+                lock.release()
+        self.require_bound(state)
+        return state
 
     def isolated_meanwhile(self) -> GraphState | None:
         """Return the published state as one that no thread writes to; readers have it until the next write."""
@@ -331,16 +340,21 @@ class LiveGraph:
                     return
             self.lock.acquire()
         try:
-            self.require_open()
             if latest and not self._freshness.is_enough():
+                self.require_open()
                 self.catch_up()
-            state = self._now()
-            if self._committed is None or state.view is not self._committed.view:
-                # An interrupt may have prevented its publication.
-                self.publish()
-            yield state
+            yield self._present()
         finally:
             self.lock.release()
+
+    def _present(self) -> GraphState:
+        """Return the present state, and publish it if it is not; the lock is held."""
+        self.require_open()
+        state = self._now()
+        if self._committed is None or state.view is not self._committed.view:
+            # An interrupt may have prevented its publication.
+            self.publish()
+        return state
 
     def _now(self) -> GraphState:
         """Return the present state; the lock is held."""

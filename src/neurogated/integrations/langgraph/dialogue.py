@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -314,13 +313,21 @@ def _whole(text: str) -> Record:
 
 def _read(nodes: Iterable[MemoryNode]) -> dict[str, Page]:
     """Return the pages of turns by key."""
-    pages: dict[str, Page] = {}
+    pages: dict[str, dict[str, Any]] = {}
     for node in nodes:
         told, role = node.metadata, str(node.role)
         if not node.id.endswith(role):
             # A further part of a long text.
             continue
-        session, said = str(node.scope.session_id), node.timestamp or node.created_at
-        page = pages.get(told["page"]) or Page(told["page"], told["order"], session, "", "", said)
-        pages[page.key] = replace(page, **{**told.get("blank", {}), role: told.get(ORIGINAL, node.content)})
-    return pages
+        page = pages.setdefault(
+            told["page"],
+            {
+                "order": told["order"],
+                "session_id": str(node.scope.session_id),
+                "user": "",
+                "assistant": "",
+                "said": node.timestamp or node.created_at,
+            },
+        )
+        page |= {**told.get("blank", {}), role: told.get(ORIGINAL, node.content)}
+    return {key: Page(key, **page) for key, page in pages.items()}

@@ -189,7 +189,8 @@ class NeuroStore(BaseStore):
         return True
 
     def _read_all(self, ops: Iterable[Read]) -> list[Result]:
-        return [self._read(op) for op in ops]
+        with self._session.runtime.work("recalling"):
+            return [self._read(op) for op in ops]
 
     def _read(self, op: Read) -> Result:
         if isinstance(op, GetOp):

@@ -34,7 +34,7 @@ class ItemTable:
         self._entries: dict[str, Entry] = {}
         self._namespaces: dict[Namespace, dict[str, Entry]] = {}
         self._mortal: dict[str, Entry] = {}
-        self._known: tuple[object, int] | None = None
+        self._known: tuple[object, GraphView] | None = None
         forgets(self)
 
     def cache_clear(self) -> None:
@@ -112,8 +112,9 @@ class ItemTable:
             return sorted(found)
 
     def _latest(self, prefix: Namespace, check: Check | None, hidden: Collection[str]) -> Iterator[Entry]:
+        # It begins when it is asked for its first item, which a page of recalled items may never need.
         found = self._found(prefix, check, hidden)
-        return heapq.merge(*found, key=lambda entry: entry.updated, reverse=True)
+        yield from heapq.merge(*found, key=lambda entry: entry.updated, reverse=True)
 
     def _found(self, prefix: Namespace, check: Check | None, hidden: Collection[str]) -> list[Iterator[Entry]]:
         """Return the items of each namespace, the latest first."""
@@ -140,16 +141,16 @@ class ItemTable:
         store = self._store
         while True:
             view = store.view()
-            identity = None if self._identified is None else self._identified.identity
-            if self._known == (identity, view.sequence):
+            if self._known is not None and self._known[1] is view:
                 return view
-            if self._known is None or self._known[0] != identity or self._known[1] > view.sequence:
+            identity = None if self._identified is None else self._identified.identity
+            if self._known is None or self._known[0] != identity or self._known[1].sequence > view.sequence:
                 self._clear()
                 self._put(node.id for node in store.find(Filter((ITEM,), scope=ScopeFilter(ANY_USER))))
-            else:
-                self._put(changed_ids(store, ITEM, self._known[1], view.sequence))
+            elif self._known[1].sequence < view.sequence:
+                self._put(changed_ids(store, ITEM, self._known[1].sequence, view.sequence))
             # A change since the view may be read in part, so the next round reads the rest of it.
-            self._known = identity, view.sequence
+            self._known = identity, view
 
     def _clear(self) -> None:
         self._known = None

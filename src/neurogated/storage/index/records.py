@@ -7,6 +7,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Protocol, Self, TypeVar
 
 from neurogated.core.found import Found
@@ -43,12 +44,15 @@ class NodeRecord:
 
     def fields(self) -> dict[str, Any]:
         """Return the fields by name."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return dict(zip(self.__slots__, _FIELDS(self), strict=True))
 
     @classmethod
     def of(cls, node: MemoryNode) -> NodeRecord:
         """Return the record of `node`."""
-        return cls(**{name: getattr(node, name) for name in cls.__slots__})
+        return cls(*_FIELDS(node))
+
+
+_FIELDS = attrgetter(*NodeRecord.__slots__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ RECORD = ", ".join(f"v.{name}" for name in NodeRecord.__slots__)
 VALUES = ", ".join((*NodeRecord.__slots__, "base_energy", "energy_at", "importance", "kind", "scope"))
 """The columns of `node_versions` that `node_values` fills."""
 _TIMES = ("created_at", "valid_from", "valid_to", "expires_at", "timestamp")
+# The checks of `json.loads` take longer than it takes to parse short metadata.
+_JSON = json.JSONDecoder()
 _UNCHANGED = -1
 """Marks an energy or an importance that a change does not set."""
 
@@ -123,8 +125,8 @@ def found_from_json(text: str | None) -> Found:
 def record_of(values: Iterable[Any]) -> NodeRecord:
     """Return the record from the columns `RECORD`."""
     record = dict(zip(NodeRecord.__slots__, values, strict=True))
-    record |= {name: moment_or_none(record[name]) for name in _TIMES}
-    record["metadata"] = json.loads(record["metadata"])
+    record |= {name: from_micros(micros) for name in _TIMES if (micros := record[name]) is not None}
+    record["metadata"], _ = _JSON.raw_decode(record["metadata"])
     record["tags"] = tuple(json.loads(record["tags"])) if record["tags"] else ()
     record["found"] = found_from_json(record["found"])
     if (given := record["found"].given) is not None:
