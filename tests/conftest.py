@@ -5,8 +5,7 @@ import resource
 import shutil
 import subprocess
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,13 +93,6 @@ def small(config: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
 
     with NeuroGraphMemory(config.replace(indexing={"chunk_size": 8, "chunk_overlap": 0})) as opened:
         yield opened
-
-
-@pytest.fixture
-def watchdogs() -> Callable[[], list[threading.Thread]]:
-    """Return a function that lists the watchdog threads started since. Those of other tests end later."""
-    others = set(threading.enumerate())
-    return lambda: [one for one in threading.enumerate() if one.name == "neurogated-watchdog" and one not in others]
 
 
 @pytest.fixture

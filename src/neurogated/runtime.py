@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.forking import bind_to_process
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.reading import SupportsReading, reading
-from neurogated.core.watchdog import Watchdog
+from neurogated.core.work import work
 from neurogated.errors import InputError, NeurogatedError
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController
@@ -26,9 +25,6 @@ from neurogated.telemetry import spans
 
 # Concurrent questions of `arecall` and `aretrieve`.
 _RECALL_CONCURRENCY = 64
-
-# Seconds without progress after which the log warns and names the stage.
-_STALL_SECONDS = 60.0
 
 _log = logging.getLogger(__name__)
 
@@ -107,9 +103,6 @@ class Runtime:
 
     def _start(self) -> None:
         self.threads = ThreadPoolExecutor(_RECALL_CONCURRENCY, thread_name_prefix="recall")
-        self._watchdog = Watchdog(_STALL_SECONDS)
-        # The thread refers to the watchdog only, so the memory can be dropped.
-        weakref.finalize(self, self._watchdog.end).atexit = False
 
     def is_frozen(self) -> bool:
         """Return whether this memory or another process has stopped learning."""
@@ -124,10 +117,10 @@ class Runtime:
 
     @contextmanager
     def work(self, name: str) -> Iterator[None]:
-        """Watch a block for stalls, and trace it as a span."""
+        """Run a block as one piece of work, and trace it as a span."""
         # A recall computes nothing from stored texts that a cache would store, so it need not ask the caches.
         reads = nullcontext() if name == "recalling" else self.reading()
-        with self._span(name), self._watchdog.watch(name), reads:
+        with self._span(name), work(), reads:
             yield
 
     def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
@@ -174,4 +167,3 @@ class Runtime:
     def close(self) -> None:
         """Stop the threads; a running call raises an error when the store closes."""
         self.threads.shutdown()
-        self._watchdog.close()

@@ -13,7 +13,7 @@ from neurogated.core.derivation import claims_of
 from neurogated.core.node_kind import FACT
 from neurogated.core.projections import remove_manifests
 from neurogated.core.view import GraphView
-from neurogated.core.watchdog import outside_work
+from neurogated.core.work import outside_work
 from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.session import Notice, Session
 from neurogated.tiers.canvas import Owner

@@ -1,6 +1,5 @@
 """Memories in a database that speaks Bolt: several processes, data of others, what people browse, failures."""
 
-import contextlib
 import signal
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import same_vector
-from neurogated.core.watchdog import Watchdog
+from neurogated.core.work import work
 from neurogated.errors import ConfigError, InputError, MemoryLockedError, StorageError
 from neurogated.storage.log.neo4j.connection import Connection
 from neurogated.storage.neo4j_store import Neo4jStore
@@ -361,12 +360,7 @@ def test_a_late_renewal_does_not_claim_a_lease_that_was_given_back(url: str) -> 
 
 
 def test_long_work_sees_that_another_process_freezes_the_memory(url: str) -> None:
-    with (
-        Neo4jStore.open(url) as one,
-        Neo4jStore.open(url) as other,
-        contextlib.closing(Watchdog(60)) as watchdog,
-        watchdog.watch("a long call"),
-    ):
+    with Neo4jStore.open(url) as one, Neo4jStore.open(url) as other, work():
         one.engine.turn.close()
         assert not one.is_frozen()
         other.record_frozen(frozen=True)

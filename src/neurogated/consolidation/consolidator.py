@@ -31,7 +31,6 @@ from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.scope import UserChoice
 from neurogated.core.view import GraphView
-from neurogated.core.watchdog import stage
 
 # The energy of a memory is multiplied by this when a language model has made a fact of it.
 _FADE = 0.5
@@ -86,8 +85,7 @@ class Consolidator:
         view = self._store.view()
         made = chain(self._profiles(view, at), self._of_clusters(view, at))
         own = (one for one in made if not isinstance(user_id, str) or one.node.scope.user_id == user_id)
-        for number, (node, sources) in enumerate(islice(own, most), start=1):
-            stage(f"consolidating, {number} made")
+        for node, sources in islice(own, most):
             (vector,) = self._embedder.embed_documents([render(node)])
             yield Prepared(replace(node, embedding=vector), sources)
 

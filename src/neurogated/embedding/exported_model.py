@@ -10,7 +10,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.watchdog import stage
 from neurogated.embedding.openvino_runtime import OpenVINOSession
 from neurogated.embedding.vectors import unit_vectors
 
@@ -72,8 +71,7 @@ class ExportedModel:
         if len(batches) > 1:
             with ThreadPoolExecutor(min(self._session.concurrency, len(batches))) as threads:
                 # Reading the results raises the errors of the threads.
-                for done, _ in enumerate(threads.map(fill, batches), 1):
-                    stage(f"embedding {len(texts)} texts, {done} of {len(batches)} batches done")
+                list(threads.map(fill, batches))
         else:
             for rows in batches:
                 fill(rows)

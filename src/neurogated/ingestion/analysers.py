@@ -15,7 +15,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import CausalJudge, EntityFinder
-from neurogated.core.watchdog import stage
 from neurogated.errors import LLMError
 from neurogated.ingestion.encoder import Encoder
 
@@ -110,17 +109,12 @@ class Analysis:
             except LLMError as error:
                 return error
 
-        def noted(results: Iterable[T | LLMError]) -> Iterator[T | LLMError]:
-            for done, (task, result) in enumerate(zip(tasks, results, strict=True), 1):
-                stage(f"judging ({task.kind}), {done} of {len(tasks)} done")
-                yield result
-
         if self._workers > 1 and len(tasks) > 1:
             with ThreadPoolExecutor(max_workers=self._workers) as pool:
                 contexts = [copy_context() for _ in tasks]
-                results = list(noted(pool.map(lambda context, task: context.run(attempt, task), contexts, tasks)))
+                results = list(pool.map(lambda context, task: context.run(attempt, task), contexts, tasks))
         else:
-            results = list(noted(map(attempt, tasks)))
+            results = list(map(attempt, tasks))
         failures = {task: result for task, result in zip(tasks, results, strict=True) if isinstance(result, LLMError)}
         if failures:
             findings.failed.extend(failures)

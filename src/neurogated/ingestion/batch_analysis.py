@@ -11,7 +11,6 @@ from neurogated.core.delta import PendingTask
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
-from neurogated.core.watchdog import stage
 from neurogated.ingestion.analysers import Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.drafts import Analysed, Batch
@@ -66,7 +65,6 @@ class BatchAnalysis:
         there = {name: node for name, node in old.items() if name not in batch.gone}
         there |= {node.id: node for node in (*nodes, *named.nodes)}
         causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
-        stage("waiting for vectors")
         vectors = dict(zip(texts, embedding.means(texts.values()), strict=True))
         ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
         sequences = {

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from neurogated.core.model import Vector, as_vector
 from neurogated.core.ports import Embedder
-from neurogated.core.watchdog import stage
 
 _ALONE = 2
 
@@ -68,8 +67,4 @@ class EmbeddingAhead:
             yield as_vector(own[0] if len(own) == 1 else mean / (np.linalg.norm(mean) or 1.0))
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        stage(f"embedding {len(texts)} texts")
-        try:
-            return self._embedder.embed_documents(texts)
-        finally:
-            stage(None)
+        return self._embedder.embed_documents(texts)

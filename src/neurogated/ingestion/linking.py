@@ -14,7 +14,6 @@ from neurogated.core.derivation import common_metadata, derived_from, is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.watchdog import stage
 from neurogated.ingestion.association import temporal_edges
 from neurogated.ingestion.drafts import Analysed
 from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
@@ -49,15 +48,12 @@ class Linker:
         """
         at, gone = analysed.at, self._with_derived(analysed.gone, analysed.known)
         graph_of = cache(partial(UserGraph, self._store))
-        stage("finding mentions")
         mentions = text_edges(self._store, self._config, analysed.nodes, at, gone, graph_of=graph_of)
-        stage("finding similar memories")
         moved = [*analysed.new, *self._originals(node for node in analysed.known if node.id in analysed.moved)]
         nearest = nearest_in(graph_of, without=frozenset(gone))
         similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Stored nodes may have new vectors that are not stored yet.
         similarities = list(fitted(similar, analysed.nodes) if analysed.known else similar)
-        stage("finding duplicates")
         same = self._duplicates.among(analysed.nodes, similarities, gone, at)
         temporal = temporal_edges(self._store, analysed.new, self._config.metabolism, at, gone)
         put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal, *same.put)

@@ -25,7 +25,6 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.reasons import EXPIRED, RESUMED
 from neurogated.core.rendering import document_tag
-from neurogated.core.watchdog import stage
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis
 from neurogated.ingestion.batch_analysis import BatchAnalysis
@@ -112,7 +111,6 @@ class Writer:
                 if chunks >= self._config.indexing.batch_size:
                     yield self._begin(waiting, embedding)
                     waiting, chunks = [], 0
-            stage("reading documents")
         if waiting:
             yield self._begin(waiting, embedding)
 
@@ -344,7 +342,6 @@ class Writer:
         begin = time.perf_counter()
         self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
         delta = self._linker.writing(analysed, reason=reason)
-        stage("writing")
         self._commit(delta, analysed.nodes)
         took = time.perf_counter() - begin
         _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(analysed.new), took)

@@ -20,7 +20,6 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
-from neurogated.core.watchdog import stage
 from neurogated.errors import LLMError
 from neurogated.knowledge.origin import Owner, voice_of
 
@@ -163,7 +162,6 @@ class Backlog(Generic[Q, A]):
                 batch = self._unchanged(read)
                 if number == calls or stopped():
                     return
-                stage(f"asking a model, {number} calls made")
                 answers = self._answers(batch, seconds) if batch else []
                 number += bool(batch)
                 failed = 0 if answers or not batch else failed + 1

@@ -29,7 +29,6 @@ from neurogated.core.scope import AnyUser, ScopeFilter
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
-from neurogated.core.watchdog import stage
 from neurogated.errors import InputError
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.asks import each_question, merged
@@ -201,14 +200,11 @@ class NeuroRetriever:
         vectors, kernels, first = self._read(queries, search, shared)
         with self._in_turn():
             shared.skip()
-            stage("searching")
             nearest = store.nearest_rows(list(vectors), depth, view)
             asked = list(map(Asked, given, plain, queries, vectors, kernels, nearest, repeat(present), first))
             shared.lap("search")
-            stage("spreading activation")
             found = list(map(self._find, asked, admissions, repeat(samples), repeat(wanted)))
             shared.skip()
-            stage("fetching texts")
             memories = memories_of(store, view, found, least)
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
@@ -259,10 +255,8 @@ class NeuroRetriever:
     ) -> tuple[NDArray[np.float32], list[Kernel], list[FirstPhase]]:
         """Embed the questions and choose their kernels, while a thread runs the first phase."""
         first = started(search)
-        stage("embedding the question")
         vectors = self._embedder.embed_queries(list(queries))
         watch.lap("embed")
-        stage("choosing a kernel")
         kernels = self._generate(queries, vectors)
         watch.lap("kernel")
         return vectors, kernels, first.result()

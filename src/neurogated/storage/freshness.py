@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from neurogated.core.watchdog import work_began
+from neurogated.core.work import work_began
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph_state import GraphState
 
