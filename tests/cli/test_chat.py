@@ -84,14 +84,14 @@ def test_it_counts_the_memories_that_its_user_sees(chat: Chat) -> None:
 
 def test_feedback_is_for_the_last_answer(chat: Chat) -> None:
     out = chat("/good", "/add The pump failed.", "/add The field is dry.", "Which pump failed?", "/good", "/bad",
-               flags=("--dataset", "mine"))  # fmt: skip
+               flags=("--user", "ana"))  # fmt: skip
     assert "/quit" in out
     assert re.search(r"^[1-9] edges? made stronger$", out, re.MULTILINE)
     assert re.search(r"^[1-9] edges? made weaker$", out, re.MULTILINE)
 
 
 def test_an_error_does_not_end_the_conversation(chat: Chat) -> None:
-    out = chat("/add ", "/what", "/add A swan.", "swan?", flags=("--dataset", "mine"))
+    out = chat("/add ", "/what", "/add A swan.", "swan?", flags=("--user", "ana"))
     assert "error: " in out
     assert "1. A swan." in out
 
@@ -99,5 +99,5 @@ def test_an_error_does_not_end_the_conversation(chat: Chat) -> None:
 @pytest.mark.parametrize("plain", [True, False])
 def test_colours_are_for_terminals(chat: Chat, monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:  # noqa: FBT001
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    out = chat("/add A swan.", "swan?", flags=("--dataset", "mine", *(["--plain"] if plain else [])))
+    out = chat("/add A swan.", "swan?", flags=("--dataset", "mine", "--user", "ana", *(["--plain"] if plain else [])))
     assert ("\033[" in out) != plain

@@ -148,6 +148,30 @@ def test_demo_asks_what_vector_search_gets_wrong_in_ten_lines(
     assert shown["question"] in Path(shown["page"]).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("command", ["demo", "chat"])
+def test_the_sample_is_in_a_folder_of_its_own_whatever_the_environment_names(
+    command: str, flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "facts.db"
+    named = {
+        "STORAGE": "postgresql://ana:secret@localhost:1/memories",
+        "NAMESPACE": "tenant",
+        "REQUIRE_USER": "true",
+        "READ_ONLY": "true",
+        "METABOLISM__FACTS_URL": f"sqlite:///{rows}",
+        "METABOLISM__CANVAS_URL": "redis://localhost:1",
+    }
+    for name, value in named.items():
+        monkeypatch.setenv(f"NEUROGATED_{name}", value)
+    monkeypatch.setattr("neurogated.cli.chat.memory_exists", lambda _: False)
+    monkeypatch.setattr("builtins.input", lambda _: "/quit")
+    assert main([command, *flags]) == 0
+    told = capsys.readouterr()
+    assert "secret" not in told.out + told.err
+    assert (tmp_path / "out" / "sample" / "memory" / "memory.db").exists()
+    assert not rows.exists()
+
+
 @pytest.mark.parametrize(("words", "opens"), [([], True), (["--no-browser"], False), (["--json"], False)])
 def test_demo_opens_its_page_in_the_browser_of_a_terminal(
     flags: list[str],

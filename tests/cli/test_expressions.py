@@ -15,15 +15,19 @@ FLAGS = ["--embedding_name", "hash", "--user", "ana"]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> str:
-    return str(tmp_path / "memory")
+def folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """The folder of a memory of nobody."""
+    place = str(tmp_path / "memory")
+    assert main(["run", '(remember "A grebe.")', "--save_dir", place, "--embedding_name", "hash"]) == 0
+    capsys.readouterr()
+    return place
 
 
 def test_run_prints_the_value_as_json(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", '(remember "A heron.")', "--save_dir", folder, *FLAGS]) == 0
     name = json.loads(capsys.readouterr().out)
     assert main(["run", "(query)", "--save_dir", folder, *FLAGS, "--read_only"]) == 0
-    assert [one["id"] for one in json.loads(capsys.readouterr().out)] == [name]
+    assert name in [one["id"] for one in json.loads(capsys.readouterr().out)]
 
 
 def test_run_reads_standard_input(
@@ -31,7 +35,7 @@ def test_run_reads_standard_input(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("; count\n(stats)\n"))
     assert main(["run", "-", "--save_dir", folder, *FLAGS]) == 0
-    assert json.loads(capsys.readouterr().out)["memories"] == 0
+    assert json.loads(capsys.readouterr().out)["memories"] == 1
 
 
 def test_a_fault_has_a_caret_under_its_place(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,7 +49,7 @@ def test_reading_only_writes_nothing(folder: str, capsys: pytest.CaptureFixture[
     assert main(["run", '(remember "x")', "--save_dir", folder, *FLAGS, "--read_only"]) == 1
     capsys.readouterr()
     assert main(["run", "(stats)", "--save_dir", folder, *FLAGS]) == 0
-    assert json.loads(capsys.readouterr().out)["memories"] == 0
+    assert json.loads(capsys.readouterr().out)["memories"] == 1
 
 
 def test_a_session_of_the_repl(

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from neurogated.cli import main
+from neurogated.cli.app import COMMANDS
 from neurogated.compose import OFFLINE_NOTICE
 from neurogated.storage.log.sqlite.connection import connect
 
@@ -292,3 +293,42 @@ def test_a_closed_output_pipe_gives_no_traceback(filled: list[str], tmp_path: Pa
     done = subprocess.run(["bash", "-c", f"{program} | true"], capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr
     assert filled
+
+
+_MAKES = {
+    "add",
+    "record",
+    "index",
+    "import",
+    "restore",
+    "serve",
+    "mcp",
+    "demo",
+    "bench run",
+    "doctor",
+    "settings",
+    "chat",
+}
+"""Commands that may make a memory, or need none."""
+_STATES = ("--add", "(remember")
+"""What makes a memory in an example of another command."""
+_READING = [
+    example
+    for name, one in COMMANDS.items()
+    for example in one.examples
+    if name not in _MAKES and not any(word in example for word in _STATES)
+]
+
+
+@pytest.mark.parametrize(
+    "example", [*_READING, "neurogated record x --used chunk-1f", "neurogated chat --dataset nowhere"]
+)
+def test_a_command_that_needs_memories_makes_no_folder_in_a_wrong_place(
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("sys.stdin", io.StringIO('(recall "x" 5)'))
+    assert main([*shlex.split(example)[1:], "--save_dir", "wrong"]) == 1
+    assert "there is no memory" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -195,3 +195,40 @@ def test_a_question_names_its_slot(question: str, attribute: str, *, is_past: bo
 def test_each_sentence_has_a_language_of_its_own() -> None:
     claims = READER.read("Hi there! Ich wohne in Gent. Trabajo para Iberia. I live near La Roche-sur-Yon.", SAID)
     assert [claim.value for claim in claims] == ["Gent", "Iberia", "La Roche-sur-Yon"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "job"),
+    [
+        ("我在上海做医生。", "上海", "医生"),
+        ("我在美国当老师。", "美国", "老师"),
+        ("I work in Shanghai as a doctor.", "Shanghai", "doctor"),
+        ("Ich arbeite in Berlin als Ärztin.", "Berlin", "Ärztin"),
+        ("Trabajo en Madrid como médica.", "Madrid", "médica"),
+        ("Je travaille à Lyon comme médecin.", "Lyon", "médecin"),
+    ],
+)
+def test_a_place_of_work_is_no_employer(text: str, place: str, job: str) -> None:
+    claims = OfflineClaimReader().read(text)
+    assert {(claim.slot.attribute, claim.value) for claim in claims} == {("workplace", place), ("job", job)}
+
+
+@pytest.mark.parametrize(
+    "text", ["He trabajado en Madrid.", "Empecé a trabajar en Madrid.", "Dejé mi trabajo en Madrid."]
+)
+def test_work_that_began_or_ended_in_a_place_has_no_employer(text: str) -> None:
+    assert "employer" not in {claim.slot.attribute for claim in OfflineClaimReader().read(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "employer"),
+    [
+        ("我在腾讯做程序员。", "腾讯"),
+        ("我在北京协和医院当医生。", "北京协和医院"),
+        ("He trabajado en Telefónica.", "Telefónica"),
+        ("I work for Nokia.", "Nokia"),
+    ],
+)
+def test_what_is_not_known_as_a_place_or_is_worked_for_is_an_employer(text: str, employer: str) -> None:
+    claims = OfflineClaimReader().read(text)
+    assert employer in {claim.value for claim in claims if claim.slot.attribute == "employer"}

@@ -1,7 +1,9 @@
 """`chat`: talk with a memory in the terminal and see why it remembers."""
 
+import contextlib
 import sys
 import textwrap
+from collections.abc import Iterator
 
 import click
 
@@ -12,7 +14,7 @@ from neurogated.core.rendering import render
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.errors import LLMError, NeurogatedError
 from neurogated.evaluation.datasets import BUNDLED, dataset_folder, load_dataset
-from neurogated.evaluation.runner import config_for, index
+from neurogated.evaluation.runner import index
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.question_cues import read_question
 from neurogated.storage.registry import memory_exists
@@ -35,15 +37,11 @@ _BEGIN = "--user NAME begins your own memory"
 @owner
 @click.option("--plain", is_flag=True, help="print without colours")
 def chat(flags: Flags, *, plain: bool) -> None:
-    config = flags.config()
-    is_sample = flags.dataset is None and flags.owner["user_id"] is None and not memory_exists(config)
+    is_own = flags.owner["user_id"] is not None
+    is_sample = flags.dataset is None and not is_own and not memory_exists(flags.config())
     if is_sample:
         print(f"no memory here yet, so this is the sample; {_BEGIN}", file=sys.stderr)
-        flags.dataset = BUNDLED
-        data = load_dataset(BUNDLED, dataset_folder(flags.dataset_dir, BUNDLED), "hipporag")
-        with NeuroGraphMemory(config_for(data, config)) as sample:
-            index(data, sample)
-    with flags.open(create=True) as memory:
+    with _sample(flags) if is_sample else flags.open(create=is_own) as memory:
         say_how_it_judges(memory)
         talk = _Talk(memory, flags, coloured=sys.stdout.isatty() and not plain, adds=not is_sample)
         talk.note(f"{counted(memory.count(**flags.owner), 'memories')}. {_HELP}")
@@ -52,6 +50,14 @@ def chat(flags: Flags, *, plain: bool) -> None:
                 talk.take(line)
         except EOFError:
             print()
+
+
+@contextlib.contextmanager
+def _sample(flags: Flags) -> Iterator[NeuroGraphMemory]:
+    data = load_dataset(BUNDLED, dataset_folder(flags.dataset_dir, BUNDLED), "hipporag")
+    with NeuroGraphMemory(flags.sample_config()) as memory:
+        index(data, memory)
+        yield memory
 
 
 class _Talk:

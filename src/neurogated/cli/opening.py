@@ -14,6 +14,7 @@ from neurogated.compose import OFFLINE_NOTICE, load_config
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of
 from neurogated.errors import StorageError
+from neurogated.evaluation.datasets import BUNDLED
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists, namespaces_in
 
@@ -48,6 +49,19 @@ class Flags:
         """Return the settings of the memory: in the folder of `--dataset` if given, else in `--save_dir`."""
         config = self.config()
         return config.replace(save_dir=Path(config.save_dir) / self.dataset) if self.dataset else config
+
+    def sample_config(self) -> MemoryConfig:
+        """Return the settings of the sample: a folder of its own, whatever database, tenant or server the settings name."""
+        config, plain = self.config(), MemoryConfig()
+        if config.storage not in ("memory", plain.storage):
+            print(f"the sample is in {config.save_dir}, not in {config.place}", file=sys.stderr)
+        own = {name: getattr(plain, name) for name in ("namespace", "read_only", "require_user")}
+        return config.replace(
+            save_dir=Path(config.save_dir) / BUNDLED,
+            storage="memory" if config.storage == "memory" else plain.storage,
+            metabolism={"facts_url": None, "canvas_url": None},
+            **own,
+        )
 
     @contextlib.contextmanager
     def open(self, *, create: bool = False, from_scratch: bool = False) -> Iterator[NeuroGraphMemory]:

@@ -179,7 +179,8 @@ def delete(flags: Flags, ids: Sequence[str], document: str | None) -> None:
 @owner
 @timestamp
 def record(flags: Flags, event: str, used: Sequence[str], more: Sequence[str], **about: Any) -> None:  # noqa: ANN401
-    with flags.open(create=True) as memory:
+    # A memory that does not exist yet has no ids.
+    with flags.open(create=not used) as memory:
         ids = memory.record_event(event, used=(*used, *more), **flags.owner, **about)
     flags.emit({"ids": ids}, "\n".join(ids))
 

@@ -14,7 +14,7 @@ from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags
 from neurogated.core.extras import import_extra
 from neurogated.errors import ExpressionError, InputError, NeurogatedError
-from neurogated.sexpr import OPERATIONS, read
+from neurogated.sexpr import OPERATIONS, check, read
 
 _HISTORY = ".neurogated_history"
 _COMPLETED_IDS = 1_000
@@ -27,19 +27,20 @@ _WORD = re.compile(r"""[^\s()"']+""")
 @click.argument("expression")
 @user("whose memories it sees")
 def run(flags: Flags, expression: str) -> None:
-    read_only, text = flags.config().read_only, sys.stdin.read() if expression == "-" else expression
-    with flags.open(create=not read_only) as memory:
-        try:
+    text = sys.stdin.read() if expression == "-" else expression
+    read_only = flags.config().read_only
+    try:
+        with flags.open(create=check(text).operation.writes and not read_only) as memory:
             print(_shown(memory.execute(text, user_id=flags.owner["user_id"], read_only=read_only)))
-        except ExpressionError as fault:
-            raise InputError(pointed(fault, text)) from None
+    except ExpressionError as fault:
+        raise InputError(pointed(fault, text)) from None
 
 
 @command("repl")
 @user("whose memories it sees")
 def repl(flags: Flags) -> None:
     read_only, owner = flags.config().read_only, flags.owner["user_id"]
-    with flags.open(create=not read_only) as memory:
+    with flags.open() as memory:
         known = dict.fromkeys(one.id for one in memory.list(limit=_COMPLETED_IDS, user_id=owner))
         ask = _prompt(lambda: [*OPERATIONS, *known])
         for text in _lines(ask):
