@@ -51,7 +51,7 @@ class Flags:
         return config.replace(save_dir=Path(config.save_dir) / self.dataset) if self.dataset else config
 
     def sample_config(self) -> MemoryConfig:
-        """Return the settings of the sample: a folder of its own, whatever database, tenant or server the settings name."""
+        """Return the settings of the sample, in a folder of its own whatever database or server they name."""
         config, plain = self.config(), MemoryConfig()
         if config.storage not in ("memory", plain.storage):
             print(f"the sample is in {config.save_dir}, not in {config.place}", file=sys.stderr)

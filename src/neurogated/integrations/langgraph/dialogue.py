@@ -239,12 +239,16 @@ class GraphPages:
         return {"user_id": escaped(user_id), "path": namespace(user_id, _PAGES), "kinds": ("turn",)}
 
 
+def of_users(store: BaseStore) -> BaseStore:
+    """Return the store whose items belong to their users, also where those of a store of ours belong to nobody."""
+    return NeuroStore(store.memory, user_label=1) if isinstance(store, NeuroStore) else store
+
+
 def kept_in(store: BaseStore, embed: Embed) -> tuple[Pages, Records]:
     """Return the pages and the records in a store."""
     if isinstance(store, NeuroStore):
         pages = GraphPages(store.memory)
-        # Records belong to their users also where the items of the store belong to nobody.
-        return pages, StoreRecords(NeuroStore(store.memory, user_label=1), embed, pages)
+        return pages, StoreRecords(store, embed, pages)
     return StorePages(store, embed), StoreRecords(store, embed)
 
 

@@ -11,6 +11,7 @@ from langgraph.store.base import PutOp
 from neurogated.core.clock import from_micros
 from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.scope import Scope
+from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, node_ids, number_of_texts
 from neurogated.integrations.langgraph.items import Entry, Namespace, texts_of
@@ -94,8 +95,13 @@ class ItemWriter:
         return self._session.writer.read(nodes)
 
     def _scope(self, namespace: Namespace) -> Scope:
-        place = self._user_label
-        user = namespace[place] if place is not None and -len(namespace) <= place < len(namespace) else None
+        place, most = self._user_label, len(namespace)
+        if place is not None and not -most <= place < most:
+            raise InputError(
+                f"the namespace {namespace} has no label at user_label={place}, so its items would be everybody's; "
+                "give it that label, or put them by a store without user_label"
+            )
+        user = None if place is None else namespace[place]
         return Scope(user_id=self._session.of_user(user), path=namespace)
 
     def _planned(self, drafts: Sequence[_Draft]) -> tuple[list[MemoryNode], list[str]]:
