@@ -74,21 +74,6 @@ def test_resolve_tells_the_changes(run: Run) -> None:
     assert (told["outcome"], told["status"]) == ("contested", "resolved")
 
 
-def test_a_page_shows_the_conflicts_of_one_user(run: Run, tmp_path: Path) -> None:
-    for user, city in (("ana", "Lyon"), ("ana", "Paris"), ("bob", "Oslo"), ("bob", "Bergen")):
-        run("facts", "--add", "Ana", "city", city, "--user", user)
-    page = tmp_path / "conflicts.html"
-    told = run("conflicts", "--user", "ana", "--page", str(page))
-    assert told.endswith(f"conflicts: 1\nboth sides and the effect of each answer: {page}\n")
-    text = page.read_text(encoding="utf-8")
-    assert "Ana city: Paris" in text
-    assert "Oslo" not in text
-    assert f"--save_dir={tmp_path}" in text
-    assert json.loads(run("conflicts", "--page", str(page), "--json")) == {"conflicts": [], "page": str(page)}
-    assert "No open conflict." in page.read_text(encoding="utf-8")
-    assert "choose another file" in run("conflicts", "--page", str(tmp_path), code=1)
-
-
 def test_ask_marks_memories_in_a_conflict(run: Run) -> None:
     ids = [run("facts", "--add", "Ana", "city", city).strip() for city in ("Lyon", "Paris")]
     (found,) = json.loads(run("conflicts", "--json"))["conflicts"]

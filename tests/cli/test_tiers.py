@@ -36,15 +36,6 @@ def test_tiers_tell_where_the_memories_of_a_user_are(tmp_path: Path, capsys: pyt
     assert "--user NAME" not in _run(capsys, tmp_path, "tiers", "--user", "ana")
 
 
-def test_tiers_writes_a_page_of_its_past_and_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _run(capsys, tmp_path / "agent", "add", "The pump failed on Monday.")
-    page = tmp_path / "tiers.html"
-    out = _run(capsys, tmp_path / "agent", "tiers", "--page", str(page), "--days", "90")
-    assert str(page) in out
-    assert "The pump failed on Monday." in page.read_text(encoding="utf-8")
-    assert page.read_text(encoding="utf-8").count('scope="row"') == 2 * 12 + 1 + 4
-
-
 def test_energy_draws_the_present_and_the_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     node_id = _run(capsys, tmp_path, "add", "The pump failed on Monday.", *_ALIKE).strip()
     lines = _run(capsys, tmp_path, "energy", node_id, "--days", "360").splitlines()

@@ -10,7 +10,6 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.knowledge import backlog
 from neurogated.knowledge.judge import model as pairs
-from neurogated.viewer import explain_conflicts
 from tests.knowledge.model_server import (
     EARLIER,
     LATER,
@@ -37,9 +36,7 @@ def queued(config: MemoryConfig, model: ModelServer) -> tuple[str, str]:
     return sides
 
 
-def test_a_reason_is_one_short_line_without_markup_or_control_characters(
-    config: MemoryConfig, model: ModelServer
-) -> None:
+def test_a_reason_is_one_short_line_without_control_characters(config: MemoryConfig, model: ModelServer) -> None:
     reason = "<script>alert(1)</script>\n\x1b[2J\u202e" + "so it is " * 100_000
     model.judge = lambda pair: entry(pair, "contradiction", reason=reason)
     with NeuroGraphMemory(config) as memory:
@@ -49,7 +46,6 @@ def test_a_reason_is_one_short_line_without_markup_or_control_characters(
         assert conflict.reason.startswith("<script>alert(1)</script> [2Jso it is")
         assert conflict.reason.isprintable()
         assert len(conflict.reason) <= 120
-        assert "<script>alert" not in explain_conflicts(memory, user_id="ana")
 
 
 def test_a_memory_without_a_model_keeps_the_queue_and_adds_nothing_to_it(

@@ -6,20 +6,12 @@ from html.parser import HTMLParser
 import pytest
 
 from neurogated import (
-    Conflict,
     EdgeType,
-    GraphDelta,
     Kernel,
     MemoryNode,
-    NeuroGraphMemory,
     Recall,
-    RelationKind,
-    Scope,
 )
-from neurogated.core.conflicts import edges_of
-from neurogated.core.delta import Owner
 from neurogated.core.trace import PathStep, RecalledMemory
-from neurogated.testing import ManualClock
 
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\">'\"&{{ 7*7 }} \u202eשלום 🕯️\x00"  # noqa: RUF001 - right to left
 
@@ -80,23 +72,6 @@ def step(
     source: str, kind: EdgeType, target: str, *, flow: float = 0.1, forward: bool = True, hop: int = 1
 ) -> PathStep:
     return PathStep(source, target, kind, forward=forward, weight=0.8, flow=flow, hop=hop)
-
-
-def oppose(
-    memory: NeuroGraphMemory,
-    *texts: str,
-    sentences: tuple[int, int] = (0, 0),
-    user_id: str | None = "ana",
-    ids: tuple[str, str] = ("a", "b"),
-    name: str = "conflict-1",
-) -> Conflict:
-    """Store two texts with a conflict between their sentences."""
-    now, scope = ManualClock().now, Scope(user_id)
-    sides = [MemoryNode(node_id, text, scope=scope) for node_id, text in zip(ids, texts, strict=True)]
-    made = Conflict(name, *ids, RelationKind.CONTRADICTION, 0.7, scope=scope, sentences=sentences)
-    nodes = (*sides, made.node(sides, now))
-    memory.store.apply(GraphDelta(nodes=nodes, edges=edges_of(made, now), reason="add", at=now, owner=Owner.MEMORY))
-    return made
 
 
 @pytest.fixture

@@ -22,10 +22,9 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from neurogated import EdgeType, Kernel, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.core.trace import RecalledMemory
-from neurogated.viewer import explain, explain_conflicts, render_recall, write_page
+from neurogated.viewer import explain, render_recall, write_page
 from neurogated.viewer.subgraph import subgraph_of
 from tests.viewer.browser import open_browser, set_screen
-from tests.viewer.conftest import HOSTILE, oppose
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 HOW = "no browser: apt-get install -y chromium chromium-driver"
@@ -199,33 +198,3 @@ def test_hostile_text_runs_nothing(show: Open, hostile: tuple[Recall, Nodes]) ->
     assert _messages(chrome) == []
     assert len(_all(chrome, "#canvas .box")) == 3
     assert len(_all(chrome, "#canvas .arc")) == 1
-
-
-@pytest.fixture
-def conflicts(memory: NeuroGraphMemory) -> str:
-    """Return the page of an open and a resolved conflict whose texts try to inject markup."""
-    hostile, long = HOSTILE.replace("\x00", ""), "a place with a name " * 80
-    oppose(memory, f"{hostile} I live in {long}", f"I live in {'x' * 500}")
-    one = oppose(memory, "I live in York.", f"I live in Leeds. {hostile}", ids=("c", "'-d\u202e"), name="conflict-2")
-    memory.conflicts.resolve(one.id, "c", because=hostile)
-    return explain_conflicts(memory, user_id="ana")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 390, 800, 1500])
-def test_conflicts_fit_any_screen(show: Open, conflicts: str, width: int, scheme: str) -> None:
-    chrome = show(conflicts, width=width, scheme=scheme)
-    assert _messages(chrome) == []
-    assert [url for url in _requests(chrome) if not url.startswith(("file:", "data:"))] == []
-    assert chrome.title == "Conflicts of a memory"
-    assert _all(chrome, "img, script") == []
-    assert len(_all(chrome, ".card")) == 2
-    chrome.execute_script("for (const more of document.querySelectorAll('details')) more.open = true")
-    overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(overflow) == 0)
-    inside = (
-        "return [...document.querySelectorAll('.card, .side, .answer')].every(e => e.scrollWidth <= e.clientWidth + 1)"
-    )
-    WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(inside))
-    body = _all(chrome, "body")[0]
-    assert (_luminance(body.value_of_css_property("background-color")) > 200) == (scheme == "light")

@@ -14,7 +14,6 @@ from neurogated.core.conflicts import Conflict
 from neurogated.core.facts import Fact
 from neurogated.knowledge.effects import Effect, period
 from neurogated.memory import NeuroGraphMemory
-from neurogated.viewer import explain_conflicts, write_page
 from neurogated.viewer.text import beginning
 
 _SHOWN = "id first second confidence outcome loser status because reason question instruction"
@@ -68,8 +67,7 @@ def _fact_json(fact: Fact) -> dict[str, Any]:
     help="which conflicts",
 )
 @click.option("--limit", type=int, metavar="N", help="list at most this many")
-@click.option("--page", metavar="FILE", help="also write a page with both sides and the effect of each answer")
-def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: int | None, page: str | None) -> None:
+def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: int | None) -> None:
     owner = flags.owner["user_id"]
     with flags.open() as memory:
         found = memory.conflicts.list(None if status == "all" else status, user_id=owner, limit=limit)
@@ -78,9 +76,6 @@ def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: i
         lines = [*(_conflict_text(one, texts) for one in found), f"conflicts: {len(found)}"]
         if not found and owner is None:
             lines.append("the conflicts of a user are listed only with --user NAME")
-        if page:
-            shown["page"] = str(write_page(explain_conflicts(memory, user_id=owner, limit=limit), page))
-            lines.append(f"both sides and the effect of each answer: {shown['page']}")
         flags.emit(shown, "\n".join(lines))
 
 

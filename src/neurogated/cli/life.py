@@ -13,7 +13,6 @@ from neurogated.components.manifest import BUDGET
 from neurogated.consolidation.clusters import LEAST
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.scope import ANY_USER
-from neurogated.viewer import render_tiers, write_page
 from neurogated.viewer.text import NOTHING_FOUND
 
 _TOP, _DAYS, _STEPS, _BAR = 5, 180.0, 12, 50
@@ -24,27 +23,17 @@ _days = click.option("--days", type=_CENTURY, default=_DAYS, show_default=True, 
 @command("tiers")
 @owner
 @click.option("--top", type=int, default=_TOP, show_default=True, metavar="N", help="memories with the most energy")
-@click.option("--page", metavar="FILE", help="also write a page that shows the tiers over time")
-@_days
-def tiers(flags: Flags, top: int, page: str | None, days: float) -> None:
+def tiers(flags: Flags, top: int) -> None:
     with flags.open() as memory:
         found = memory.energy.tiers(**flags.owner)
         most = found.most_energy[: max(0, top)]
         texts = {node.id: node.content for node in memory.store.get_nodes([name for name, _ in most], missing_ok=True)}
-        if page:
-            course = memory.energy.tiers_course(
-                found.at, steps=_STEPS, step=timedelta(days=days / _STEPS), **flags.owner
-            )
-            page = str(write_page(render_tiers(course, found, texts), page))
     counts = [f"{name:<9}  {count}" for part in (found.counts, found.layers) for name, count in part.items()]
     lines = [*counts, "", *([] if any(found.counts.values()) else [NOTHING_FOUND, ""])]
     lines += [f"{found.energy:.3f}  mean energy"]
     lines += [f"{energy:.3f}  {name}  {' '.join(texts.get(name, '').split())}" for name, energy in most]
-    lines += [f"\nthe tiers over time: {page}"] if page else []
     shown = picked(found, "at counts layers energy")
     shown["most_energy"] = [{"id": name, "energy": energy, "content": texts.get(name)} for name, energy in most]
-    if page:
-        shown["page"] = page
     flags.emit(shown, "\n".join(lines))
 
 
