@@ -185,3 +185,11 @@ def test_an_invalid_operation_is_refused_with_its_batch(store: NeuroStore, op: O
     with pytest.raises(InputError):
         store.batch([PutOp(NOTES, "good", {"n": 1}), op])
     assert store.search(()) == []
+
+
+def test_a_namespace_without_the_label_of_its_user_is_refused() -> None:
+    with NeuroStore(user_label=1) as store:
+        with pytest.raises(InputError, match="user_label=1"):
+            store.put(NOTES[:1], "k", {"text": "tea"})
+        assert store.list_namespaces() == []
+        store.delete(NOTES[:1], "k")

@@ -38,7 +38,7 @@ from neurogated.dialogue.updater import Backlog, Parts, Updater
 from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.langgraph.aio import AsyncNeuroStore
 from neurogated.integrations.langgraph.chat_model import structured
-from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_in
+from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_in, of_users
 from neurogated.integrations.langgraph.embedding import LangChainEmbedder
 from neurogated.integrations.langgraph.opening import RAM, open_memory
 from neurogated.integrations.langgraph.store import NeuroStore
@@ -48,7 +48,8 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import checked_name, checked_text
 
-_USERS = (f"{ROOT}-users",)
+_USERS, _NAME = (f"{ROOT}-users",), "name"
+"""The namespace of the users, each below it, and the key of their names."""
 _SEARCHES = 8
 """Threads of searches."""
 
@@ -107,7 +108,8 @@ class MemoryOS(BaseStore):
         below = store.store if isinstance(store, AsyncNeuroStore) else store
         self.store = NeuroStore(self._owned, user_label=1) if below is None else below
         embed = _embedder(self.store, embedding if self._owned is None else None).embed_documents
-        self._pages, self._records = kept_in(self.store, embed)
+        self._below = of_users(self.store)
+        self._pages, self._records = kept_in(self._below, embed)
         self._clock, self._instance, self._lock = clock, secrets.token_hex(4), threading.Lock()
         self._last, self._users = 0, set[str]()
         self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
@@ -257,7 +259,7 @@ class MemoryOS(BaseStore):
             InputError: the name is blank.
         """
         self._updater.forget(checked_name("user_id", user_id))
-        self.store.delete(_USERS, escaped(user_id))
+        self.store.delete((*_USERS, escaped(user_id)), _NAME)
         self._users.discard(user_id)
 
     def export(self, folder: str | Path) -> None:
@@ -304,7 +306,7 @@ class MemoryOS(BaseStore):
 
     def _register(self, user_id: str) -> None:
         if user_id not in self._users:
-            self.store.put(_USERS, escaped(user_id), {"user_id": user_id}, index=False)
+            self._below.put((*_USERS, escaped(user_id)), _NAME, {"user_id": user_id}, index=False)
             conversation = self._updater.conversation(user_id)
             latest = [int(place.order.partition("-")[0]) for place in conversation.timeline.newest(1)]
             with self._lock:
@@ -315,7 +317,7 @@ class MemoryOS(BaseStore):
     def _follow(self, ops: Iterable[Op]) -> None:
         """Delete what was derived from the pages that were deleted or replaced."""
         for label in {op.namespace[1] for op in ops if isinstance(op, PutOp) and holds_pages(tuple(op.namespace))}:
-            if (user := self.store.get(_USERS, label)) is not None:
+            if (user := self.store.get((*_USERS, label), _NAME)) is not None:
                 self._updater.reopen(user.value["user_id"])
 
     def _tiers(self, user_id: str) -> dict[str, Record]:
