@@ -96,18 +96,18 @@ def test_of_equally_sure_traits_the_latest_counts_and_interests_have_several() -
 
 
 def test_what_the_user_set_stands_against_later_pages() -> None:
-    key, own = own_trait("Age group", "36", NOW)
+    key, own = own_trait("Age group", "36", NOW, dimensions())
     later = _trait("Age group", "12", day=40)
     assert profile_of({key: own, later.key: later.record()}, dimensions())["Age group"]["value"] == "36"
 
 
 def test_what_the_user_erased_counts_only_from_later_pages() -> None:
-    key, own = own_trait("Age group", "", NOW + timedelta(5))
+    key, own = own_trait("Age group", "", NOW + timedelta(5), dimensions())
     early, late = _trait("Age group", "12"), _trait("Age group", "13", day=9)
     assert profile_of({key: own, early.key: early.record()}, dimensions()) == {}
     assert profile_of({key: own, late.key: late.record()}, dimensions())["Age group"]["value"] == "13"
     with pytest.raises(InputError, match="Shoe size"):
-        own_trait("Shoe size", "44", NOW)
+        own_trait("Shoe size", "44", NOW, dimensions())
 
 
 def test_what_the_assistant_says_of_itself_is_knowledge_of_the_assistant() -> None:

@@ -176,15 +176,20 @@ def profile_changes(
     return {**{(PROFILE, old): None for old in stored if old != key}, (PROFILE, key): profile}
 
 
-def own_trait(dimension: str, value: str, now: datetime) -> tuple[str, Record]:
+def own_trait(dimension: str, value: str, now: datetime, allowed: Mapping[str, Dimension]) -> tuple[str, Record]:
     """Return the key and the record of a dimension that the user sets, or erases by an empty value.
 
     Raises:
-        InputError: there is no such dimension.
+        InputError: there is no such dimension, or it is not `allowed` to have a value.
     """
     if dimension not in dimensions():
         near = difflib.get_close_matches(dimension, dimensions(), n=3, cutoff=0.0)
         raise InputError(f"no dimension {dimension!r}; the nearest are {', '.join(near)}")
+    if value and dimension not in allowed:
+        topic = dimensions()[dimension].sensitive
+        raise InputError(
+            f"{dimension!r} is a matter of {topic}, which profiles leave out; allow it by sensitive=[{topic!r}]"
+        )
     return f"{BY_USER}-{dimension}", Trait(dimension, value, 1.0, BY_USER, now).record()
 
 

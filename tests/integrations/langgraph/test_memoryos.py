@@ -249,7 +249,8 @@ def test_old_conversations_keep_their_times(opened: Open, tmp_path: Path) -> Non
     [
         {"preset": "fast"}, {"short_term_max_capacity": 0}, {"heat": 3},
         {"embedding": WordEmbeddings(), "embedding_fuc": WordEmbeddings()},
-        {"store": InMemoryStore(), "storage_dir": "x"},
+        {"store": InMemoryStore(), "storage_dir": "x"}, {"llm": InMemoryStore()}, {"llm": "a folder"},
+        {"store": "a folder"},
     ],
 )  # fmt: skip
 def test_settings_that_do_not_fit_are_refused(wrong: dict[str, Any]) -> None:

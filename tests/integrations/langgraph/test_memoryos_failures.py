@@ -61,6 +61,19 @@ def test_an_unknown_dimension_is_refused_with_the_nearest_names() -> None:
     assert len(str(refused.value)) < 200
 
 
+def test_a_sensitive_dimension_is_set_only_if_its_topic_is_allowed() -> None:
+    store = InMemoryStore()
+    with MemoryOS(embedding=WordEmbeddings(), store=store, sensitive=["health"]) as memory:
+        memory.set_profile("ana", "Sleep preference", "eight hours")
+        assert memory.profile("ana")["Sleep preference"]["value"] == "eight hours"
+    with MemoryOS(embedding=WordEmbeddings(), store=store) as memory:
+        with pytest.raises(InputError, match=r"sensitive=\['health'\]"):
+            memory.set_profile("ana", "Sleep preference", "nine hours")
+        memory.set_profile("ana", "Sleep preference", "")
+    with MemoryOS(embedding=WordEmbeddings(), store=store, sensitive=["health"]) as memory:
+        assert "Sleep preference" not in memory.profile("ana")
+
+
 def test_a_segment_has_the_keywords_of_all_its_pages_whoever_placed_them(tmp_path: Path) -> None:
     store = InMemoryStore()
     words = ("zucchini", "cucumber", "pumpkin")

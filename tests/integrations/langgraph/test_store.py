@@ -12,7 +12,7 @@ from langgraph.store.base import GetOp, Op, PutOp, SearchOp
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.node_kind import ITEM
 from neurogated.core.trace import Recall
-from neurogated.errors import InputError
+from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.langgraph import NeuroStore
 from neurogated.integrations.langgraph.search import Order
 
@@ -193,3 +193,27 @@ def test_a_namespace_without_the_label_of_its_user_is_refused() -> None:
             store.put(NOTES[:1], "k", {"text": "tea"})
         assert store.list_namespaces() == []
         store.delete(NOTES[:1], "k")
+
+
+def test_a_text_is_no_namespace() -> None:
+    word: Any = "notes"
+    with NeuroStore() as store:
+        store.put(tuple("notes"), "k", {"text": "tea"})
+        for call in (
+            lambda: store.put(word, "k", {"text": "tea"}),
+            lambda: store.get(word, "k"),
+            lambda: store.delete(word, "k"),
+            lambda: store.search(word),
+            lambda: store.list_namespaces(prefix=word),
+            lambda: store.delete_namespace(word),
+        ):
+            with pytest.raises(InputError, match=r"\('notes',\)"):
+                call()
+        assert len(store.search(())) == 1
+
+
+def test_an_argument_of_another_type_is_refused() -> None:
+    wrong: Any = "my_agent"
+    for options in ({"memory": wrong}, {"user_label": wrong}):
+        with pytest.raises(ConfigError, match="must be a"):
+            NeuroStore(**options)

@@ -9,7 +9,9 @@ from typing import Any, Literal, Self
 
 from langgraph.store.base import (
     NOT_PROVIDED,
+    GetOp,
     IndexConfig,
+    Item,
     NotProvided,
     Op,
     PutOp,
@@ -124,7 +126,13 @@ class AsyncNeuroStore(_Gathering):
         await self._writes.aput(namespace, key, value, index, ttl=ttl)
 
     @override
+    async def aget(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
+        checked_op(GetOp(namespace, key))
+        return await super().aget(namespace, key, refresh_ttl=refresh_ttl)
+
+    @override
     async def adelete(self, namespace: tuple[str, ...], key: str) -> None:
+        checked_op(PutOp(namespace, key, None))
         await self._writes.adelete(namespace, key)
 
     async def sweep_ttl(self) -> int:

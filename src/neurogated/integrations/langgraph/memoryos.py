@@ -13,6 +13,7 @@ from typing import Any, Self, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable
 from langgraph.store.base import BaseStore, Op, PutOp, Result
 
 from neurogated import compose
@@ -40,7 +41,7 @@ from neurogated.integrations.langgraph.aio import AsyncNeuroStore
 from neurogated.integrations.langgraph.chat_model import structured
 from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_in, of_users
 from neurogated.integrations.langgraph.embedding import LangChainEmbedder
-from neurogated.integrations.langgraph.opening import RAM, open_memory
+from neurogated.integrations.langgraph.opening import RAM, checked_type, open_memory
 from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.knowledge.judge.slots import SlotJudge
 from neurogated.knowledge.read.reader import OfflineClaimReader
@@ -100,6 +101,8 @@ class MemoryOS(BaseStore):
             ConfigError: a setting does not fit.
         """
         super().__init__()
+        checked_type("llm", llm, Runnable, "give a chat model of LangChain, a folder as storage_dir, a store as store")
+        checked_type("store", store, BaseStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
         if sum(one is not None for one in (embedding, embedding_fuc)) > 1 or (store and storage_dir):
             raise ConfigError("give one of `embedding` and `embedding_fuc`, and one of `store` and `storage_dir`")
         self.settings = settings_of(preset, settings)
@@ -217,9 +220,9 @@ class MemoryOS(BaseStore):
         """Correct a dimension of a user; an empty value erases it with all that pages said about it before.
 
         Raises:
-            InputError: there is no such dimension.
+            InputError: there is no such dimension, or it has a sensitive topic that `sensitive` does not name.
         """
-        key, trait = own_trait(dimension, value.strip(), self._clock())
+        key, trait = own_trait(dimension, value.strip(), self._clock(), self._parts.allowed)
         known = self._records.all(user_id, TRAIT)
         changes: dict[str, Record | None] = {key: trait}
         if not value.strip():

@@ -6,10 +6,17 @@ from langgraph.store.base import IndexConfig
 
 from neurogated import compose
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.errors import ConfigError
 from neurogated.integrations.langgraph.embedding import embedder_of
 from neurogated.memory import NeuroGraphMemory
 
 RAM = ":memory:"
+
+
+def checked_type(name: str, given: object, wanted: type, use: str) -> None:
+    """Refuse an argument of another type by saying what it is; raises ConfigError."""
+    if given is not None and not isinstance(given, wanted):
+        raise ConfigError(f"{name} is a {type(given).__name__}, but must be a {wanted.__name__}; {use}")
 
 
 def open_memory(conn: str, index: IndexConfig | None, config: MemoryConfig | None = None) -> NeuroGraphMemory:

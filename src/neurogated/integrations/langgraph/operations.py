@@ -44,6 +44,17 @@ class Batch(NamedTuple):
         return [by_place.get(place) for place in range(self.size)]
 
 
+def _refuse_texts(op: Op) -> None:
+    """Refuse a text as a namespace, because its letters would be the labels."""
+    if isinstance(op, ListNamespacesOp):
+        given: list[object] = [condition.path for condition in op.match_conditions or ()]
+    else:
+        given = [op.namespace_prefix if isinstance(op, SearchOp) else op.namespace]
+    for one in given:
+        if isinstance(one, str):
+            raise InputError(f"the namespace {one!r} is a text, but must be a tuple of labels, such as ({one!r},)")
+
+
 def checked_op(op: Op) -> Op:
     """Return an operation with a detached value.
 
@@ -53,6 +64,7 @@ def checked_op(op: Op) -> Op:
     """
     if not isinstance(op, GetOp | PutOp | SearchOp | ListNamespacesOp):
         raise InputError(f"{op!r} is no operation of a store")
+    _refuse_texts(op)
     validate_op_namespace(op)
     if isinstance(op, SearchOp | ListNamespacesOp):
         checked_count("limit", op.limit)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from langgraph.store.base import (
     BaseStore,
@@ -21,7 +21,6 @@ from langgraph.store.base import (
     SearchItem,
     SearchOp,
     TTLConfig,
-    validate_op_namespace,
 )
 
 from neurogated.aio import in_thread
@@ -36,7 +35,7 @@ from neurogated.integrations.langgraph.items import (
     checked_fields,
 )
 from neurogated.integrations.langgraph.namespaces import listed
-from neurogated.integrations.langgraph.opening import RAM, open_memory
+from neurogated.integrations.langgraph.opening import RAM, checked_type, open_memory
 from neurogated.integrations.langgraph.operations import Batch, Read, checked_op
 from neurogated.integrations.langgraph.search import ORDERS, Order, ranked
 from neurogated.integrations.langgraph.table import Alive, ItemTable
@@ -83,6 +82,8 @@ class NeuroStore(BaseStore):
             ConfigError: an argument does not fit.
         """
         super().__init__()
+        checked_type("memory", memory, NeuroGraphMemory, "open a folder by NeuroStore.from_conn_string")
+        checked_type("user_label", user_label, int, "count the labels of a namespace from 0")
         if order not in ORDERS:
             raise ConfigError(f"order is {order!r}; known are {', '.join(ORDERS)}")
         embedder = embedder_of(index)
@@ -171,7 +172,7 @@ class NeuroStore(BaseStore):
 
     def delete_namespace(self, prefix: Sequence[str]) -> int:
         """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""
-        validate_op_namespace(SearchOp(tuple(prefix)))
+        checked_op(SearchOp(cast("tuple[str, ...]", prefix)))
         return self._delete(self._table.matching(tuple(prefix)), unless=lambda _: False)
 
     def sweep_ttl(self) -> int:
