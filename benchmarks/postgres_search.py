@@ -80,7 +80,7 @@ def _fill(store: PostgresStore, random: np.random.Generator, vectors: Vectors) -
 
 def _search(store: PostgresStore, vectors: Vectors, asked: Vectors) -> None:
     """Print what searches find, and how long they take."""
-    question = Question(store.graph.log.namespace, None, _WANTED)  # type: ignore[attr-defined]
+    question = Question(store.graph.log.namespace, None, _WANTED, 0)  # type: ignore[attr-defined]
     found, times = [], {"vectors": [], "words": [], "neighbourhood": []}
     for vector in asked:
         calls = {

@@ -1,20 +1,25 @@
 """Search in PostgreSQL: its tables agree with the log, and a recall over a part of the graph is one over all."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import LiteralString
 
 import numpy as np
+import psycopg
 import pytest
+from numpy.typing import NDArray
 
 from neurogated import ANY_USER, EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.errors import ConfigError
-from neurogated.storage.log.postgres import postgres_log, search
+from neurogated.storage.log.postgres import partitions, search
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing.clock import ManualClock
 from neurogated.testing.histories import edge, history_of, node
@@ -123,6 +128,32 @@ def test_other_filters_are_answered_by_the_index(filled: tuple[NeuroGraphMemory,
     assert by_database.recall("Who went to Oslo?", only_ids=[chosen]).ids == (chosen,)
 
 
+def test_memories_that_a_recall_leaves_out_hide_no_others(url: str, tmp_path: Path) -> None:
+    config = MemoryConfig(storage=searching(url), save_dir=str(tmp_path), embedding_name="hash")
+    with NeuroGraphMemory(config) as memory:
+        out = memory.add([f"An oak stands in town {place}." for place in range(40)])
+        ended = memory.add([f"An oak of street {place}." for place in range(40)], valid_to="2020-01-01")
+        kept = memory.add("Beside the old oak of the far valley grows a small larch.")
+    with NeuroGraphMemory(config.replace(read_only=True)) as reader:
+        assert reader.recall("An oak stands in town 1.", top_n=1, except_ids=[*out, *ended]).ids == tuple(kept)
+        assert reader.recall("An oak.", top_n=1, except_ids=out, valid_at="2021-01-01").ids == tuple(kept)
+
+
+def test_a_question_is_embedded_once(
+    filled: tuple[NeuroGraphMemory, NeuroGraphMemory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder, embedded = filled[0].session.parts.embedder, list[str]()
+    embed = embedder.embed_queries
+
+    def recorded(texts: Sequence[str]) -> NDArray[np.float32]:
+        embedded.extend(texts)
+        return embed(texts)
+
+    monkeypatch.setattr(embedder, "embed_queries", recorded)
+    filled[0].recall("Who went to Oslo?")
+    assert len(embedded) == 1
+
+
 def test_a_reader_sees_what_another_process_wrote(
     filled: tuple[NeuroGraphMemory, NeuroGraphMemory], url: str, tmp_path: Path
 ) -> None:
@@ -138,7 +169,7 @@ def test_every_search_finds_its_rows_among_many(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch, owned: float
 ) -> None:
     monkeypatch.setattr(search, "EXACT_BELOW", SIZE * 4)
-    monkeypatch.setattr(postgres_log, "EXACT_BELOW", SIZE * 4)
+    monkeypatch.setattr(partitions, "EXACT_BELOW", SIZE * 4)
     monkeypatch.setattr(search, "COMMON", SIZE)
     random = np.random.default_rng(1)
     vectors = random.normal(size=(SIZE * 10, DIMENSION)).astype(np.float32)
@@ -153,6 +184,7 @@ def test_every_search_finds_its_rows_among_many(
                 )
             )
         )
+    store.make_searchable()
     ana = [place for place, user in enumerate(scopes) if user == "ana"]
     lengths = np.linalg.norm(vectors[ana], axis=1)
     for _ in range(10):
@@ -192,23 +224,125 @@ def test_a_compaction_also_rewrites_the_tables_of_other_graphs(store: PostgresSt
         assert other.engine.fetch("SELECT pg_relation_size('terms'), pg_relation_size('memories')") == [(0, 0)]
 
 
-def test_graphs_get_tables_of_their_own_in_one_transaction_and_lose_them_when_dropped(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+PARTS = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'vectors'::regclass"
+INDEXES = "SELECT count(*) FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE relname ~ 'nearest' AND indisvalid"
+
+
+@pytest.fixture
+def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "EXACT_BELOW", 2)
-    monkeypatch.setattr(postgres_log, "EXACT_BELOW", 2)
-    other = store.in_namespace("other")
-    other.make_searchable()
-    found = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'vectors'::regclass"
-    ((before,),) = store.engine.fetch(found)
-    with store.transaction():
-        for each in (store, other):
-            each.apply(GraphDelta(nodes=tuple(node(name, 1.0) for name in "abc")))
-            each.apply(GraphDelta(nodes=(node("d", 1.0),)))
-    assert store.engine.fetch(found) == [(before + 2,)]
-    store.drop_namespace("other")
-    assert store.engine.fetch(found) == [(before + 1,)]
+    monkeypatch.setattr(partitions, "EXACT_BELOW", 2)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_large_graphs_get_indexes_of_their_own_in_the_background_and_lose_them_when_dropped(url: str) -> None:
+    config = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    with PostgresStore.open(searching(url), config=config) as store:
+        other = store.in_namespace("other")
+        other.make_searchable()
+        with store.transaction():
+            for each in (store, other):
+                each.apply(GraphDelta(nodes=tuple(node(name, 1.0) for name in "abc")))
+                each.apply(GraphDelta(nodes=(node("d", 1.0),)))
+            assert store.engine.fetch(PARTS) == [(1,)]
+    with PostgresStore.open(searching(url)) as store:
+        assert store.engine.fetch(PARTS) == [(3,)]
+        assert store.engine.fetch(INDEXES) == [(2,)]
+        store.drop_namespace("other")
+        assert store.engine.fetch(PARTS) == [(2,)]
+        store.apply(GraphDelta(nodes=(node("e", 1.0),)))
+        assert_tables_agree(store)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_the_index_of_a_graph_delays_no_writer(store: PostgresStore, url: str) -> None:
+    hurried = MemoryConfig(runtime=RuntimeSettings(write_lock_seconds=0.2))
+    with PostgresStore.open(searching(url), "tenant", config=hurried) as other, ThreadPoolExecutor() as pool:
+        with store.transaction():
+            store.apply(GraphDelta(nodes=tuple(node(name, 1.0) for name in "abc")))
+            other.apply(GraphDelta(nodes=(node("a", 1.0),)))
+        with psycopg.connect(url) as old:
+            # To build an index concurrently, the server waits for older transactions.
+            old.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            old.execute("SELECT 1")
+            building = pool.submit(store.make_searchable)
+            while not building.done() and other.engine.fetch(PARTS) == [(1,)]:
+                pass
+            for name in "bcdef":
+                other.apply(GraphDelta(nodes=(node(name, 1.0),)))
+                other.in_namespace(store.graph.name).apply(GraphDelta(nodes=(node(f"{name}2", 1.0),)))
+        building.result()
+        store.make_searchable()
+        assert store.engine.fetch(INDEXES) == [(1,)]
+        assert store.check() == []
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_vectors_too_long_for_an_index_are_compared_one_by_one(
+    store: PostgresStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    vectors = np.eye(4, 4001, dtype=np.float32)
+    store.apply(GraphDelta(nodes=tuple(node(f"n{place}", *vectors[place].tolist()) for place in range(4))))
+    store.make_searchable()
+    assert "4001 dimensions" in caplog.text
+    found = store.neighbourhood([], [vectors[3]], Filter(scope=ScopeFilter(ANY_USER)), 1)
+    assert found is not None
+    assert found.has_node("n3")
+    store.apply(GraphDelta(nodes=(node("more", *vectors[0].tolist()),)))
     assert_tables_agree(store)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_the_statistics_of_the_planner_have_nothing_that_users_wrote(url: str) -> None:
+    config = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    with PostgresStore.open(searching(url), config=config) as store:
+        for name in "abcdef":
+            store.apply(GraphDelta(nodes=(node(name, 1.0, 2.0),), reason=f"secret {name}"))
+        nodes = node("g", 1.0, 3.0), node("h", 1.0, 4.0)
+        store.apply(GraphDelta(nodes=nodes, edges=(edge("g", "h"), edge("h", "g")), reason="secret"))
+        store.record_copy("secret")
+        store.in_namespace("secret")
+    with PostgresStore.open(searching(url)) as store:
+        store.engine.change("ANALYZE")
+        sampled = store.engine.fetch(
+            "SELECT relname, s.attname FROM pg_stats s, pg_class c, pg_attribute a WHERE relname = tablename "
+            "AND c.oid = attrelid AND a.attname = s.attname AND schemaname = current_schema() "
+            "AND NOT atttypid = ANY('{uuid, int, bigint, boolean, float8}'::regtype[])"
+        )
+        # The types of edges, the names of settings and random numbers are nobody's words.
+        assert set(sampled) <= {("links", "type"), ("settings", "name"), ("deltas", "token"), ("memories", "state")}
+        assert len(sampled) >= 3
+        keywords = store.engine.fetch("SELECT 1 FROM pg_stats WHERE tablename = 'terms' AND attname = 'term'")
+        assert not keywords
+        ((index,),) = store.engine.fetch(
+            "SELECT count(*) FROM pg_index WHERE indexrelid = 'vectors_of_1_nearest'::regclass"
+        )
+        assert index == 1
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_expired_memories_hide_no_others(
+    url: str, monkeypatch: pytest.MonkeyPatch, clock: ManualClock, *, exact: bool
+) -> None:
+    if not exact:
+        monkeypatch.setattr(search, "EXACT_BELOW", 2)
+        monkeypatch.setattr(partitions, "EXACT_BELOW", 2)
+    monkeypatch.setattr(search, "COMMON", SIZE)
+    soon = clock() + timedelta(seconds=1)
+    short = [node(f"short{place}", 1.0, 0.0, content="oak", expires_at=soon) for place in range(2 * SIZE)]
+    long = [
+        node(f"long{place}", 0.5, 0.5, content="oak tree", expires_at=clock() + timedelta(days=1)) for place in "ab"
+    ]
+    with PostgresStore.open(searching(url), clock=clock) as store:
+        near = node("near", content="elm", embedding=None)
+        edges = [edge("longa", one.id, EdgeType.SIM) for one in (*short, near)]
+        store.apply(GraphDelta(nodes=(*short, *long, near), edges=tuple(edges)))
+        store.make_searchable()
+        clock.advance(timedelta(seconds=2))
+        for texts, vectors in ([], [np.array([1.0, 0.0])]), (["oak"], []):
+            found = store.neighbourhood(texts, vectors, Filter(scope=ScopeFilter(ANY_USER)), 5)
+            assert found is not None
+            assert {one.id for one in found.all_nodes()} == {"longa", "longb", "near"}
 
 
 @pytest.mark.parametrize(

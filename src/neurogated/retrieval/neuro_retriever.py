@@ -36,7 +36,7 @@ from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase, started
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.queries import Asked, checked_queries, checked_score, plain_query
+from neurogated.retrieval.queries import Asked, Embedding, checked_queries, checked_score, plain_query
 from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
 from neurogated.retrieval.requests import rare_words, without_request
@@ -183,10 +183,13 @@ class NeuroRetriever:
         if not queries:
             return []
         given, sizes = each_question(queries) if self._apart else (queries, [1] * len(queries))
-        depth = max(wanted, self._config.retrieval.candidates)
-        store = self._part(given, wanted_nodes, wanted) if then is None else self._store.as_of(then)
+        depth, embed = max(wanted, self._config.retrieval.candidates), Embedding(self._embedder)
         canvas = self._canvas(filters, present) if as_of is None else {}
         left_out = frozenset(checked_names("except_ids", except_ids))
+        if then is None and held is None:
+            store = self._part(given, embed, wanted_nodes, wanted + len(left_out))
+        else:
+            store = self._store if then is None else self._store.as_of(then)
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         existing, holding = partial(store.existing_tags, view=view), partial(store.nodes_with, limit=1, view=view)
         plain = [without_request(query, partial(rare_words, store, view)) for query in map(plain_query, given)]
@@ -197,7 +200,7 @@ class NeuroRetriever:
         admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
         samples, shared = Samples(store, view, self._similarity_config), Stopwatch()
         search = partial(first_phase, store, view, self._similarity_config, queries, depth=depth, canvas=canvas)
-        vectors, kernels, first = self._read(queries, search, shared)
+        vectors, kernels, first = self._read(queries, embed, search, shared)
         with self._in_turn():
             shared.skip()
             nearest = store.nearest_rows(list(vectors), depth, view)
@@ -215,13 +218,12 @@ class NeuroRetriever:
         reader = None if isinstance(filters.get("user_id"), AnyUser) else self._question_reader
         return in_present_order(store, views, recalls, wanted, from_micros(present), reader=reader, held=held)
 
-    def _part(self, queries: Sequence[str], filters: Filter, wanted: int) -> GraphStorePort:
+    def _part(self, queries: Sequence[str], embed: Embedding, filters: Filter, wanted: int) -> GraphStorePort:
         """Return a store with the part of the graph that the questions need, or else the whole graph."""
         if self._neighbourhoods is None:
             return self._store
         plain = list(map(plain_query, queries))
-        vectors = list(self._embedder.embed_queries(plain))
-        found = self._neighbourhoods.neighbourhood(plain, vectors, filters, wanted)
+        found = self._neighbourhoods.neighbourhood(plain, list(embed(plain)), filters, wanted)
         return self._store if found is None else found
 
     def _wanted(self, top_n: int | None) -> int:
@@ -251,11 +253,11 @@ class NeuroRetriever:
                 self._turns.release()
 
     def _read(
-        self, queries: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
+        self, queries: Sequence[str], embed: Embedding, search: Callable[[], list[FirstPhase]], watch: Stopwatch
     ) -> tuple[NDArray[np.float32], list[Kernel], list[FirstPhase]]:
         """Embed the questions and choose their kernels, while a thread runs the first phase."""
         first = started(search)
-        vectors = self._embedder.embed_queries(list(queries))
+        vectors = embed(queries)
         watch.lap("embed")
         kernels = self._generate(queries, vectors)
         watch.lap("kernel")

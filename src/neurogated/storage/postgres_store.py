@@ -17,7 +17,7 @@ from neurogated.core.abilities import (
     SupportsStatistics,
     VersionKey,
 )
-from neurogated.core.clock import Clock, utc_now
+from neurogated.core.clock import Clock, to_micros, utc_now
 from neurogated.core.conflicts import as_given
 from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.filters import Filter
@@ -126,10 +126,11 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
             yield copy
 
     def make_searchable(self) -> None:
-        """Write the graph to the tables by which the database is searched, unless they hold it."""
+        """Write the graph to the tables by which the database is searched, unless they hold it; index its vectors."""
         if not self._log.is_searched():
             with self.exclusively():
                 self._log.make_searchable(self.graph.latest())
+        self._log.separate()
 
     def neighbourhood(
         self, texts: Sequence[str], vectors: Sequence[Vector], filters: Filter, count: int
@@ -142,7 +143,7 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
         if scope is None or filters != Filter(scope=ScopeFilter(scope.user_id), except_kinds=filters.except_kinds):
             return None
         owners = None if isinstance(scope.user_id, AnyUser) else [NOBODY, owner_of(scope.user_id)]
-        question = Question(self._log.namespace, owners, max(count, EACH))
+        question = Question(self._log.namespace, owners, max(count, EACH), to_micros(self._clock()))
         return self._found(lambda execute: neighbourhood(execute, question, texts, vectors))
 
     def part(self, node_ids: Collection[str]) -> GraphStore | None:

@@ -22,9 +22,9 @@ from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.log.checkpointed import RewrittenError
 from neurogated.storage.log.log import Engine, Position
 from neurogated.storage.log.memory_log import replayed_past
+from neurogated.storage.log.postgres.partitions import separate
 from neurogated.storage.log.postgres.postgres_follower import GONE, PostgresFollower
-from neurogated.storage.log.postgres.search import separate
-from neurogated.storage.log.postgres.search_tables import EXACT_BELOW, changes, dropped, filled, unseparated
+from neurogated.storage.log.postgres.search_tables import changes, dropped, filled, unseparated
 from neurogated.storage.log.postgres.server import Row, Server
 from neurogated.storage.log.postgres.writer import Append, Writer
 
@@ -220,8 +220,6 @@ class PostgresLog:
                     )
                 for statement in changes(self.namespace, plan, index) if self._is_searched else ():
                     writer.execute(*statement)
-                if self._is_searched and index.topology.view().node_count > EXACT_BELOW and plan.node_rows.size:
-                    separate(writer.execute, self.namespace)
         return made.sequence
 
     def is_searched(self) -> bool:
@@ -234,9 +232,12 @@ class PostgresLog:
             self.forget_search()
             for statement in filled(self.namespace, state):
                 writer.execute(*statement)
-            separate(writer.execute, self.namespace)
             writer.execute("UPDATE heads SET searched = true WHERE namespace = %s", (self.namespace,))
         self._is_searched = True
+
+    def separate(self) -> None:
+        """Give the vectors a partition of their own if they are many; see `separate`."""
+        separate(self._engine.server, self.namespace)
 
     def forget_search(self) -> None:
         """Remove the graph from the tables of `search_tables`, within a transaction."""

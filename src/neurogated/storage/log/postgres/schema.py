@@ -53,6 +53,18 @@ MIGRATIONS = (
     ALTER TABLE checkpoints DROP COLUMN graph, DROP COLUMN removals, ADD COLUMN deltas bytea[] NOT NULL;
     ALTER TABLE checkpoints ALTER COLUMN deltas SET STORAGE EXTERNAL;
     """,
+    # The tables of the search are made again when they are wanted. To name the type of a column removes its statistics.
+    """
+    DROP TABLE IF EXISTS memories, vectors, terms, links;
+    UPDATE heads SET searched = false WHERE searched;
+    ALTER TABLE settings ALTER COLUMN value TYPE text, ALTER COLUMN value SET STATISTICS 0;
+    ALTER TABLE copies ALTER COLUMN place TYPE text, ALTER COLUMN place SET STATISTICS 0;
+    ALTER TABLE namespaces ALTER COLUMN name TYPE bytea, ALTER COLUMN name SET STATISTICS 0;
+    ALTER INDEX namespaces_by_name ALTER COLUMN 1 SET STATISTICS 0;
+    ALTER TABLE deltas ALTER COLUMN entry TYPE text, ALTER COLUMN entry SET STATISTICS 0,
+        ALTER COLUMN body TYPE bytea, ALTER COLUMN body SET STATISTICS 0;
+    ALTER TABLE checkpoints ALTER COLUMN deltas SET STATISTICS 0;
+    """,
 )
 """The statements of each migration. `at` is in microseconds, `body` is a delta in the form of `codec`, `entry` is its
 line in the history, and `token` tells whether a write reached the server. Bodies are compressed already. A graph is
@@ -89,8 +101,9 @@ def prepare(server: Server, *, from_scratch: bool) -> None:
             )
         if server.read_only and not made:
             raise StorageError(f"there is no memory at {server.address}; open it without read_only to create one")
-        searches = server.address.searches
-        if server.read_only or (made == len(MIGRATIONS) and not (from_scratch or searches)):
+        if server.read_only and made < len(MIGRATIONS):
+            raise FormatVersionError(f"{server.address} has the older format {made}; open it once without read_only")
+        if server.read_only or (made == len(MIGRATIONS) and not from_scratch and _is_searchable(server, connection)):
             return
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -100,8 +113,13 @@ def prepare(server: Server, *, from_scratch: bool) -> None:
             for table in _TABLES if from_scratch else ():
                 connection.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(sql.Identifier(table)))
             _migrate(connection)
-            if searches:
+            if not _is_searchable(server, connection):
                 connection.execute(TABLES)
+
+
+def _is_searchable(server: Server, connection: Connection) -> bool:
+    """Return whether the tables of the search are there, if the memory is to be searched in the database."""
+    return not server.address.searches or connection.execute("SELECT to_regclass('links')").fetchone() != (None,)
 
 
 def exists(server: Server) -> bool:

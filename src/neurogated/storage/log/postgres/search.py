@@ -2,12 +2,13 @@
 
 A vector index over many graphs or users finds almost nothing in a small one, because it stops before it meets their
 rows. So below `EXACT_BELOW` memories all vectors of the owner are read, and larger graphs have an index of their own.
+Every search leaves out the memories that have expired, which no view shows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from psycopg import sql
@@ -38,11 +39,13 @@ _COUNT = """
 # A sum is no expression of an index, so all vectors are compared.
 _NEAREST = """
     SELECT node FROM vectors WHERE namespace = %s AND (%s::bigint[] IS NULL OR owner = ANY(%s))
+    AND node NOT IN (SELECT node FROM memories WHERE namespace = %s AND expires_at <= %s)
     ORDER BY (vector OPERATOR(public.<=>) %s::text::public.halfvec) + 0 LIMIT %s
 """
 _APPROXIMATE = """
     SELECT node FROM vectors WHERE namespace = {namespace}
     AND (%s::bigint[] IS NULL OR owner = ANY(%s))
+    AND node NOT IN (SELECT node FROM memories WHERE namespace = {namespace} AND expires_at <= %s)
     ORDER BY vector::public.halfvec({dimension}) OPERATOR(public.<=>) %s::text::public.halfvec({dimension}) LIMIT %s
 """
 _SEARCH_FURTHER = """
@@ -53,19 +56,24 @@ _BY_WORDS = """
         SELECT node, count(*) OVER (PARTITION BY term) AS held FROM unnest(%s::bigint[]) AS asked (term),
         LATERAL (
             SELECT node FROM terms t
-            WHERE t.namespace = %s AND t.term = asked.term AND (%s::bigint[] IS NULL OR owner = ANY(%s)) LIMIT %s
+            WHERE t.namespace = %s AND t.term = asked.term AND (%s::bigint[] IS NULL OR owner = ANY(%s))
+            AND node NOT IN (SELECT node FROM memories WHERE namespace = %s AND expires_at <= %s) LIMIT %s
         ) AS counted
     )
     SELECT node FROM found WHERE held < %s GROUP BY node ORDER BY sum(1.0 / (held + 1.0)) DESC, node LIMIT %s
 """
 _AROUND = """
-    WITH RECURSIVE reached (node, hop, weight) AS (
+    WITH RECURSIVE expired AS MATERIALIZED (
+        SELECT node FROM memories WHERE namespace = %s AND expires_at <= %s
+    ), reached (node, hop, weight) AS (
         SELECT node, 0, 1.0::double precision FROM unnest(%s::uuid[]) AS first (node)
         UNION ALL
         SELECT CASE WHEN l.source = r.node THEN l.target ELSE l.source END, r.hop + 1, r.weight * l.weight
         FROM reached r JOIN LATERAL (
-            (SELECT source, target, weight FROM links WHERE namespace = %s AND source = r.node LIMIT %s)
-            UNION ALL (SELECT source, target, weight FROM links WHERE namespace = %s AND target = r.node LIMIT %s)
+            (SELECT source, target, weight FROM links WHERE namespace = %s AND source = r.node
+                AND target NOT IN (SELECT node FROM expired) LIMIT %s)
+            UNION ALL (SELECT source, target, weight FROM links WHERE namespace = %s AND target = r.node
+                AND source NOT IN (SELECT node FROM expired) LIMIT %s)
         ) l ON r.hop < %s
     )
     SELECT node FROM reached GROUP BY node ORDER BY min(hop), max(weight) DESC, node LIMIT %s
@@ -109,34 +117,40 @@ class Question(NamedTuple):
     """The owners of the memories; None for all."""
     most: int
     """How many memories each search finds."""
+    now: int
+    """The present in microseconds."""
 
 
 def nearest(execute: Execute, question: Question, vector: Vector) -> list[UUID]:
     """Return the memories with the most similar vectors, best first."""
-    namespace, owners, most = question
+    namespace, owners, most, now = question
     ((size,),) = execute(_COUNT, (namespace, owners, owners, EXACT_BELOW + 1))
     asked = vector_text(vector)
-    if size <= EXACT_BELOW:
-        return [node for (node,) in execute(_NEAREST, (namespace, owners, owners, asked, most))]
-    execute(_SEARCH_FURTHER, (str(max(_LEAST_SEARCHED, 2 * most)),))
-    statement = sql.SQL(_APPROXIMATE).format(namespace=sql.Literal(namespace), dimension=sql.Literal(len(vector)))
-    return [node for (node,) in execute(statement.as_string(), (owners, owners, asked, most))]
+    if size > EXACT_BELOW:
+        execute(_SEARCH_FURTHER, (str(max(_LEAST_SEARCHED, 2 * most)),))
+        statement = sql.SQL(_APPROXIMATE).format(namespace=sql.Literal(namespace), dimension=sql.Literal(len(vector)))
+        found = execute(statement.as_string(), (owners, owners, now, asked, most))
+        # The search of an index ends early if it meets too many expired memories.
+        if len(found) == most:
+            return [node for (node,) in found]
+    return [node for (node,) in execute(_NEAREST, (namespace, owners, owners, namespace, now, asked, most))]
 
 
 def by_words(execute: Execute, question: Question, text: str) -> list[UUID]:
     """Return the memories that share the rarest keywords with a text, best first."""
-    namespace, owners, most = question
-    values = terms_of(text), namespace, owners, owners, COMMON, COMMON, most
+    namespace, owners, most, now = question
+    values = terms_of(text), namespace, owners, owners, namespace, now, COMMON, COMMON, most
     return [node for (node,) in execute(_BY_WORDS, values)]
 
 
 def neighbourhood(execute: Execute, question: Question, texts: Sequence[str], vectors: Sequence[Vector]) -> GraphDelta:
     """Return the memories that some questions find, their neighbours, and the edges between all of them."""
-    namespace = question.namespace
+    namespace, now = question.namespace, question.now
     found = [nearest(execute, question, vector) for vector in vectors]
     found += [by_words(execute, question, text) for text in texts]
     first = list({node for some in found for node in some[:_FIRST]})
-    around = execute(_AROUND, (first, namespace, COMMON, namespace, COMMON, _HOPS, len(first) + _MOST))
+    values = namespace, now, first, namespace, COMMON, namespace, COMMON, _HOPS, len(first) + _MOST
+    around = execute(_AROUND, values)
     nodes = list({node for some in found for node in some} | {node for (node,) in around})
     return part(execute, namespace, about(execute, namespace, nodes))
 
@@ -169,31 +183,3 @@ def _edges(rows: Iterable[Row]) -> Iterable[MemoryEdge]:
         yield MemoryEdge(
             *edge.key, weight, edge.created_at, from_micros(activated), edge.valid_from, edge.valid_to, edge.relation
         )
-
-
-def separate(execute: Execute, namespace: int) -> None:
-    """Give the vectors of a graph a table and an index of their own if they are many, within a transaction."""
-    part = f"vectors_of_{namespace}"
-    if execute("SELECT to_regclass(%s) IS NULL", (part,)) != [(True,)]:
-        return
-    ((size,),) = execute(_COUNT, (namespace, None, None, EXACT_BELOW + 1))
-    if size <= EXACT_BELOW:
-        return
-    ((dimension,),) = execute(
-        "SELECT public.vector_dims(vector) FROM vectors WHERE namespace = %s LIMIT 1", (namespace,)
-    )
-    names: dict[str, Any] = {
-        "part": sql.Identifier(part),
-        "namespace": sql.Literal(namespace),
-        "dimension": sql.Literal(dimension),
-    }
-    for statement in (
-        "CREATE TEMPORARY TABLE moved ON COMMIT DROP AS SELECT * FROM vectors WHERE namespace = {namespace}",
-        "DELETE FROM vectors WHERE namespace = {namespace}",
-        "CREATE TABLE {part} PARTITION OF vectors FOR VALUES IN ({namespace})",
-        "INSERT INTO {part} SELECT * FROM moved",
-        "DROP TABLE moved",
-        "SET LOCAL maintenance_work_mem = '512MB'",
-        "CREATE INDEX ON {part} USING hnsw ((vector::public.halfvec({dimension})) public.halfvec_cosine_ops)",
-    ):
-        execute(sql.SQL(statement).format(**names).as_string(), ())

@@ -41,29 +41,31 @@ KNOWLEDGE: LiteralString = "('conflict', 'derived_from', 'echo', 'same_as')"
 
 TABLES: LiteralString = f"""
     CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
-    CREATE TABLE IF NOT EXISTS memories (
+    CREATE TABLE memories (
         namespace bigint NOT NULL REFERENCES namespaces ON DELETE CASCADE,
         node uuid NOT NULL,
         body bytea NOT NULL,
+        expires_at bigint,
         state jsonb NOT NULL DEFAULT '{{}}',
         PRIMARY KEY (namespace, node)
     );
-    CREATE TABLE IF NOT EXISTS vectors (
+    CREATE INDEX memories_by_expiry ON memories (namespace, expires_at) WHERE expires_at IS NOT NULL;
+    CREATE TABLE vectors (
         namespace bigint NOT NULL REFERENCES namespaces ON DELETE CASCADE,
         owner bigint NOT NULL,
         node uuid NOT NULL,
         vector public.halfvec NOT NULL,
         PRIMARY KEY (namespace, owner, node)
     ) PARTITION BY LIST (namespace);
-    CREATE TABLE IF NOT EXISTS vectors_of_others PARTITION OF vectors DEFAULT;
-    CREATE TABLE IF NOT EXISTS terms (
+    CREATE TABLE vectors_of_others PARTITION OF vectors DEFAULT;
+    CREATE TABLE terms (
         namespace bigint NOT NULL REFERENCES namespaces ON DELETE CASCADE,
         term bigint NOT NULL,
         owner bigint NOT NULL,
         node uuid NOT NULL,
         PRIMARY KEY (namespace, term, owner, node)
     );
-    CREATE TABLE IF NOT EXISTS links (
+    CREATE TABLE links (
         namespace bigint NOT NULL REFERENCES namespaces ON DELETE CASCADE,
         source uuid NOT NULL,
         target uuid NOT NULL,
@@ -73,10 +75,15 @@ TABLES: LiteralString = f"""
         body bytea NOT NULL,
         PRIMARY KEY (namespace, source, target, type)
     );
-    CREATE INDEX IF NOT EXISTS links_by_target ON links (namespace, target);
-    CREATE INDEX IF NOT EXISTS knowledge_by_source ON links (namespace, source, type) WHERE type IN {KNOWLEDGE};
-    CREATE INDEX IF NOT EXISTS knowledge_by_target ON links (namespace, target, type) WHERE type IN {KNOWLEDGE};
+    CREATE INDEX links_by_target ON links (namespace, target);
+    CREATE INDEX knowledge_by_source ON links (namespace, source, type) WHERE type IN {KNOWLEDGE};
+    CREATE INDEX knowledge_by_target ON links (namespace, target, type) WHERE type IN {KNOWLEDGE};
+    ALTER TABLE memories ALTER COLUMN body SET STATISTICS 0;
+    ALTER TABLE vectors ALTER COLUMN vector SET STATISTICS 0;
+    ALTER TABLE terms ALTER COLUMN term SET STATISTICS 0;
+    ALTER TABLE links ALTER COLUMN body SET STATISTICS 0;
 """
+"""The planner's statistics are samples that a compaction does not reach, so they may not have what users wrote."""
 _DROP_ALL: Sequence[LiteralString] = (
     "DELETE FROM memories WHERE namespace = %s",
     "DELETE FROM vectors WHERE namespace = %s",
@@ -97,8 +104,10 @@ _DROP_LINKS = """
     WHERE l.namespace = %s AND l.source = d.source AND l.target = d.target AND l.type = d.type
 """
 _PUT_MEMORIES = """
-    INSERT INTO memories (namespace, node, body) SELECT %s, * FROM unnest(%s::uuid[], %s::bytea[])
-    ON CONFLICT (namespace, node) DO UPDATE SET body = excluded.body, state = excluded.state
+    INSERT INTO memories (namespace, node, body, expires_at)
+    SELECT %s, * FROM unnest(%s::uuid[], %s::bytea[], %s::bigint[])
+    ON CONFLICT (namespace, node) DO UPDATE
+    SET body = excluded.body, expires_at = excluded.expires_at, state = excluded.state
 """
 _PUT_VECTORS = """
     INSERT INTO vectors SELECT %s, owner, node, vector::public.halfvec
@@ -213,7 +222,8 @@ def _drops(namespace: int, plan: Plan, index: GraphIndex) -> Iterator[Statement]
 
 def _puts(namespace: int, nodes: Sequence[MemoryNode]) -> Iterator[Statement]:
     rows = [(one, owner_of(one.scope.user_id), key_of(one.id)) for one in nodes]
-    yield _PUT_MEMORIES, (namespace, [key for *_, key in rows], [encode(GraphDelta(nodes=(one,))) for one in nodes])
+    stored = ((key, encode(GraphDelta(nodes=(one,))), micros_or_none(one.expires_at)) for one, _, key in rows)
+    yield _PUT_MEMORIES, (namespace, *_columns(3, stored))
     embedded = [(owner, key, _vector(one.embedding)) for one, owner, key in rows if one.embedding is not None]
     yield _PUT_VECTORS, (namespace, *_columns(3, embedded))
     yield _PUT_TERMS, (namespace, *_columns(3, term_rows(rows)))
