@@ -134,17 +134,6 @@ def test_a_write_that_cannot_be_acknowledged_is_not_made(path: Path, monkeypatch
         assert [node.id for node in store.all_nodes()] == ["before", "after"]
 
 
-def test_a_reader_is_told_that_the_file_is_gone(path: Path) -> None:
-    with SqliteStore.open(path) as store:
-        store.add_node(_node("a"))
-    with SqliteStore.open(path, read_only=True) as reader:
-        path.rename(path.with_name("away"))
-        with pytest.raises(StorageError):
-            reader.view()
-        path.with_name("away").rename(path)
-        assert len(reader) == 1
-
-
 def test_a_reader_takes_in_an_older_state_that_went_on_otherwise(path: Path) -> None:
     """A restored memory has the identity of the earlier one, and other deltas with the same numbers."""
     with SqliteStore.open(path) as store:

@@ -5,42 +5,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
 
 from neurogated.storage.index.vectors import centroids, state
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
-from tests.storage.vector_cases import brute_force, clusters, found, rows, small_store
-
-small_vectors = st.tuples(*[st.integers(-3, 3)] * 3)
-
-
-@given(
-    st.dictionaries(st.integers(0, 30), small_vectors, max_size=20),
-    small_vectors,
-    st.integers(0, 25),
-    st.sets(st.integers(0, 30)),
-)
-def test_while_there_are_few_all_that_tie_are_found(
-    entries: dict[int, Any], query: tuple[int, ...], k: int, without: set[int]
-) -> None:
-    store = EmbeddingStore()
-    if entries:
-        store.put(rows(entries), np.array([entries[key] for key in sorted(entries)], dtype=np.float32))
-    vectors = {key: np.array(vector, dtype=np.float32) for key, vector in entries.items() if key not in without}
-    asked = np.array(query, dtype=np.float32)
-    keys, scores = store.search(query, k, rows(without))
-    truth = brute_force(vectors, asked, len(vectors))
-    least = truth[min(k, len(truth)) - 1][0] if k and truth else np.inf
-    # Cosines of parallel vectors may differ by a rounding, so these may tie or not. Equal vectors always tie.
-    got = set(keys.tolist())
-    assert {key for score, key in truth if score > least + 1e-12} <= got
-    assert got <= {key for score, key in truth if score >= least - 1e-12}
-    assert len(got) == keys.size >= min(k, len(truth))
-    assert all(other in got for key in got for other in vectors if entries[key] == entries[other])
-    assert np.allclose(scores, [score for score, _ in truth[: keys.size]], rtol=0, atol=1e-12)
+from tests.storage.vector_cases import brute_force, clusters, found, small_store
 
 
 def test_a_stored_vector_is_exact() -> None:

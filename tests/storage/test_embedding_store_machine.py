@@ -98,19 +98,6 @@ def _keep(store: EmbeddingStore, folder: Path, previous: Path | None = None) -> 
     return folder
 
 
-def test_a_checkpoint_answers_as_before(tmp_path: Path) -> None:
-    vectors = clusters(500)
-    store = small_store()
-    store.put(np.arange(500), vectors)
-    store.wait()
-    store.remove(np.arange(20))
-    loaded = EmbeddingStore.load(_keep(store, tmp_path / "a"), exact_below=4, tail=2, probes=2)
-    assert (loaded.size, loaded.dimension, loaded.indexed) == (480, 32, store.indexed)
-    for query in clusters(5, seed=2):
-        assert found(loaded, query, 10) == found(store, query, 10)
-        assert np.array_equal(loaded.similarities(query, np.arange(510)), store.similarities(query, np.arange(510)))
-
-
 def test_unchanged_parts_are_not_rewritten(tmp_path: Path) -> None:
     store, vectors = small_store(), clusters(1010)
     store.put(np.arange(1000), vectors[:1000])

@@ -24,8 +24,6 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
-from neurogated.testing.contract.base import unused
-from neurogated.testing.model import GraphModel
 
 NAMES = [f"n{number}" for number in range(12)]
 KEYS = [EdgeKey(one, other, EdgeType.SEQ) for one, other in pairwise(NAMES)]
@@ -75,31 +73,6 @@ def test_uses_add_no_rows(store: SqliteStore, clock: ManualClock) -> None:
     assert [before[0], before[3:]] == [len(KEYS), [2, len(KEYS), 1]]
 
 
-def test_weights_are_right_as_of_any_change_though_uses_are_overwritten(
-    store: SqliteStore, clock: ManualClock, tmp_path: Path
-) -> None:
-    model = GraphModel()
-    model.apply(next(iter(store.journal())).delta)
-    moments = []
-    for day in range(30):
-        clock.advance(timedelta(hours=17))
-        model.apply(use(store, clock, 3 * day, 1 + day % 4))
-        model.apply(forget(store, clock))
-        moments.append((store.view().sequence, model.copy()))
-    with SqliteStore.open(tmp_path / "copy.db", clock=clock) as copy:
-        for entry in store.journal():
-            copy.apply(entry.delta)
-        assert list(copy.all_edges()) == list(store.all_edges())
-    assert {edge.key: edge for edge in store.all_edges()} == model.edges
-    store.close()
-    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as reopened:
-        assert {edge.key: edge for edge in reopened.all_edges()} == model.edges
-        assert reopened.check() == []
-        for sequence, then in moments:
-            found = {edge.key: unused(edge) for edge in reopened.as_of(sequence).all_edges()}
-            assert found == {key: unused(edge) for key, edge in then.edges.items()}
-
-
 def test_a_reader_beside_sees_uses_and_fading(store: SqliteStore, clock: ManualClock, tmp_path: Path) -> None:
     with SqliteStore.open(tmp_path / "memory.db", clock=clock, read_only=True) as reader:
         for day in range(6):
@@ -108,25 +81,6 @@ def test_a_reader_beside_sees_uses_and_fading(store: SqliteStore, clock: ManualC
             forget(store, clock)
             use(store, clock, 2 * day + 1, 1)
             assert list(reader.all_edges()) == list(store.all_edges())
-
-
-def test_undo_restores_weights_and_leaves_uses_alone(clock: ManualClock, tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
-    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
-        memory.add_document("The pump failed. Because of this, the field was flooded.", title="Log")
-        one, other = (memory.add_document(text)[0] for text in ("The valve leaks.", "Barley was ordered."))
-        memory.feedback([one, other])
-        clock.advance(timedelta(days=2))
-        key = EdgeKey(one, other, EdgeType.ASSOC)
-        memory.maintenance()
-        faded = memory.store.get_edge(*key)
-        memory.feedback([one, other])
-        clock.advance(timedelta(days=2))
-        memory.store.apply(GraphDelta(touch=Access(edges=frozenset({key})), at=clock()))
-        entry = memory.undo()
-        assert entry is not None
-        assert memory.store.get_edge(*key).weight == faded.weight
-        assert memory.undo(to=memory.history.list()[-1].sequence) is None
 
 
 TERMS = [f"word{number}" for number in range(40)]

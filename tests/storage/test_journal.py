@@ -1,6 +1,5 @@
 """The journal during reads, transactions, and readers beside the writer, step by step."""
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -14,8 +13,6 @@ from neurogated.core.model import Vector
 from neurogated.errors import InputError, MemoryClosedError, StorageError, UnknownIdError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
-
-TIMEOUT = 30
 
 
 @pytest.fixture
@@ -129,27 +126,6 @@ def test_an_inner_transaction_that_raises_is_taken_back_alone(store: GraphStore)
 
     _fail_after(store, inner)
     assert _ids(store) == ["a", "c"]
-
-
-def test_a_rollback_and_a_write_in_another_namespace_do_not_wait_for_each_other(path: Path) -> None:
-    with SqliteStore.open(path, "one") as one:
-        two = one.in_namespace("two")
-
-        def fail_often() -> None:
-            for _ in range(20):
-                _fail_after(one, lambda: one.add_node(_node("x")))
-
-        def write_often() -> None:
-            for step in range(60):
-                two.add_node(_node(str(step)))
-
-        threads = [threading.Thread(target=work, daemon=True) for work in (fail_often, write_often)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(TIMEOUT)
-        assert not any(thread.is_alive() for thread in threads)
-        assert (len(one), len(two)) == (0, 60)
 
 
 def test_new_vectors_come_whole_or_not_at_all(path: Path) -> None:

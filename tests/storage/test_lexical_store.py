@@ -2,7 +2,6 @@
 
 import math
 import random
-import threading
 from collections import Counter
 from collections.abc import Iterator
 
@@ -160,23 +159,3 @@ def test_a_merge_that_is_cut_short_loses_and_doubles_nothing(monkeypatch: pytest
     put(store, {40: "word1"})
     texts[40] = "word1"
     assert found(store, "word1 word2") == pytest.approx(bm25(texts, "word1 word2"), rel=1e-6)
-
-
-def test_threads_write_and_search_at_once() -> None:
-    store = LexicalStore(20)
-    texts = random_texts(400)
-    missed: list[int] = []
-
-    def write(part: int) -> None:
-        for key in range(part, 400, 4):
-            put(store, {key: texts[key]})
-            if split_keywords(texts[key]) and key not in store.search(texts[key], 400)[0]:
-                missed.append(key)
-
-    threads = [threading.Thread(target=write, args=(part,)) for part in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert missed == []
-    assert found(store, "word3 word9") == pytest.approx(bm25(texts, "word3 word9"), rel=1e-6)

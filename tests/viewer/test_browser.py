@@ -112,11 +112,6 @@ def _pixels(png: bytes) -> set[bytes]:
     return {raw[i : i + size] for i in range(1, len(raw) - size, size)}
 
 
-def _luminance(colour: str) -> float:
-    numbers = [float(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
-    return sum(numbers) / 3
-
-
 def test_it_opens_without_error_or_request_and_draws_all_of_the_recall(
     show: Open, recall: Recall, nodes: Nodes
 ) -> None:

@@ -146,11 +146,6 @@ class HistoryContract(ContractBase):
             assert [entry.delta.nodes[0].id for entry in later] == list("abc"[place + 1 :])
         assert len(list(store.journal(0))) == len(numbers)
 
-    def test_numbers_of_deltas_ascend(self, store: GraphStorePort, clock: ManualClock) -> None:
-        numbers = [apply(store, clock, nodes=(node("a"),)) for _ in range(4)]
-        assert numbers == sorted(set(numbers))
-        assert numbers[0] > 0
-
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(0, 12))
     @PROPERTY
     def test_the_graph_as_of_any_delta_and_its_time_is_the_graph_of_then(

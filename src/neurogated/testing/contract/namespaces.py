@@ -124,16 +124,6 @@ class NamespacesContract(ContractBase):
             apply(one, clock, nodes=texts)
         assert keyword_scores(store, "grey heron") == pytest.approx(keyword_scores(alone, "grey heron"))
 
-    def test_histories_and_judgements_are_their_own(self, store: GraphStorePort, clock: ManualClock) -> None:
-        other = self.spaces(store).in_namespace("other")
-        apply(store, clock, nodes=(node("a"),), queued=(PendingTask("cause", ("a", "b")),))
-        number = apply(other, clock, nodes=(node("b"), node("c")))
-        assert [entry.changes for entry in store.history()] == [{"nodes put": 1}]
-        assert [entry.changes for entry in other.history()] == [{"nodes put": 2}]
-        assert other.pending() == []
-        assert [one.id for one in other.as_of(number).all_nodes()] == ["b", "c"]
-        assert [entry.delta.nodes[0].id for entry in other.journal()] == ["b"]
-
     def test_one_embedder_serves_all(self, store: GraphStorePort) -> None:
         other = self.spaces(store).in_namespace("other")
         other.bind_embedder("one", 2)

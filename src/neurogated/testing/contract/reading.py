@@ -318,16 +318,6 @@ class ReadingContract(ContractBase):
 
     # Searches within a view
 
-    def test_a_search_in_a_view_finds_its_nodes_alone(self, store: GraphStorePort, clock: ManualClock) -> None:
-        apply(store, clock, nodes=(node("a", 1.0, 0.0), node("b", 1.0, 1.0), node("c", 0.0, 1.0)))
-        view = store.view()
-        later = tuple(node(f"later {place}", 1.0, 0.0) for place in range(8))
-        apply(store, clock, nodes=later, removed_nodes=("b",))
-        assert [name for name, _ in store.nearest([1.0, 0.0], 2, view)] == ["a", "c"]
-        assert [name for name, _ in store.keyword_search("text", 9, view)] == ["a", "c"]
-        assert len(store.nearest([1.0, 0.0], 99)) == len(store.keyword_search("text", 99)) == 2 + len(later)
-        assert_searches_agree(store, [1.0, 2.0], view)
-
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12), seen=st.integers(0, 12))
     @PROPERTY
     def test_searches_in_a_view_are_those_of_all_without_the_rest(

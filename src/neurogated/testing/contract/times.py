@@ -14,7 +14,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
 from neurogated.testing.clock import ManualClock
-from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows, assert_tells
+from neurogated.testing.contract.base import ContractBase, NewStore, assert_shows, assert_tells
 from neurogated.testing.contract.reading import assert_searches_agree
 from neurogated.testing.contract.writing import PROPERTY
 from neurogated.testing.histories import NAMES, START, edge, node
@@ -82,36 +82,12 @@ class TimesContract(ContractBase):
         assert_shows(view, model)
         assert [name for name, _ in store.nearest([1.0, 0.0], 2, view)] == ["a", "m"]
 
-    def test_what_has_expired_can_be_removed_and_put_anew(self, store: GraphStorePort, clock: ManualClock) -> None:
-        model = _mortal(store, clock)
-        clock.advance(_HOUR)
-        for delta in (
-            GraphDelta(nodes=(node("m", 0.0, 2.0, at=clock(), content="back"),), at=clock()),
-            GraphDelta(nodes=(node("m", at=clock(), expires_at=clock()),), at=clock()),
-            GraphDelta(removed_nodes=("m",), at=clock()),
-        ):
-            store.apply(delta)
-            model.apply(delta)
-            assert_tells(store, model, now=clock())
-        assert store.expired(clock()) == []
-
     def test_a_clock_that_goes_back_shows_what_had_not_expired(self, store: GraphStorePort, clock: ManualClock) -> None:
         model = _mortal(store, clock)
         clock.advance(_HOUR)
         assert_tells(store, model, now=clock())
         clock.advance(-_HOUR)
         assert_tells(store, model)
-
-    def test_the_past_shows_what_had_not_expired_then(self, store: GraphStorePort, clock: ManualClock) -> None:
-        model = _mortal(store, clock)
-        start, number = clock(), store.view().sequence
-        clock.advance(2 * _HOUR)
-        apply(store, clock, nodes=(node("later"),))
-        for past in (store.as_of(number), store.as_of(start), store.as_of(start + _HOUR - _INSTANT)):
-            assert_tells(past, model, past=True)
-            assert past.keyword_search("heron", 9) != []
-        assert_tells(store.as_of(start + _HOUR), model, now=start + _HOUR, past=True)
-        assert store.as_of(start + _HOUR).keyword_search("heron", 9) == []
 
     # Valid time
 
@@ -141,16 +117,6 @@ class TimesContract(ContractBase):
             assert_shows(store.view(valid_at=start + moment), model.at(clock(), start + moment))
         # Without `valid_at`, everything is shown.
         assert_tells(store, model)
-
-    def test_searches_in_a_view_at_a_time_keep_to_it(self, store: GraphStorePort, clock: ManualClock) -> None:
-        held = tuple(node(f"old {place}", 1.0, 0.0, valid_to=clock()) for place in range(5))
-        holds = (node("new 1", 0.0, 1.0, valid_from=clock()), node("new 2", 1.0, 1.0))
-        apply(store, clock, nodes=held + holds)
-        view = store.view(valid_at=clock())
-        assert [name for name, _ in store.nearest([1.0, 0.0], 2, view)] == ["new 2", "new 1"]
-        assert [name for name, _ in store.keyword_search("text", 2, view)] == ["new 1", "new 2"]
-        assert_searches_agree(store, [1.0, 0.5], view)
-        assert len(store.nearest([1.0, 0.0], 9)) == len(held + holds)
 
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 9))
     @PROPERTY

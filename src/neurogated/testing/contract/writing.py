@@ -10,10 +10,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from neurogated.core.delta import Access, Decay, GraphDelta, PendingTask, WeightChange
+from neurogated.core.delta import Access, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Found
-from neurogated.core.model import EdgeKey, MemoryEdge
+from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
 from neurogated.testing.clock import ManualClock
@@ -137,38 +137,6 @@ class WritingContract(ContractBase):
         with pytest.raises(UnknownIdError, match="ghost"):
             store.get_nodes(["a", "ghost"])
 
-    def test_everything_comes_in_the_order_it_was_added(self, store: GraphStorePort, clock: ManualClock) -> None:
-        for name in "dbeca":
-            apply(store, clock, nodes=(node(name),))
-        for source, target in ("de", "ad", "ba", "ca"):
-            apply(store, clock, edges=(edge(source, target),))
-        apply(store, clock, nodes=(node("b", content="replaced"),), removed_nodes=("e",))
-        assert [found.id for found in store.all_nodes()] == ["d", "b", "c", "a"]
-        assert [found.key[:2] for found in store.all_edges()] == [("a", "d"), ("b", "a"), ("c", "a")]
-
-    def test_putting_a_node_again_replaces_it_and_keeps_its_edges(
-        self, store: GraphStorePort, clock: ManualClock
-    ) -> None:
-        model = three_nodes(store)
-        delta = GraphDelta(nodes=(node("b", 0.0, 1.0, content="new words", title="B"),), at=clock())
-        store.apply(delta)
-        model.apply(delta)
-        assert_tells(store, model)
-        assert store.vector_search([0.0, 1.0], 1)[0][0].content == "new words"
-
-    def test_a_replaced_node_may_lose_its_vector(self, store: GraphStorePort, clock: ManualClock) -> None:
-        three_nodes(store)
-        apply(store, clock, nodes=(node("a", embedding=None),))
-        assert store.get_node("a").embedding is None
-        assert sorted(name for name, _ in store.nearest([1.0, 0.0], 5)) == ["b", "c"]
-
-    def test_putting_an_edge_again_replaces_it(self, store: GraphStorePort, clock: ManualClock) -> None:
-        three_nodes(store)
-        for weight in (0.5, 0.75, 0.125):
-            apply(store, clock, edges=(edge(*_SEQ, weight),))
-        assert [found.weight for found in store.all_edges()] == [0.25, 0.125]
-        assert [neighbor for neighbor, _ in store.get_neighbors("a")] == ["b"]
-
     def test_edges_of_several_types_and_both_directions_connect_one_pair(
         self, store: GraphStorePort, clock: ManualClock
     ) -> None:
@@ -188,31 +156,6 @@ class WritingContract(ContractBase):
         model.apply(delta)
         assert_tells(store, model)
         assert store.get_edge("c", "a").type is kind
-
-    def test_removing_a_node_removes_its_edges_and_its_vector(self, store: GraphStorePort, clock: ManualClock) -> None:
-        model = three_nodes(store)
-        delta = GraphDelta(removed_nodes=("b",), edges=(edge("a", "c"),), at=clock())
-        store.apply(delta)
-        model.apply(delta)
-        assert_tells(store, model)
-        assert [name for name, _ in store.nearest([1.0, 1.0], 5)] == ["c", "a"]
-        assert "b" not in dict(store.keyword_search("text b", 5))
-        with pytest.raises(UnknownIdError, match="'b'"):
-            store.get_node("b")
-
-    def test_a_removed_node_can_be_added_again_and_has_no_old_edges(
-        self, store: GraphStorePort, clock: ManualClock
-    ) -> None:
-        three_nodes(store)
-        apply(store, clock, removed_nodes=("b",))
-        apply(store, clock, nodes=(node("b", 0.0, 1.0),))
-        assert list(store.all_edges()) == []
-        assert store.nearest([0.0, 1.0], 1)[0][0] == "b"
-        # Within a delta, removals come first.
-        apply(store, clock, edges=(edge("a", "b"),))
-        apply(store, clock, removed_nodes=("b",), nodes=(node("b", content="third"),))
-        assert list(store.all_edges()) == []
-        assert store.get_node("b").content == "third"
 
     def test_remove_edge_takes_an_edge_or_its_key(self, store: GraphStorePort) -> None:
         three_nodes(store)
@@ -273,24 +216,6 @@ class WritingContract(ContractBase):
         apply(store, clock, weights=(WeightChange(_SEQ, 0.1, clock() - timedelta(days=1)),))
         changed = store.get_edge("a", "b")
         assert (changed.weight, changed.last_activated) == (0.1, clock() - timedelta(days=1))
-
-    def test_decay_weakens_idle_plastic_edges_only_and_prunes(self, store: GraphStorePort, clock: ManualClock) -> None:
-        start = clock()
-        old: tuple[MemoryEdge, ...] = (
-            edge("a", "b", EdgeType.SEQ, 0.5),
-            edge("a", "c", EdgeType.CAUSE, 0.15),
-            edge("a", "d", EdgeType.SIM, 0.15),
-            edge("d", "a", EdgeType.SEQ, 0.2),
-        )
-        apply(store, clock, nodes=tuple(map(node, "abcd")), edges=old)
-        clock.advance(timedelta(days=1))
-        apply(store, clock, edges=(edge("b", "c", EdgeType.SEQ, 0.5, at=clock()),))
-        apply(store, clock, operators=(Decay(0.5, start + timedelta(hours=1), 0.1),))
-        weights = {found.key[:2]: found.weight for found in store.all_edges()}
-        assert weights == {("a", "b"): 0.25, ("a", "d"): 0.15, ("d", "a"): 0.1, ("b", "c"): 0.5}
-        # An edge is idle if its last access is before the moment, not at it.
-        apply(store, clock, operators=(Decay(0.5, start, 0.0),))
-        assert {found.key[:2]: found.weight for found in store.all_edges()} == weights
 
     def test_touch_moves_times_and_passes_over_what_is_gone(self, store: GraphStorePort, clock: ManualClock) -> None:
         three_nodes(store)
