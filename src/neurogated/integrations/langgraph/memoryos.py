@@ -101,8 +101,7 @@ class MemoryOS(BaseStore):
             ConfigError: a setting does not fit.
         """
         super().__init__()
-        checked_type("llm", llm, Runnable, "give a chat model of LangChain, a folder as storage_dir, a store as store")
-        checked_type("store", store, BaseStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
+        _check_types(llm, store)
         if sum(one is not None for one in (embedding, embedding_fuc)) > 1 or (store and storage_dir):
             raise ConfigError("give one of `embedding` and `embedding_fuc`, and one of `store` and `storage_dir`")
         self.settings = settings_of(preset, settings)
@@ -117,10 +116,9 @@ class MemoryOS(BaseStore):
         self._last, self._users = 0, set[str]()
         self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
         self._searches = ThreadPoolExecutor(_SEARCHES, "memoryos-search")
-        analyst: Analyst = OfflineAnalyst(OfflineClaimReader(), embed)
-        if llm is not None:
-            model = structured(llm, concurrency=llm_concurrency, max_calls=max_llm_calls)
-            analyst = ModelAnalyst(model, PromptTemplateManager())
+        model = None if llm is None else structured(llm, concurrency=llm_concurrency, max_calls=max_llm_calls)
+        offline = OfflineAnalyst(OfflineClaimReader(), embed)
+        analyst: Analyst = offline if model is None else ModelAnalyst(model, PromptTemplateManager())
         parts = Parts(
             pages=self._pages, records=self._records, analyst=analyst, embed=embed, judge=SlotJudge(),
             settings=self.settings, allowed=asked_dimensions(sensitive), clock=clock,
@@ -347,6 +345,12 @@ class MemoryOS(BaseStore):
             "mid_term": {"segments": segments},
             "long_term": {"user_profile": self.profile(user_id), **self.knowledge(user_id)},
         }
+
+
+def _check_types(llm: object, store: object) -> None:
+    """Refuse what was given in the place of another argument; raises ConfigError."""
+    checked_type("llm", llm, Runnable, "give a chat model of LangChain, a folder as storage_dir, a store as store")
+    checked_type("store", store, BaseStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
 
 
 def _opened(folder: str | Path | None, embedding: Embeddings | None) -> NeuroGraphMemory:
