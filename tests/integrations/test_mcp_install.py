@@ -64,9 +64,21 @@ def test_a_changed_file_and_its_backup_are_as_private_as_before(mode: int, home:
     assert file.is_symlink()
     assert json.loads(file.read_text(encoding="utf-8")).keys() == {"password", "mcpServers"}
     written = {one.name: one for one in home.iterdir()}
-    assert written.keys() == {".claude.json", "kept.json", "kept.json.backup"}
-    assert {stat.S_IMODE(one.stat().st_mode) for one in written.values()} == {mode}
-    assert written["kept.json.backup"].read_text(encoding="utf-8") == '{"password": "secret"}'
+    assert written.keys() == {".claude.json", "kept.json", "kept.json.backup", "kept.json.backup1"}
+    assert {stat.S_IMODE(written[one].stat().st_mode) for one in ("kept.json", "kept.json.backup1")} == {mode}
+    assert written["kept.json.backup"].read_text(encoding="utf-8") == "of an earlier day"
+    assert written["kept.json.backup1"].read_text(encoding="utf-8") == '{"password": "secret"}'
+
+
+def test_each_change_keeps_the_file_as_it_was_and_no_change_keeps_nothing(home: Path) -> None:
+    file = home / ".claude.json"
+    file.write_text('{"theme": "dark"}', encoding="utf-8")
+    for user in ("ana", "ana", "ben"):
+        assert main(["mcp", "install", "--client", "claude-code", "--user", user, "--write"]) == 0
+    kept = {one.name: one.read_text(encoding="utf-8") for one in home.glob(".claude.json.*")}
+    assert kept.keys() == {".claude.json.backup", ".claude.json.backup1"}
+    assert kept[".claude.json.backup"] == '{"theme": "dark"}'
+    assert "ana" in kept[".claude.json.backup1"]
 
 
 @pytest.mark.parametrize(

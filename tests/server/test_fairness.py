@@ -25,13 +25,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_key_waits_for_one_turn_of_a_key_that_asks_for_much(folder: Path) -> None:
+@pytest.mark.parametrize("shared", [False, True], ids=["keys", "users behind one key"])
+def test_a_user_waits_for_one_turn_of_another_who_asks_for_much(folder: Path, *, shared: bool) -> None:
     with Servers(folder) as servers:
-        keys = [servers.key("--user", name) for name in ("ana", "ben")]
+        names = ("ana", "ben")
+        keys = [servers.key()] * 2 if shared else [servers.key("--user", name) for name in names]
         url, done, asking = servers.start(), list[int](), threading.Barrier(MANY + 1)
 
         def ask() -> None:
-            with client(url, keys[0]) as one:
+            with client(url, keys[0], user_id=names[0]) as one:
                 one.get("/v1/memories?limit=1")
                 asking.wait()
                 assert one.post("/v1/context", json=TASK).status_code == 200
@@ -40,7 +42,7 @@ def test_a_key_waits_for_one_turn_of_a_key_that_asks_for_much(folder: Path) -> N
         threads = [threading.Thread(target=ask) for _ in range(MANY)]
         for one in threads:
             one.start()
-        with client(url, keys[1]) as quick:
+        with client(url, keys[1], user_id=names[1]) as quick:
             quick.get("/v1/memories?limit=1")
             asking.wait()
             while len(done) < 3:

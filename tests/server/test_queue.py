@@ -77,6 +77,50 @@ def test_keys_take_turns() -> None:
     assert asyncio.run(order())[:10].count("ben") == 3
 
 
+def test_users_behind_one_key_take_turns() -> None:
+    async def order() -> list[str]:
+        queue, done = CallQueue(), list[str]()
+        asked = ["ana"] * 20 + ["ben"] * 3
+        await asyncio.gather(*(queue.run("key", "same", lasting(0.001, done, user), user=user) for user in asked))
+        return done
+
+    assert asyncio.run(order())[:10].count("ben") == 3
+
+
+def test_long_calls_of_one_user_leave_places_to_others_behind_the_key_but_not_all_to_the_key() -> None:
+    async def run() -> None:
+        queue, done, forever, running = CallQueue(), list[str](), asyncio.Event(), list[str]()
+        eight = asyncio.Event()
+
+        def endless(user: str) -> Callable[[], Awaitable[bool]]:
+            async def call() -> bool:
+                running.append(user)
+                if len(running) == 8:
+                    eight.set()
+                return await forever.wait()
+
+            return call
+
+        async def ask(users: str) -> list[asyncio.Task[bool]]:
+            tasks = [asyncio.create_task(queue.run("key", "long", endless(one), user=one)) for one in users]
+            await asyncio.sleep(0)
+            return tasks
+
+        tasks = await ask("aaaaaa")
+        async with asyncio.timeout(20):
+            await queue.run("key", "short", lasting(0, done, "ben"), user="ben")
+            tasks += await ask("bbbbbbccccccdddddd")
+            await eight.wait()
+            for _ in range(2):
+                await queue.run("other", "short", lasting(0, done, "other"))
+        assert (len(running), running.count("a")) == (8, 3)
+        forever.set()
+        await asyncio.gather(*tasks)
+        assert done == ["ben", "other", "other"]
+
+    asyncio.run(run())
+
+
 def test_a_call_for_nobody_does_not_run() -> None:
     async def run() -> list[str]:
         queue, done = CallQueue(), list[str]()

@@ -128,6 +128,25 @@ def test_the_history_of_a_user_tells_the_last_text_of_what_she_deleted(ana: http
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "words"),
+    [
+        ("memories", {}, ["'content': is missing"]),
+        ("memories", {"content": [{"content": "hi", "id": "mine"}]}, ["'id': is not known; leave it out"]),
+        ("memories", {"content": 5}, ["'content'", "valid string"]),
+        ("feedback", {"ids": ["a"], "outcome": "great"}, ["'outcome'", "'success' or 'fail'"]),
+        ("recall", ["x"], ["JSON object"]),
+        ("recall", None, ["JSON object", "Content-Type"]),
+    ],
+)
+def test_a_refused_request_is_told_what_to_do(
+    ana: httpx.Client, path: str, body: dict[str, Any] | None, words: list[str]
+) -> None:
+    message = ana.post(f"/v1/{path}", json=body).json()["error"]["message"]
+    assert all(word in message for word in words), message
+    assert not any(word in message for word in ("constrained", "union", "\n"))
+
+
 def test_a_user_is_deleted_with_all_her_memories(ana: httpx.Client) -> None:
     add(ana, "One note.", "Another note.")
     assert ana.delete("/v1/memories").json() == {"count": 2}

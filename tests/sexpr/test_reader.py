@@ -47,6 +47,7 @@ def test_comments_and_line_breaks_are_blanks() -> None:
         ('(recall "x" 5 6)', 1, 15),
         ('(recall "x" :limit 5 7)', 1, 22),
         ('(recall "x" :limit)', 1, 1),
+        ('(recall "x" :limt 3)', 1, 13),
         ('(recall (remember "x"))', 1, 9),
         ("(explain (explain (stats)))", 1, 11),
     ],
@@ -55,6 +56,13 @@ def test_a_fault_has_its_place(text: str, line: int, column: int) -> None:
     with pytest.raises(ExpressionError) as caught:
         check(text)
     assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_a_fault_in_the_name_of_an_argument_names_the_nearest_or_all() -> None:
+    with pytest.raises(ExpressionError, match="did you mean :limit"):
+        check('(recall "x" :limt 3)')
+    with pytest.raises(ExpressionError, match="known are :query, :limit"):
+        check('(recall "x" :topn 3)')
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from http import HTTPStatus
 from typing import Any
 
 from neurogated.core.extras import needs_extra
+from neurogated.errors import ConfigError
 
 with needs_extra("mcp"):
     import uvicorn
@@ -44,14 +45,22 @@ def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30
         host: the address to listen on.
         port: the port; 0 for any free one.
         patience: seconds in which the headers of a request must arrive, and in which a client must read on.
+
+    Raises:
+        ConfigError: the port is in use, or the address is not one of this computer.
     """
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        opened = socket.create_server((host, port), family=family, backlog=_PENDING)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot listen on {host}, port {port} ({error.strerror}); give another --port (0: any free one) or --host"
+        ) from error
     # A request waits for the interpreter up to this long whenever another thread computes.
     sys.setswitchinterval(_SWITCH)
     most = _most_connections()
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         http=functools.partial(_Connection, idle=OrderedDict(), most=most, patience=patience),  # type: ignore[arg-type]
         # The loop accepts so many at once, and closes others only some rounds later.
         backlog=most // 8,
@@ -63,8 +72,6 @@ def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30
     )
     for name in ("uvicorn.error", "asyncio", "neurogated.server.errors"):
         logging.getLogger(name).addFilter(_Sparing())
-    opened = config.bind_socket()
-    opened.listen(_PENDING)  # so that a client that reads the address may connect at once
     name = f"[{host}]" if ":" in host else host
     print(f"http://{name}:{opened.getsockname()[1]}", flush=True)
     print("stop with Ctrl-C", file=sys.stderr)

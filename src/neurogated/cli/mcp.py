@@ -26,7 +26,9 @@ _PORT = 8750
 @click.option("--memory_tool", is_flag=True, help="serve Anthropic's memory tool as well")
 @click.option("--http", is_flag=True, help="listen on a port, not on standard input")
 @click.option("--host", default="127.0.0.1", metavar="NAME", help="address of --http (default: 127.0.0.1)")
-@click.option("--port", type=int, default=_PORT, metavar="N", help=f"port of --http (default: {_PORT})")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=_PORT, metavar="N", help=f"port of --http (default: {_PORT})"
+)
 @click.option("--token", envvar="NEUROGATED_MCP_TOKEN", metavar="TEXT", help="what clients of --http must send")
 @click.option("--client", type=click.Choice(tuple(CLIENTS)), help="install: the client")
 @click.option("--write", is_flag=True, help="install: change its file, not only show the change")

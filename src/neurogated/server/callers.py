@@ -37,8 +37,8 @@ class Caller:
     request: Request
 
     async def run_as(self, kind: str, call: Callable[[], T], is_gone: IsGone | None = None) -> T:
-        """Await a blocking call in a thread of the memory, when it is the turn of this key; see `CallQueue`."""
-        return await self.queue.run(self.grant, kind, lambda: self.memory.aio.run(call), is_gone)
+        """Await a blocking call in a thread of the memory, when it is the turn of this user; see `CallQueue`."""
+        return await self.queue.run(self.grant, kind, lambda: self.memory.aio.run(call), is_gone, user=self.user_id)
 
     async def run(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Await a blocking call of this request, unless its client is gone when its turn comes."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from typing import Any
 
 from neurogated.core.extras import needs_extra
 from neurogated.errors import (
@@ -24,6 +26,9 @@ with needs_extra("serve"):
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect
+
+_ADVICE = {"missing": "is missing", "extra_forbidden": "is not known; leave it out"}
+"""What to do about an error of pydantic, by its type."""
 
 _log = logging.getLogger(__name__)
 
@@ -69,8 +74,7 @@ def handle_errors(app: Starlette) -> None:
 
     async def of_input(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class
-        told = (f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors())
-        return error_response(request.state.request_id, 422, "; ".join(told))
+        return error_response(request.state.request_id, 422, _advice(error.errors()))
 
     async def of_client(request: Request, _: Exception) -> JSONResponse:
         return error_response(request.state.request_id, 408, "the client was gone before its turn")
@@ -84,3 +88,20 @@ def handle_errors(app: Starlette) -> None:
     app.add_exception_handler(RequestValidationError, of_input)
     app.add_exception_handler(ClientDisconnect, of_client)
     app.add_exception_handler(Exception, of_server)
+
+
+def _advice(errors: Sequence[Mapping[str, Any]]) -> str:
+    """Return what to do about the input, on one line. Of a value that may have several types, the best try counts."""
+    fields = dict[str, list[Mapping[str, Any]]]()
+    for one in errors:
+        if one["type"] == "json_invalid" or one["loc"] == ("body",):
+            return "send a JSON object as the body, with the header 'Content-Type: application/json'"
+        fields.setdefault(str(one["loc"][1]), []).append(one)
+    told = list[str]()
+    for name, tries in fields.items():
+        depth = max(len(one["loc"]) for one in tries)
+        best = [one for one in tries if len(one["loc"]) == depth]
+        inner = {str(one["loc"][-1]): _ADVICE[one["type"]] for one in best if one["type"] in _ADVICE}
+        wrong = inner or {name: ", or ".join(one["msg"][0].lower() + one["msg"][1:] for one in best)}
+        told += (f"{place!r}: {advice}" for place, advice in wrong.items())
+    return f"{'; '.join(told)} (/openapi.json describes what each request takes)"

@@ -18,8 +18,8 @@ IsGone = Callable[[], Awaitable[bool]]
 
 _AT_ONCE = 2
 """Python runs one thread at a time; the other one computes in native code, or waits for the disk."""
-_OF_ONE = 3
-"""Most calls of one key that run, including long ones, which count no longer among those above."""
+_OF_USER, _OF_KEY = 3, 8
+"""Most calls of one user behind a key, and of a key, that run, with long ones, which do not count among those above."""
 _SLOW = 2.0
 """A kind is slow if it takes more than this many times as long as the mean call. Slow calls run one at a time."""
 _MOST = 5.0
@@ -39,33 +39,43 @@ class _Waiting(NamedTuple):
 
 
 class CallQueue:
-    """Runs few calls at once. The keys take turns; of one key, the shortest kinds of calls run first.
+    """Runs few calls at once. Keys take turns, and the users behind a key; of one user, the shortest kinds run first.
 
     A call that has waited for long runs before shorter ones, so none starves.
     """
 
     def __init__(self) -> None:
+        # By key, and by key and user.
         self._running = Counter[Hashable]()
         # The kinds of the running calls, without those that have taken long.
         self._kinds = Counter[str]()
-        # The calls of each key in the order they came; the key whose turn is next is the first one.
-        self._waiting: dict[Hashable, list[_Waiting]] = {}
+        # The calls of each user of each key in the order they came; the key and the user whose turn is next are first.
+        self._waiting: dict[Hashable, dict[Hashable, list[_Waiting]]] = {}
         self._seconds: dict[str, float] = {}
         self._mean = 0.0
 
-    async def run(self, key: Hashable, kind: str, call: Callable[[], Awaitable[T]], is_gone: IsGone | None = None) -> T:
+    async def run(
+        self,
+        key: Hashable,
+        kind: str,
+        call: Callable[[], Awaitable[T]],
+        is_gone: IsGone | None = None,
+        *,
+        user: Hashable = None,
+    ) -> T:
         """Await a call when it is its turn.
 
         Args:
-            key: who asks.
+            key: that of the client.
             kind: what is asked. The call is expected to take as long as earlier ones of its kind.
             call: the call.
             is_gone: whether nobody waits for the result any more. It is asked after a wait.
+            user: who asks, if several users are behind the key.
 
         Raises:
             ClientDisconnect: nobody waits any more, so it was not called.
         """
-        has_waited = await self._turn(key, kind)
+        has_waited = await self._turn(key, user, kind)
         loop, begin = asyncio.get_running_loop(), time.perf_counter()
         release = loop.call_later(_LONG, self._release, kind)
         try:
@@ -74,7 +84,7 @@ class CallQueue:
             return await call()
         finally:
             self._measure(kind, time.perf_counter() - begin)
-            self._running[key] -= 1
+            self._leave(key, user)
             is_long = loop.time() >= release.when()
             if not is_long:
                 release.cancel()
@@ -87,52 +97,63 @@ class CallQueue:
         self._seconds[kind] = mean + _RECENT * (seconds - mean)
         self._mean += _RECENT * (seconds - self._mean)
 
-    async def _turn(self, key: Hashable, kind: str) -> bool:
+    async def _turn(self, key: Hashable, user: Hashable, kind: str) -> bool:
         """Wait for the turn of a call; return whether that took time."""
-        if self._may_run(key, kind):
-            self._take(key, kind)
+        if self._may_run(key, user, kind):
+            self._take(key, user, kind)
             return False
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(key, []).append(_Waiting(time.perf_counter(), kind, turn))
+        waiting = self._waiting.setdefault(key, {}).setdefault(user, [])
+        waiting.append(_Waiting(time.perf_counter(), kind, turn))
         try:
             await turn
         except asyncio.CancelledError:
             if not turn.cancelled():
-                self._running[key] -= 1
+                self._leave(key, user)
                 self._release(kind)
             raise
         return True
 
-    def _may_run(self, key: Hashable, kind: str) -> bool:
-        if self._kinds.total() >= _AT_ONCE or self._running[key] >= _OF_ONE:
+    def _may_run(self, key: Hashable, user: Hashable, kind: str) -> bool:
+        if self._kinds.total() >= _AT_ONCE or self._running[key] >= _OF_KEY or self._running[key, user] >= _OF_USER:
             return False
         return not (self._is_slow(kind) and any(map(self._is_slow, +self._kinds)))
 
     def _is_slow(self, kind: str) -> bool:
         return self._seconds.get(kind, 0.0) > _SLOW * self._mean
 
-    def _take(self, key: Hashable, kind: str) -> None:
-        self._running[key] += 1
+    def _take(self, key: Hashable, user: Hashable, kind: str) -> None:
+        self._running.update((key, (key, user)))
         self._kinds[kind] += 1
+
+    def _leave(self, key: Hashable, user: Hashable) -> None:
+        self._running.subtract((key, (key, user)))
+        # Users may be many.
+        self._running = +self._running
 
     def _release(self, kind: str | None) -> None:
         """Free the place of a call, if it still has one, and give the free places to calls that wait."""
         if kind is not None:
             self._kinds[kind] -= 1
-        while found := next(filter(None, map(self._next_of, self._waiting)), None):
-            key, call = found
-            waiting = self._waiting.pop(key)
-            waiting.remove(call)
-            if waiting:
-                self._waiting[key] = waiting
+        while (found := self._next()) is not None:
+            key, user, call = found
+            users = self._waiting.pop(key)
+            calls = users.pop(user)
+            calls.remove(call)
+            if calls:
+                users[user] = calls
+            if users:
+                self._waiting[key] = users
             if not call.turn.done():
-                self._take(key, call.kind)
+                self._take(key, user, call.kind)
                 call.turn.set_result(None)
 
-    def _next_of(self, key: Hashable) -> tuple[Hashable, _Waiting] | None:
-        """Return the waiting call of a key that runs next; None if none may run now."""
-        calls = [call for call in self._waiting[key] if self._may_run(key, call.kind)]
-        if not calls:
-            return None
-        is_late = time.perf_counter() - calls[0].since > _MOST
-        return key, calls[0] if is_late else min(calls, key=lambda call: self._seconds.get(call.kind, 0.0))
+    def _next(self) -> tuple[Hashable, Hashable, _Waiting] | None:
+        """Return the waiting call that runs next, with its key and its user; None if none may run now."""
+        for key, users in self._waiting.items():
+            for user, waiting in users.items():
+                if calls := [call for call in waiting if self._may_run(key, user, call.kind)]:
+                    is_late = time.perf_counter() - calls[0].since > _MOST
+                    first = calls[0] if is_late else min(calls, key=lambda one: self._seconds.get(one.kind, 0.0))
+                    return key, user, first
+        return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -37,14 +37,18 @@ def call_of(given: Expression, text: str, *, is_inner: bool = False) -> Call:
         raise ExpressionError("this must be an operation, as in (stats)", text, given.at)
     operation = OPERATIONS.get(head.value)
     if operation is None or (is_inner and operation.name == "explain"):
-        close = get_close_matches(head.value[:40], OPERATIONS, 1)
-        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(OPERATIONS)}"
+        hint = _hint(head.value, OPERATIONS)
         raise ExpressionError(f"there is no operation {head.value[:40]!r} here; {hint}", text, head.at)
     found = _assigned(operation, given, text)
     for one in operation.parameters:
         if one.name not in found and one.default is REQUIRED:
             raise ExpressionError(f"{one.name} is missing in {operation.signature}", text, given.at)
     return Call(operation, {one.name: found.get(one.name, one.default) for one in operation.parameters})
+
+
+def _hint(word: str, known: Collection[str]) -> str:
+    close = get_close_matches(word[:40], known, 1)
+    return f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
 
 
 def _assigned(operation: Operation, form: Form, text: str) -> dict[str, object]:
@@ -54,11 +58,13 @@ def _assigned(operation: Operation, form: Form, text: str) -> dict[str, object]:
     waiting: Parameter | None = None
     free = iter(operation.parameters)
     for item in form.items[1:]:
-        is_word = isinstance(item, Atom) and isinstance(item.value, Symbol)
-        if waiting is None and is_word and isinstance(item, Atom) and str(item.value) in parameters:
-            waiting = parameters[str(item.value)]
+        word = item.value if isinstance(item, Atom) and isinstance(item.value, Symbol) else ""
+        if waiting is None and word in parameters:
+            waiting = parameters[word]
             free = iter(())
             continue
+        if waiting is None and word.startswith(":"):
+            raise ExpressionError(f"there is no argument {word[:40]!r} here; {_hint(word, parameters)}", text, item.at)
         parameter = waiting or next(free, None)
         if parameter is None or parameter.name in found:
             raise ExpressionError(f"this argument is too much for {operation.signature}", text, item.at)

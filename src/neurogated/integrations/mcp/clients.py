@@ -9,6 +9,7 @@ import stat
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ class Client(NamedTuple):
 def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
     """Return the configuration of a client with this server, or write it and say where.
 
-    The other entries of the file stay; a file that would change is kept beside it as `….backup`.
+    The other entries of the file stay. A file that changes is copied beside it, to `….backup`, then `….backup1`, ….
 
     Args:
         client: one of `CLIENTS`.
@@ -49,11 +50,14 @@ def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
         raise ConfigError(f"{file} cannot be changed ({error}); add the server by hand: {json.dumps(entry)}") from error
     if not write:
         return f"{file} would be:\n\n{after}\nAdd --write to change it."
+    if after == before:
+        return f"{file} has this server already"
     file.parent.mkdir(parents=True, exist_ok=True)
     # The file may hold passwords of other servers.
     mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else _PRIVATE
     if before:
-        _write(file.with_name(f"{file.name}.backup"), before, mode)
+        names = (file.with_name(f"{file.name}.backup{number or ''}") for number in count())
+        _write(next(one for one in names if not one.exists()), before, mode)
     written = file.with_name(f"{file.name}.new")
     _write(written, after, mode)
     written.replace(file)
