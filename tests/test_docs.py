@@ -1,5 +1,7 @@
 """Every command and example of the README and of docs works, and the lists of the docs are complete."""
 
+import ast
+import builtins
 import os
 import re
 import shlex
@@ -74,6 +76,31 @@ def test_the_examples_of_a_page_run_one_after_the_other(name: str, capsys: pytes
     for code in _blocks(name, "python"):
         exec(compile(code, name, "exec"), names)  # noqa: S102 - the page is ours
     assert capsys.readouterr().out, name
+
+
+@pytest.mark.parametrize("name", _pages_with("py(?:thon)?"))
+def test_each_example_imports_what_it_uses(name: str) -> None:
+    """A reader copies one block, and the objects that the page has made before; `py` has code that is not run here."""
+    known = set(dir(builtins))
+    for code in _blocks(name, "py(?:thon)?"):
+        nodes = list(ast.walk(ast.parse(code)))
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        aliases = [alias for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names]
+        known |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        known |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        known |= {
+            node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)
+        }
+        imported = {alias.asname or alias.name for alias in aliases}
+        assert {node.id for node in names} <= known | imported, code
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_block_of_code_is_hidden_from_the_tests(name: str) -> None:
+    assert not re.findall(r"^[ \t]+```|^```(?:py3|python3|pycon|shell|zsh)\b", TEXTS[name], flags=re.MULTILINE)
+    assert not [
+        text for text in _blocks(name, "text") if re.search(r"^(?:import|from|def|class|async) ", text, re.MULTILINE)
+    ]
 
 
 @pytest.mark.parametrize("name", _pages_with("sh"))

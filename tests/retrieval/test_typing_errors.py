@@ -41,6 +41,8 @@ def test_a_misspelt_question_finds_what_the_right_one_finds(memory: NeuroGraphMe
         "Does the drain leave from Vancouver?",
         "Who is Kowalsky-Meier of surgoen@example.com?",
         "谁做了手术？",
+        "Who is the surgeo\u0301n?",
+        "What is at https://example.com/?q=surgoen&page=operatte or C:\\surgoen\\notes?",
     ],
 )
 def test_right_words_rare_words_and_addresses_stay(memory: NeuroGraphMemory, question: str) -> None:
@@ -59,6 +61,11 @@ def test_a_misspelt_name_is_corrected_where_its_memory_has_the_words_beside_it(
     right = memory.recall("Which train leaves from Vancouver?", user_id="ana")
     found = memory.recall(f"Which train leaves from {name}?", user_id="ana")
     assert [one.parts["keywords"] for one in found] == [one.parts["keywords"] for one in right]
+
+
+def test_the_words_beside_a_name_are_those_beside_the_whole_word(memory: NeuroGraphMemory) -> None:
+    recall = memory.recall("Is the tale of Vancouvverton about a train that leaves from Vancouvver?", user_id="ana")
+    assert any("from Vancouver?" in note for note in recall.notes)
 
 
 def test_a_question_is_not_corrected_by_the_words_of_another_user(memory: NeuroGraphMemory) -> None:
@@ -91,6 +98,9 @@ def test_courtesies_around_a_question_do_not_change_what_it_finds(memory: NeuroG
         ("Um, so like, you know, what did Ana do? lol", "what did Ana do?"),
         ("What did Ana do?", "What did Ana do?"),
         ("嗨，谁做了手术？", "谁做了手术?"),
+        ("Um, who is Ana (the nurse)?", "who is Ana (the nurse)?"),
+        ("Hi! I like tea :)", "Hi! I like tea"),
+        ("(Honestly,) I moved to Springfield (Illinois).", "I moved to Springfield (Illinois)."),
         ("OK", "OK"),
         ("  \n", "  \n"),
         ("", ""),

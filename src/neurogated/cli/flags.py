@@ -86,7 +86,11 @@ _COMMON = (
     click.Option(["--dataset"], metavar="NAME", help="the data set, or its memory"),
     *_setting_flags(),
     click.Option(["--set"], type=_SETTING, multiple=True, help="any setting; 'settings' lists them"),
-    click.Option(["--config"], metavar="FILE", help="settings in YAML or JSON; flags win"),
+    click.Option(
+        ["--config"],
+        metavar="FILE",
+        help="settings in YAML or JSON; variables such as NEUROGATED_SAVE_DIR win over it, and flags over both",
+    ),
     click.Option(["--json"], is_flag=True, help="print JSON"),
     click.Option(["--debug"], is_flag=True, help="show the traceback of an error"),
     click.Option(["--log"], type=_LEVELS, default="warning", help="to standard error"),

@@ -12,8 +12,10 @@ Existing = Callable[[Iterable[str]], Collection[str]]
 Counter = Callable[[Sequence[str]], Sequence[int]]
 _REACH = 2
 """Words on each side of a name that tell whether a memory has the name that is meant."""
-# A part of an address or a number is no word.
-_WORD = re.compile(r"(?<![\w@./:#+-])[^\W\d_]{5,}(?![\w@/:#+-]|\.\w)")
+# A part of an address, a number, or a word with signs inside is no word: only marks, dashes and "'s" stand beside one.
+_WORD = re.compile(
+    r"""(?<![^\s(\[{"'“\u2018„«¿¡*–—])[^\W\d_]{5,}(?=(?:['’]s)?[.,;:!?…)\]}"'”’»*，。！？；：、）]*(?:[\s–—]|$))"""
+)
 
 
 def corrected(
@@ -32,7 +34,8 @@ def corrected(
         count_tokens: returns the number of the embedder's tokens of each text.
         holding: returns memories that have all of some keywords.
     """
-    words = [word for word in dict.fromkeys(_WORD.findall(query)) if _is_plain(fold(word))]
+    places = {found[0]: found.span() for found in reversed(list(_WORD.finditer(query))) if _is_plain(fold(found[0]))}
+    words = list(places)[::-1]
     keywords = dict(zip(words, map(split_keywords, words), strict=True))
     known = existing([keyword for found in keywords.values() for keyword in found])
     unknown = [word for word in words if keywords[word] and keywords[word][0] not in known]
@@ -42,7 +45,7 @@ def corrected(
     for word, other in changes.items():
         if other and word[0].isupper() and sorted(fold(word)) != sorted(other):
             (keyword,) = split_keywords(other)
-            if not any(holding([keyword, near]) for near in _around(query, word)):
+            if not any(holding([keyword, near]) for near in _around(query, places[word])):
                 changes[word] = None
     return _WORD.sub(lambda found: _in_case(changes.get(found[0]) or found[0], found[0]), query)
 
@@ -51,10 +54,10 @@ def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalpha() and word not in ENGLISH_STOP_WORDS
 
 
-def _around(query: str, word: str) -> list[str]:
-    """Return the keywords of the words on each side of the first `word`."""
-    before, after = query.split(word, 1)
-    return split_keywords(" ".join([*before.split()[-_REACH:], *after.split()[:_REACH]]))
+def _around(query: str, place: tuple[int, int]) -> list[str]:
+    """Return the keywords of the words on each side of a place."""
+    before, after = query[: place[0]].split()[-_REACH:], query[place[1] :].split()[:_REACH]
+    return split_keywords(" ".join([*before, *after]))
 
 
 def _nearest(word: str, size: int, existing: Existing, count_tokens: Counter) -> str | None:

@@ -22,10 +22,11 @@ _TOKEN = re.compile(
 )
 _CUT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 """What stands before "n't"."""
-_MARKS = re.compile("[\\s!！~\uff5e。.…?？)\uff09]+$")
+_MARKS = frozenset("!！~\uff5e。.…?？")
+_BRACKETS = re.compile("[()\uff08\uff09]")
 _PICTURES = re.compile("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+|(?<!\\w)[:;]-?[)(DPp](?!\\w)|\\*+")
 _SOME_HAN = re.compile(f"[{_HAN}]")
-_JOINT = r"[\s,，、:：;；!！.。…–—¿¡-]*"
+_JOINT = r"[\s,，、:：;；!！.。…–—¿¡)\uff09-]*"
 _MOST_STRIPPED = 4
 _LONGEST = 2_000
 """Characters of a sentence that are read; a longer one is no speech."""
@@ -81,19 +82,42 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Patte
 def plain_text(sentence: str) -> str:
     """Return a sentence without greetings, lead-ins, interjections, closings, pictures and marks at its end."""
     opening, closing, ending = _patterns("zh" if _SOME_HAN.search(sentence) else language_of(sentence))
-    text = _PICTURES.sub(" ", sentence.replace("’", "'")).strip(" ¿¡(\uff08")
+    text = _PICTURES.sub(" ", sentence.replace("’", "'")).strip(" ¿¡")
+    if text.startswith(("(", "\uff08")) and _pairs(text).get(0, len(text)) >= len(_without_end(text)) - 1:
+        text = text[1:]
     for _ in range(_MOST_STRIPPED):
         found = opening.match(text)
         if not found or found.end() == len(text):
             break
         text = text[found.end() :]
-    text = _MARKS.sub("", text)
+    text = _without_end(text)
     for _ in range(_MOST_STRIPPED):
         found = closing.search(text) or ending.search(text)
         if not found or not found.start():
             break
-        text = _MARKS.sub("", text[: found.start()])
+        text = _without_end(text[: found.start()])
     return text.strip(" ,，;；:-–—")
+
+
+def _without_end(text: str) -> str:
+    """Return a text without the marks at its end, and without brackets there that close nothing."""
+    closing, end = set(_pairs(text).values()), len(text)
+    while end and (
+        text[end - 1].isspace() or text[end - 1] in _MARKS or (text[end - 1] in ")\uff09" and end - 1 not in closing)
+    ):
+        end -= 1
+    return text[:end]
+
+
+def _pairs(text: str) -> dict[int, int]:
+    """Return the places of opening brackets with those of their closing ones."""
+    waiting, pairs = list[int](), dict[int, int]()
+    for found in _BRACKETS.finditer(text):
+        if found[0] in "(\uff08":
+            waiting.append(found.start())
+        elif waiting:
+            pairs[waiting.pop()] = found.start()
+    return pairs
 
 
 def plain_question(text: str) -> str:
@@ -104,10 +128,9 @@ def plain_question(text: str) -> str:
 def _without_courtesies(sentence: str) -> str:
     whole = sentence.strip()
     plain = plain_text(whole[:_LONGEST])
-    if not plain or len(whole) > _LONGEST or plain == _MARKS.sub("", whole):
+    if not plain or len(whole) > _LONGEST or plain == _without_end(whole):
         return sentence
-    marks = _MARKS.search(whole)
-    mark = "?" if "?" in whole or "？" in whole else marks[0] if marks else ""
+    mark = "?" if "?" in whole or "？" in whole else whole[-1] if whole[-1] in _MARKS else ""
     return plain + mark + sentence[len(sentence.rstrip()) :]
 
 
