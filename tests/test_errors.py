@@ -25,16 +25,6 @@ def closed(folder: Path) -> NeuroGraphMemory:
     return memory
 
 
-def _another_model(folder: Path) -> None:
-    closed(folder)
-    opened(folder, embedding_name="all-MiniLM-L6-v2")
-
-
-def _twice(folder: Path) -> None:
-    with opened(folder):
-        opened(folder, force_index_from_scratch=True)
-
-
 def _foreign(folder: Path) -> None:
     closed(folder)
     (file,) = folder.rglob("memory.db")

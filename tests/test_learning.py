@@ -72,26 +72,6 @@ def test_maintenance_fades_idle_edges_and_reports_how_many_are_gone(
     assert _weights(memory) == fixed
 
 
-def test_undo_takes_back_the_last_change_and_then_more(memory: NeuroGraphMemory, clock: ManualClock) -> None:
-    start = _weights(memory)
-    sequence = memory.history.list()[-1].sequence
-    memory.feedback(_ids(memory)[:3])
-    learned = _weights(memory)
-    known = memory.history.list()[-1].sequence
-    clock.advance(timedelta(days=9))
-    memory.maintenance()
-    entry = memory.undo(to=known)
-    assert entry is not None
-    assert entry.reason.startswith("undo to ")
-    assert _weights(memory) == learned
-    memory.undo(to=sequence)
-    assert _weights(memory) == start
-    memory.undo(to=0)
-    assert len(_ids(memory)) == 0
-    memory.undo()
-    assert _weights(memory) == start
-
-
 def test_async_and_batch_calls_agree_with_plain_calls(memory: NeuroGraphMemory) -> None:
     questions = ["What broke at dawn?", "When is bread baked?"]
     expected = [memory.retrieve(question, top_n=2) for question in questions]

@@ -1,8 +1,5 @@
 """The facade: add, ask, close, and open again."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +8,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.errors import EmbedderMismatchError, InputError, StorageError
+from neurogated.errors import InputError, StorageError
 from neurogated.testing import ManualClock
 
 STORY = (
@@ -73,48 +70,9 @@ def test_namespaces_share_the_file_and_never_the_memories(memory: NeuroGraphMemo
     assert memory.retrieve("ferry", top_n=1) == [STORY[0]]
 
 
-def test_another_embedder_is_refused_and_named(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        memory.add_document(STORY[0])
-    with pytest.raises(EmbedderMismatchError):
-        NeuroGraphMemory(config.replace(embedding_name="all-MiniLM-L6-v2"))
-
-
 def test_force_index_from_scratch_forgets_the_graph_and_keeps_the_vectors(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         memory.add_document(STORY[0])
     with NeuroGraphMemory(config.replace(force_index_from_scratch=True)) as memory:
         assert memory.retrieve("ferry") == []
     assert (Path(config.save_dir) / "embedding_cache.db").stat().st_size > 0
-
-
-_INDEXER = """
-import sys
-from neurogated import MemoryConfig, NeuroGraphMemory
-memory = NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash"))
-for number in range(10_000):
-    memory.add_document(f"Entry {number}. The keeper wrote it down. " * 30, title=f"Log {number}")
-    print(number, flush=True)
-"""
-
-
-def test_a_killed_indexing_process_loses_nothing_acknowledged(config: MemoryConfig) -> None:
-    command = [sys.executable, "-c", _INDEXER, config.save_dir]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
-        assert process.stdout is not None
-        last = -1
-        for line in process.stdout:
-            last = int(line)
-            if last == 12:
-                process.kill()
-        process.wait()
-    with NeuroGraphMemory(config) as memory:
-        titles = {str(node.title) for node in memory.store.all_nodes()}
-        assert {f"Log {number}" for number in range(last + 1)} <= titles
-        before = memory.store.view().sequence
-        ids = memory.add_documents(
-            {"text": f"Entry {number}. The keeper wrote it down. " * 30, "title": f"Log {number}"}
-            for number in range(last + 1)
-        )
-        assert memory.store.view().sequence == before, "an acknowledged delta is incomplete"
-        assert len({node_id for one in ids for node_id in one}) == sum(map(len, ids))

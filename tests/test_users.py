@@ -131,15 +131,6 @@ def test_sessions_agents_paths_kinds_tags_and_conditions_narrow_a_recall(memory:
     assert [node.id for node in memory.find(user_id="ana", order_by="-importance", limit=1)] == [always]
 
 
-def test_a_filter_finds_the_best_admitted_memories(memory: NeuroGraphMemory) -> None:
-    for number in range(60):
-        memory.add_document(f"The tower clock of Lyon stood still in week {number}.", metadata={"n": number})
-    (late,) = memory.add_document("A clock.", metadata={"n": 100})
-    assert memory.recall("Why did the tower clock of Lyon stand still?", top_n=1, where=field("n") == 100).ids == (
-        late,
-    )
-
-
 def test_owners_and_fields_survive_opening_export_and_a_look_back(
     memory: NeuroGraphMemory, config: MemoryConfig, tmp_path: Path
 ) -> None:

@@ -14,14 +14,6 @@ from neurogated.storage.graph_store import GraphStore
 from neurogated.utils.vector_utils import cosine_similarity
 
 
-def test_a_stored_node_is_equal() -> None:
-    store = GraphStore()
-    node = MemoryNode(id="test-1", content="Test", embedding=[0.1, 0.2])
-    store.add_node(node)
-
-    assert store.get_node("test-1") == node
-
-
 def test_a_node_is_found_by_its_uuid() -> None:
     store, uuid = GraphStore(), uuid4()
     store.add_node(MemoryNode(id=uuid, content="Test", embedding=[0.1, 0.2]))  # type: ignore[arg-type]

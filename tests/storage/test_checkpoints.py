@@ -122,27 +122,6 @@ def test_damage_to_a_checkpoint_is_noticed_and_harms_nothing(
         assert {one: one.read_bytes() for one in files} == contents
 
 
-def test_compaction_leaves_no_removed_content_in_the_indexes(path: Path, clock: ManualClock) -> None:
-    with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
-        fill(store, clock, nodes=8)
-        store.add_node(MemoryNode(id="secret-id", content="unheardof secretword"))
-        store.follower.checkpointer.wait()
-        assert _found(path, b"secretword") or _found(path, b"secret-id")
-        store.remove_node("secret-id")
-        store.compact()
-        assert not _found(path, b"secretword")
-        assert not _found(path, b"secret-id")
-        store.add_node(MemoryNode(id="after", content="kept again"))
-        store.follower.checkpointer.wait()
-        assert not _found(path, b"secret")
-    with SqliteStore.open(path, clock=clock) as store:
-        assert store.check() == []
-
-
-def _found(path: Path, text: bytes) -> bool:
-    return any(text in file.read_bytes() for file in _index(path).rglob("*") if file.is_file())
-
-
 def test_a_failed_transaction_falls_back_to_the_checkpoint(path: Path, clock: ManualClock) -> None:
     said = _kept(path, clock)
     with SqliteStore.open(path, clock=clock, config=OFTEN) as store:

@@ -12,7 +12,6 @@ import pytest_asyncio
 from langgraph.store.base import PutOp
 
 from neurogated import MemoryConfig
-from neurogated.errors import InputError
 from neurogated.integrations.langgraph import AsyncNeuroStore
 
 CONFIG = MemoryConfig(embedding_name="hash")
@@ -45,20 +44,6 @@ async def test_concurrent_puts_are_one_change(store: AsyncNeuroStore) -> None:
     await asyncio.gather(*(store.aput(NOTES, f"k{number}", {"n": number}) for number in range(50)))
     assert store.memory.view().sequence == before + 1
     assert len(await store.asearch(NOTES, limit=100)) == 50
-
-
-async def test_an_invalid_call_fails_alone(store: AsyncNeuroStore) -> None:
-    calls = [
-        store.aput(NOTES, "good", {"n": 1}),
-        store.aput(NOTES, "bad", {"n": float("nan")}),
-        store.asearch(NOTES, filter={"$or": []}),
-        store.asearch(NOTES),
-    ]
-    good, bad, unknown, found = await asyncio.gather(*calls, return_exceptions=True)
-    assert good is None
-    assert isinstance(bad, InputError)
-    assert isinstance(unknown, InputError)
-    assert isinstance(found, list)
 
 
 async def test_neither_reads_nor_searches_wait_for_a_slow_call() -> None:

@@ -53,17 +53,6 @@ def test_a_recall_of_the_memory_refreshes_too(opened: Open, clock: ManualClock) 
     assert store.sweep_ttl() == 0
 
 
-def test_expired_items_stay_until_a_sweep_unless_they_are_omitted(opened: Open, clock: ManualClock) -> None:
-    store = opened({"default_ttl": 1})
-    store.put(NOTES, "k", {"text": "tea"})
-    clock.advance(timedelta(minutes=2))
-    assert store.get(NOTES, "k", refresh_ttl=False) is not None
-    assert store.ttl_config is not None
-    store.ttl_config["omit_expired"] = True
-    assert store.get(NOTES, "k") is None
-    assert store.search(NOTES, query="tea") == store.search(NOTES) == store.list_namespaces() == []
-
-
 @pytest.mark.slow
 def test_ten_thousand_refreshing_reads_write_at_most_ten_deltas(tmp_path: Path) -> None:
     with NeuroStore.from_conn_string(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,32 +25,11 @@ def store() -> Iterator[NeuroStore]:
         yield opened
 
 
-def test_a_value_comes_back_as_it_went_in(store: NeuroStore) -> None:
-    value = {"text": "tea", "n": 1.5, "list": [1, {"deep": None}], "nul": "a\0b", "": True}
-    store.put(NOTES, "k", value)
-    item = store.get(NOTES, "k")
-    assert item is not None
-    assert (item.namespace, item.key, item.value) == (NOTES, "k", value)
-
-
 def test_an_item_is_a_memory_with_the_namespace_as_path(store: NeuroStore) -> None:
     store.put(NOTES, "k", {"text": "I like green tea."})
     (node,) = store.memory.find(kinds={ITEM})
     assert (node.content, node.scope.path) == ("I like green tea.", NOTES)
     assert store.memory.retrieve("green tea") == ["I like green tea."]
-
-
-def test_items_outlive_the_process(tmp_path: Path) -> None:
-    with NeuroStore.from_conn_string(str(tmp_path), config=CONFIG) as store:
-        store.put(NOTES, "k", {"text": "tea"})
-    with NeuroStore.from_conn_string(str(tmp_path), config=CONFIG) as store:
-        assert [item.value for item in store.search(NOTES)] == [{"text": "tea"}]
-
-
-def test_a_batch_reads_the_state_before_it_and_the_last_put_of_a_key_wins(store: NeuroStore) -> None:
-    ops: list[Op] = [PutOp(NOTES, "k", {"n": 1}), GetOp(NOTES, "k"), SearchOp(()), PutOp(NOTES, "k", {"n": 2})]
-    assert store.batch(ops) == [None, None, [], None]
-    assert [item.value for item in store.search(())] == [{"n": 2}]
 
 
 def test_a_search_that_finds_all_items_recalls_once(store: NeuroStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,12 +43,6 @@ def test_a_search_that_finds_all_items_recalls_once(store: NeuroStore, monkeypat
     monkeypatch.setattr(store.memory.session.retriever, "recall", counted)
     assert len(store.search(NOTES, query="tea", limit=20)) == 3
     assert sizes == [20]
-
-
-def test_a_batch_with_a_fault_writes_nothing(store: NeuroStore) -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        store.batch([PutOp(NOTES, "a", {"n": 1}), PutOp(NOTES, "b", {"n": float("nan")})])
-    assert store.search(()) == []
 
 
 def test_an_overwrite_leaves_no_text_of_the_old_value(store: NeuroStore) -> None:
@@ -112,11 +84,6 @@ def test_pages_of_a_query_neither_repeat_nor_miss_an_item(order: Order) -> None:
         assert scores == sorted(scores, reverse=True)
 
 
-def test_equal_texts_under_two_keys_are_two_items(store: NeuroStore) -> None:
-    store.batch([PutOp(NOTES, key, {"text": "I like green tea."}) for key in ("a", "b")])
-    assert sorted(item.key for item in store.search(NOTES, query="green tea")) == ["a", "b"]
-
-
 def test_the_keys_of_a_value_are_no_words_of_it(store: NeuroStore) -> None:
     store.put(NOTES, "k", {"hobby": "chess", "years": 12})
     (node,) = store.memory.find(kinds={ITEM})
@@ -141,22 +108,6 @@ def test_nothing_connects_the_items_of_two_users() -> None:
         assert all(users[edge.source_id] == users[edge.target_id] for edge in edges)
         assert {item.namespace[1] for item in store.search(("memories",), query="green tea")} == {"ana", "ben"}
         assert len(memory.retrieve("green tea", user_id="ana", top_n=10)) == 3
-
-
-def test_stores_of_one_memory_see_each_other(tmp_path: Path) -> None:
-    where = str(tmp_path)
-    with (
-        NeuroStore.from_conn_string(where, config=CONFIG) as first,
-        NeuroStore.from_conn_string(where, config=CONFIG) as second,
-    ):
-        first.put(NOTES, "k", {"n": 1})
-        assert [item.value for item in second.search(NOTES)] == [{"n": 1}]
-        second.put(NOTES, "k", {"n": 2})
-        second.put(("other",), "k", {"n": 3})
-        assert [item.value for item in first.search(NOTES)] == [{"n": 2}]
-        assert first.list_namespaces() == [NOTES, ("other",)]
-        second.delete(NOTES, "k")
-        assert first.list_namespaces() == [("other",)]
 
 
 def test_a_memory_that_is_deleted_is_no_item(store: NeuroStore) -> None:
