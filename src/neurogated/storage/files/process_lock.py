@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,13 +19,7 @@ from neurogated.core.forking import bind_to_process
 from neurogated.core.private import make_folder, private
 from neurogated.errors import MemoryLockedError, StorageError
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
-# Windows reports a held lock as EACCES or EDEADLOCK.
-_HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})
+_HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES})
 # Seconds between two tries to take a lock that another process holds: short at first, because most writes are short.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 _DIGITS = 20
@@ -78,11 +72,7 @@ class _LockFile:
     @staticmethod
     def _lock_descriptor(descriptor: int, *, shared: bool) -> bool:
         try:
-            if sys.platform == "win32":
-                # Windows has no shared locks, so only the first process holds it.
-                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-            else:
-                fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno in _HELD_ELSEWHERE:
                 return False
@@ -117,10 +107,7 @@ class _LockFile:
         """Release the lock."""
         if self._descriptor is not None:
             with contextlib.suppress(OSError):
-                if sys.platform == "win32":
-                    msvcrt.locking(self._descriptor, msvcrt.LK_UNLCK, 1)
-                else:
-                    fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:
         """Close the file; this releases the lock unless a forked process shares it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from neurogated.errors import StorageError
@@ -16,10 +15,8 @@ _SUFFIXES = ("", "-wal", "-shm")
 
 def place_of(path: Path) -> str:
     """Return a text that a file keeps when it is renamed, and that a copy of it does not have; raises OSError."""
-    status = path.stat()
     # The number of a device may change when the system starts again; that of a file system does not.
-    system = status.st_dev if sys.platform == "win32" else os.statvfs(path).f_fsid
-    return f"{system}:{status.st_ino}"
+    return f"{os.statvfs(path).f_fsid}:{path.stat().st_ino}"
 
 
 class OpenedFiles:
