@@ -31,6 +31,7 @@ _SIGNS = (
 """Marks that say something."""
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th|[.])\Z", re.IGNORECASE)
 _MEASURE = re.compile(r"(\d[\d.,]*)([a-z]{1,2})\Z", re.IGNORECASE)
+_HYPHEN, _THOUSANDS = re.compile(r"(?<=\w)-(?=\w)"), re.compile(r"(?<=\d),(?=\d{3})")
 _HOUR = re.compile(r"(\d{1,2}):00\Z")
 _ASKS_YOU = re.compile(
     r"(?:(?:can|could|would|will) you|kannst du|könntest du|puedes|peux tu|tu peux)\b", re.IGNORECASE
@@ -154,13 +155,13 @@ def _word(token: Token) -> str:
     """Return a word in one form; names with digits keep their case, and marks are no words."""
     if token.word == "'s":
         return "is"
-    if token.word in _SAME:
-        return _SAME[token.word]
+    if token.word in _SAME or token.word.isalpha():
+        return _SAME.get(token.word, token.word)
     if (hour := _HOUR.match(token.word)) or (hour := _ORDINAL.match(token.word)):
         return hour[1]
     is_name = any(map(str.isdigit, token.raw))
-    word = re.sub(r"(?<=\w)-(?=\w)", "", token.raw if is_name else token.word)
-    word = re.sub(r"(?<=\d),(?=\d{3})", "", word) if any(map(str.isalnum, word)) else ""
+    word = _HYPHEN.sub("", token.raw if is_name else token.word)
+    word = _THOUSANDS.sub("", word) if any(map(str.isalnum, word)) else ""
     return _SAME.get(word, word)
 
 

@@ -104,11 +104,12 @@ def text_features(text: str) -> dict[str, float]:
     statements = " . ".join(one.text for one in said)
     every = " . ".join(one.text for one in clauses)
     words = [token.word for token in tokens_of(every)]
+    own = words if statements == every else [token.word for token in tokens_of(statements)]
     return {
         "specific": math.log2(1 + min(len(stated - COMMON), _MOST_KEYWORDS)),
         "specific_share": len(stated - COMMON) / (len(stated) + _FEW),
         "questions": 1 - len(said) / max(1, len(clauses)),
-        "own": float(any(token.word in FIRST_PERSON for token in tokens_of(statements))),
+        "own": float(not FIRST_PERSON.isdisjoint(own)),
         "second_person": sum(word in SECOND_PERSON for word in words) / max(_SHORT, len(words)),
         "times": float(bool(find_times(every))),
         "numbers": float(_NUMBER.search(every) is not None),

@@ -150,8 +150,8 @@ def tokens_of(text: str, language: str = "en") -> list[Token]:
         word = found[0].lower()
         if word == "n't" and tokens:
             tokens[-1] = tokens[-1]._replace(word=_CUT.get(tokens[-1].word, tokens[-1].word))
-        parts = contractions.get(word, word).split()
-        tokens.extend(Token(part, found[0], found.start(), found.end()) for part in parts)
+        for part in contractions[word].split() if word in contractions else (word,):
+            tokens.append(Token(part, found[0], *found.span()))
     return tokens
 
 
