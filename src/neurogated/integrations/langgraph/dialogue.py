@@ -157,6 +157,7 @@ class GraphPages:
 
     def __init__(self, memory: NeuroGraphMemory) -> None:
         self._memory = memory
+        self._identified = memory.store if isinstance(memory.store, SupportsIdentity) else None
 
     def add(self, user_id: str, page: Page) -> None:
         """Store a page as one or two messages, in one change."""
@@ -174,8 +175,7 @@ class GraphPages:
 
     def after(self, user_id: str, mark: _Mark | None, known: Collection[str]) -> News:
         """Return the pages whose turns come after the mark."""
-        store = self._memory.store
-        view, identity = store.view(), store.identity if isinstance(store, SupportsIdentity) else None
+        view, identity = self._memory.store.view(), None if self._identified is None else self._identified.identity
         if mark is not None and (mark.identity, mark.sequence) == (identity, view.sequence):
             return News([], mark)
         if mark is not None and (mark.identity != identity or self._lacks(user_id, known, mark.sequence, view)):
