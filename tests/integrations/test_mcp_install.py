@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import stat
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from neurogated import MemoryConfig
 from neurogated.cli import main
+from neurogated.cli.opening import Flags
+from neurogated.errors import StorageError
 from neurogated.integrations.mcp import clients
 
 
@@ -43,6 +48,33 @@ def test_a_dry_run_writes_nothing_and_a_written_entry_keeps_the_others(client: s
     assert arguments[:3] == ["-m", "neurogated", "mcp"]
     assert str(home / "mine") in arguments
     assert 'Ana "A" Núñez' in arguments
+
+
+def test_the_client_opens_the_memory_that_was_named_without_the_environment_or_the_settings_file(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
+    monkeypatch.setenv("NEUROGATED_FORCE_INDEX_FROM_SCRATCH", "true")
+    (home / "settings.yaml").write_text("storage: postgresql://localhost/memories\nretrieval: {candidates: 50}\n")
+    given = ["--config", "settings.yaml", "--require_user", "--namespace", "pond", "--user", "ana"]
+    assert main(["mcp", "install", "--client", "claude-code", "--write", *given]) == 0
+    monkeypatch.delenv("NEUROGATED_EMBEDDING_NAME")
+    monkeypatch.delenv("NEUROGATED_FORCE_INDEX_FROM_SCRATCH")
+    opened: list[MemoryConfig] = []
+
+    @contextlib.contextmanager
+    def refuse(flags: Flags, **_: object) -> Iterator[None]:
+        opened.append(flags.memory_config())
+        raise StorageError("enough")
+        yield
+
+    monkeypatch.setattr(Flags, "open", refuse)
+    (server,) = json.loads((home / ".claude.json").read_text())["mcpServers"].values()
+    assert main(server["args"][2:]) == 1
+    (config,) = opened
+    assert (config.storage, config.embedding_name) == ("postgresql://localhost/memories", "hash")
+    assert (config.namespace, config.require_user, config.retrieval.candidates) == ("pond", True, 50)
+    assert not config.force_index_from_scratch
 
 
 def test_a_file_that_cannot_be_read_stays(home: Path) -> None:

@@ -232,3 +232,11 @@ def test_work_that_began_or_ended_in_a_place_has_no_employer(text: str) -> None:
 def test_what_is_not_known_as_a_place_or_is_worked_for_is_an_employer(text: str, employer: str) -> None:
     claims = OfflineClaimReader().read(text)
     assert employer in {claim.value for claim in claims if claim.slot.attribute == "employer"}
+
+
+@pytest.mark.parametrize(
+    "text", ["我住在上海\uff08浦东\uff09。", "I live in Shanghai (Pudong).", "我现在住在上海(浦东)。"]
+)
+def test_a_value_ends_before_a_bracket(text: str) -> None:
+    (claim,) = OfflineClaimReader().read(text)
+    assert claim.value in {"上海", "Shanghai"}

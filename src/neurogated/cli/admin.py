@@ -128,7 +128,7 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
             flags.emit({"memories": count}, f"exported to {folder}: {counted(count, 'memories')}")
         elif user_id is not None:
             count = memory.admin.export_user(user_id, folder)
-            flags.emit({"memories": count}, f"exported to {folder}: {counted(count, 'memories')}")
+            flags.emit({"nodes": count}, f"exported to {folder}: {counted(count, 'nodes')}")
         else:
             manifest = memory.admin.export(folder)
             flags.emit(_manifest_json(manifest), f"exported to {folder}: {_manifest_line(manifest)}")

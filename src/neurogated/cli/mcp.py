@@ -9,6 +9,7 @@ import click
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.config.setting import settings_of, value_of
 from neurogated.core.extras import import_extra
 from neurogated.integrations.mcp.clients import CLIENTS, install
 from neurogated.integrations.mcp.http import http_app
@@ -17,6 +18,8 @@ from neurogated.integrations.mcp.stdio import Relay
 from neurogated.integrations.mcp.tools import Owner
 
 _PORT = 8750
+_APART = {"save_dir", "read_only", "force_index_from_scratch"}
+"""Settings with words of their own in the installed command, and one that deletes."""
 
 
 @command("mcp")
@@ -68,10 +71,14 @@ def mcp(
 
 
 def _words(config: MemoryConfig, owner: Owner) -> Iterator[str]:
-    """Yield the words with which a client starts the server from any folder."""
+    """Yield the words with which a client starts the server from any folder, also without this environment."""
     yield from ("mcp", "--save_dir", str(Path(config.save_dir).absolute()))
-    if config.namespace != MemoryConfig().namespace:
-        yield from ("--namespace", config.namespace)
+    plain = MemoryConfig()
+    for name in (one.name for one in settings_of(MemoryConfig) if one.name not in _APART):
+        value = value_of(config, name)
+        if value != value_of(plain, name):
+            text = "none" if value is None else str(value)
+            yield from ("--set", f"{name}={text}") if "." in name else (f"--{name}", text)
     if owner.user_id is not None:
         yield from ("--user", owner.user_id)
     for name in owner.path:

@@ -144,16 +144,16 @@ class Admin:
         )
 
     def export_user(self, user_id: str, file: str | Path) -> int:
-        """Write all memories of one user, in all namespaces, to a new file of JSON lines.
+        """Write all memories of one user, in all namespaces, with facts and conflicts, to a new file of JSON lines.
 
-        A line holds one memory with all its versions. Deleted memories are included until `compact` erases them.
+        A line holds one node with all its versions. Deleted memories are included until `compact` erases them.
 
         Args:
             user_id: the user.
             file: must not exist; it appears under its name when it is complete.
 
         Returns:
-            How many memories were written.
+            How many nodes were written.
 
         Raises:
             StorageError: the file exists or cannot be written.

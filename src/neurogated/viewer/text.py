@@ -14,7 +14,7 @@ from neurogated.core.trace import Recall
 from neurogated.retrieval.similarity import PARTS
 from neurogated.text.strings import one_line
 
-NOTHING_FOUND = "nothing found; the memories of a user are found only with --user NAME"
+NOTHING_FOUND = "nothing found; the memories of a user are found only with --user and exactly that name"
 _WIDTH = 90
 _INDENT = "   "
 

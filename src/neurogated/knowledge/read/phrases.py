@@ -130,7 +130,7 @@ def _ends(clause: Clause, n: int, attribute: Attribute, own: Language) -> bool:
     """Return whether a value ends before the word `n`."""
     word, words = clause.tokens[n].word, own.words
     is_joint = clause.labels[n] == JOIN and word not in words["lists"]
-    if is_joint or word in words["stops"] or word in ";:()":
+    if is_joint or word in words["stops"] or word in ";:()\uff08\uff09":
         return True
     if word in ",，":
         after = n + 1 < len(clause.tokens) and clause.tokens[n + 1]
