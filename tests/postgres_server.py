@@ -28,6 +28,14 @@ class Postgres:
         self._server.psql(f"CREATE DATABASE {name}")
         return str(self._server.get_uri(database=name))
 
+    def require_password(self, user: str, password: str) -> None:
+        """Add a user who must give a password; the server restarts."""
+        self._server.psql(f"CREATE ROLE {user} LOGIN PASSWORD '{password}'")
+        rules = self._folder / "pg_hba.conf"
+        rules.write_text(f"local all {user} scram-sha-256\n{rules.read_text()}")
+        self.stop()
+        self.start()
+
     def start(self, *, largest_file: int | None = None) -> None:
         """Start the server; with a limit in bytes, tables soon find no room, as on a full disk."""
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -23,7 +23,13 @@ from neurogated.archive.foreign import pam
 from neurogated.archive.manifest import ExportManifest, Progress
 from neurogated.archive.user_export import user_lines
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsNamespaces, SupportsReembedding, SupportsTransaction, VersionKey
+from neurogated.core.abilities import (
+    EmbeddedVersion,
+    SupportsNamespaces,
+    SupportsReembedding,
+    SupportsTransaction,
+    VersionKey,
+)
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.commit import Committer
 from neurogated.core.delta import GraphDelta
@@ -233,9 +239,11 @@ def re_embed(
         embedder.embed_documents([render(version) for version in batch])
     # The transaction blocks other writers, so that no node keeps a vector or a similarity of the old model.
     with store.transaction():
+        # This call also keeps other processes from making graphs, which would keep vectors of the old model.
+        versions = store.embedded_versions()
         deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in _graphs(store).items()}
         # The first delta carries the vectors of all namespaces.
-        vectors = _vectors(store, embedder, config)
+        vectors = _vectors(versions, embedder, config)
         store.replace_vectors(embedder.name, embedder.dimension, vectors, GraphDelta(at=at))
         for name, graph in _graphs(store).items():
             Committer(graph).commit(partial(deltas.__getitem__, name))
@@ -271,9 +279,9 @@ def _recorded_embedder(graphs: Mapping[str, GraphStorePort]) -> tuple[str, int] 
 
 
 def _vectors(
-    graph: SupportsReembedding, embedder: Embedder, config: MemoryConfig
+    versions: Iterator[EmbeddedVersion], embedder: Embedder, config: MemoryConfig
 ) -> Iterator[tuple[VersionKey, Vector]]:
-    for batch in _batches(graph.embedded_versions(), config):
+    for batch in _batches(versions, config):
         vectors = embedder.embed_documents([render(version) for version in batch])
         yield from zip((version.key for version in batch), vectors, strict=True)
 

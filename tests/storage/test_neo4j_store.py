@@ -160,6 +160,31 @@ def test_a_writer_that_lost_its_turn_writes_nothing(url: str, ask: Ask) -> None:
         assert store.check() == []
 
 
+@pytest.mark.parametrize("others_write", [True, False])
+def test_a_write_whose_answer_comes_later_than_its_lease_is_found(
+    url: str, ask: Ask, monkeypatch: pytest.MonkeyPatch, *, others_write: bool
+) -> None:
+    commit = neo4j.Transaction.commit
+    is_lost = [True]
+
+    def lose_answer(transaction: neo4j.Transaction) -> None:
+        commit(transaction)
+        if is_lost:
+            is_lost.clear()
+            if others_write:
+                ask("MATCH (m:NeurogatedMemory {memory: $memory}) SET m.holder = '', m.until = 0")
+                with Neo4jStore.open(url) as other:
+                    other.add_node(MemoryNode("other", "text"))
+            raise neo4j.exceptions.ServiceUnavailable("the connection was lost")
+
+    with Neo4jStore.open(url) as store:
+        monkeypatch.setattr(neo4j.Transaction, "commit", lose_answer)
+        store.add_node(MemoryNode("a", "text"))
+        store.add_node(MemoryNode("b", "text"))
+        assert {one.id for one in store.all_nodes()} == {"a", "b"} | ({"other"} if others_write else set())
+        assert store.check() == []
+
+
 # Checkpoints
 
 
@@ -323,11 +348,14 @@ def test_a_reader_writes_nothing(url: str) -> None:
             reader.add_node(MemoryNode("b", "text"))
 
 
-@pytest.mark.parametrize("place", ["away", "refused"])
-def test_an_error_names_the_place_and_no_password(place: str, bolt_server: BoltServer) -> None:
+@pytest.mark.parametrize(
+    ("place", "told"), [("away", "cannot be reached"), ("refused", "user or the password"), ("absent", "no database")]
+)
+def test_an_error_names_the_place_and_no_password(place: str, told: str, bolt_server: BoltServer) -> None:
     port = 9 if place == "away" else bolt_server.port
-    with pytest.raises(StorageError) as raised:
-        Neo4jStore.open(f"bolt://somebody:hush-hush@localhost:{port}/tests")
+    login = f"root:{bolt_server.password}" if place == "absent" else "somebody:hush-hush"
+    with pytest.raises(StorageError, match=told) as raised:
+        Neo4jStore.open(f"bolt://{login}@localhost:{port}/{'absent' if place == 'absent' else 'tests'}")
     assert f"localhost:{port}" in str(raised.value)
     assert "hush-hush" not in str(raised.value)
 

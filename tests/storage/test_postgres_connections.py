@@ -1,11 +1,12 @@
 """Connections to PostgreSQL that are cut: every write is made wholly or not at all, and work goes on."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from neurogated.errors import StorageError
 from neurogated.storage.postgres_store import PostgresStore
+from tests.postgres_server import Postgres
 from tests.storage.cut_connections import Proxy
 from tests.storage.test_postgres_store import change, names, put
 
@@ -75,3 +76,28 @@ def test_idle_connections_that_were_cut_are_replaced(store: PostgresStore, url: 
         change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
         use()
     assert names(store) == ["a", "b"]
+
+
+@pytest.fixture(scope="module")
+def postgres_of_ana(postgres: Postgres) -> Postgres:
+    postgres.require_password("ana", "right")
+    return postgres
+
+
+@pytest.mark.parametrize(
+    ("change_url", "told"),
+    [
+        (lambda url: url.replace("/tests_", "/absent_"), "create the database"),
+        (lambda url: url.replace("postgres:@", "ghost:cret@"), "user or the password"),
+        (lambda url: url.replace("postgres:@", "ana:cret@"), "user or the password"),
+        (lambda url: url.replace("postgres:@", "ana@"), "user or the password"),
+    ],
+)
+def test_a_server_that_refuses_a_connection_is_not_called_away(
+    postgres_of_ana: Postgres, change_url: Callable[[str], str], told: str
+) -> None:
+    url = postgres_of_ana.database()
+    with pytest.raises(StorageError, match=told) as caught:
+        PostgresStore.open(change_url(url))
+    assert "cret" not in str(caught.value)
+    assert "cannot be reached" not in str(caught.value)

@@ -138,7 +138,10 @@ class SupportsReembedding(Protocol):
     """Ability of a store: to replace all vectors, also those of past versions, by those of another embedder."""
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
-        """Yield every version of a node, past or present, that has a vector. Versions of one node are consecutive."""
+        """Return every version of a node, past or present, that has a vector. Versions of one node are consecutive.
+
+        Within a transaction, other processes can neither write nor make graphs from this call until it ends.
+        """
 
     def replace_vectors(
         self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta

@@ -30,6 +30,7 @@ from neurogated.storage.log.postgres.search import EACH, Question, about, neighb
 from neurogated.storage.log.postgres.search_check import agrees
 from neurogated.storage.log.postgres.search_tables import NOBODY, key_of, owner_of
 from neurogated.storage.log.postgres.server import Address, Execute, Server
+from neurogated.storage.log.postgres.vacuum import rewrite_tables
 from neurogated.storage.log.reembed import embedded_versions, replace_vectors
 from neurogated.storage.verify import disagreements
 
@@ -167,7 +168,8 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
         return cast("PostgresLog", self.graph.log)
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
-        """Yield every version, past or present, of a node with a vector, in all namespaces."""
+        """Return every version, past or present, of a node with a vector; see `SupportsReembedding`."""
+        self.engine.claim_all()
         return chain.from_iterable(embedded_versions(log.namespace, log) for log in self._logs())
 
     def replace_vectors(
@@ -208,10 +210,9 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
         read them meanwhile.
 
         Raises:
-            MemoryLockedError: another process uses the tables for too long; the nodes are erased, but traces remain.
+            MemoryLockedError: the nodes are erased, but traces remain, because another process uses the tables for too
+                long, or a transaction that began before can read them.
         """
         erased = super().compact(history=history)
-        for table in ("deltas", "checkpoints", "memories", "terms", "links", "vectors"):
-            if self.engine.fetch("SELECT to_regclass(%s) IS NOT NULL", (table,)) == [(True,)]:
-                self.engine.change(f"VACUUM FULL {table}")
+        rewrite_tables(self.engine.server, self.graph.family.config.runtime.write_lock_seconds)
         return erased

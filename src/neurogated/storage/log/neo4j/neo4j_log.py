@@ -199,20 +199,20 @@ class Neo4jEngine:
                     self._commit(work)
                 work.statements.clear()
                 work.entries.clear()
-                work.is_part = False
+                work.is_part, work.first, work.commit = False, None, secrets.token_hex(8)
 
     def _commit(self, work: Work) -> None:
         """Send the statements of a transaction.
 
         Raises:
-            StorageError: the memory is read-only.
+            StorageError: the memory is read-only, or the server is away; the message tells if the outcome is unknown.
             MemoryLockedError: the turn ended while this process was stopped; nothing is written.
         """
         if self.read_only:
             raise StorageError(
                 f"the memory at {self.connection.address} is open read-only; open it without read_only to change it"
             )
-        values = self.connection.complete({"holder": work.holder, "commit": secrets.token_hex(8), "lease": LEASE})
+        values = self.connection.complete({"holder": work.holder, "commit": work.commit, "lease": LEASE})
 
         held: dict[str, Any] = {}
 
@@ -226,9 +226,10 @@ class Neo4jEngine:
         try:
             self.connection.write(is_to_do, work.statements)
             self.turn.renewed(**held)
-        except BaseException:
+        except BaseException as error:
             self.turn.give_up()
-            raise
+            if not (isinstance(error, StorageError) and work.is_stored(self.connection)):
+                raise
 
     # Settings of the memory
 
@@ -309,6 +310,7 @@ class Neo4jLog:
                 namespace=self.namespace,
                 values={
                     "sequence": head.sequence,
+                    "commit": work.commit,
                     "body": encode(delta),
                     "at": to_micros(delta.at),
                     "at_text": delta.at.isoformat(),
@@ -319,6 +321,7 @@ class Neo4jLog:
             )
             work.statements += projection_of(self.namespace, plan, index)
             work.heads[self.namespace] = head
+            work.first = work.first or (self.namespace, head.sequence)
             work.entries.append((self.namespace, JournalEntry(head.sequence, delta)))
         return head.sequence
 

@@ -71,6 +71,10 @@ CREATE_DELTA: Final = (
     f"MATCH {GRAPH_NODE} SET g.sequence = $values.sequence"
     f" CREATE (d:NeurogatedDelta {{{OWN}, sequence: $values.sequence}}) SET d += $values"
 )
+# The name of a commit tells whether it reached the log, also after later ones.
+COMMITTED: Final = (
+    f"MATCH (d:NeurogatedDelta {{{OWN}, sequence: $sequence}}) WHERE d.commit = $commit RETURN d.sequence AS sequence"
+)
 # Keys are looked up one by one, since not every server reads a range from an index of several properties.
 DELTAS: Final = (
     f"MATCH {GRAPH_NODE} WHERE g.epoch = $epoch WITH g UNWIND range($first, $last) AS number"

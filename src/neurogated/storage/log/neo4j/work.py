@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from neurogated.core.delta import JournalEntry
-from neurogated.storage.log.neo4j.connection import Statement
+from neurogated.errors import StorageError
+from neurogated.storage.log.neo4j.connection import Connection, Statement
+from neurogated.storage.log.neo4j.schema import COMMITTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,10 @@ class Work:
     """The appended and replaced deltas, with their namespaces."""
     is_part: bool = False
     """Whether a transaction is under way."""
+    commit: str = field(default_factory=lambda: secrets.token_hex(8))
+    """The name of the transaction."""
+    first: tuple[str, int] | None = None
+    """The namespace and number of the first delta that it appends."""
 
     def head(self, name: str) -> Head | None:
         """Return the end of the log of a graph; None if the graph does not exist."""
@@ -52,14 +59,29 @@ class Work:
         """Add a statement."""
         self.statements.append(Statement(text, values))
 
+    def is_stored(self, connection: Connection) -> bool:
+        """Return whether the log has the transaction although it failed: its answer may have been lost.
+
+        Raises:
+            StorageError: the server is away, so that this is unknown.
+        """
+        if self.first is None:
+            return False
+        namespace, sequence = self.first
+        try:
+            return bool(connection.read(COMMITTED, namespace=namespace, sequence=sequence, commit=self.commit))
+        except StorageError as error:
+            raise StorageError(f"{error}; whether the last change was stored is unknown") from error
+
     @contextlib.contextmanager
     def undone_by_errors(self) -> Iterator[None]:
         """Run a block; if it raises, forget what it wrote."""
-        memory, heads = dict(self.memory), dict(self.heads)
+        memory, heads, first = dict(self.memory), dict(self.heads), self.first
         statements, entries, is_part = len(self.statements), self.entries.copy(), self.is_part
         try:
             yield
         except BaseException:
             self.memory, self.heads, self.entries, self.is_part = memory, heads, entries, is_part
+            self.first = first
             del self.statements[statements:]
             raise

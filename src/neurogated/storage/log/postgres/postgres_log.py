@@ -139,6 +139,13 @@ class PostgresEngine:
         with self.writing() as writer, writer.transaction():
             yield
 
+    def claim_all(self) -> None:
+        """Keep others from writing to any graph and from making one, until the transaction under way ends, if any."""
+        if (writer := self.writer) is not None and writer.is_in_transaction:
+            writer.execute("LOCK TABLE namespaces IN SHARE ROW EXCLUSIVE MODE")
+            for (namespace,) in writer.execute("SELECT namespace FROM namespaces ORDER BY namespace"):
+                writer.claim(namespace)
+
     @property
     def embedder(self) -> tuple[str, int] | None:
         found: dict[str, str] = dict(self.fetch("SELECT name, value FROM settings"))

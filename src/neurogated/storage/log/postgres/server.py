@@ -32,6 +32,14 @@ _IN_WORKER, _IN_DATABASE = "worker", "database"
 _MOST_IDLE = 4
 _CONNECT_SECONDS = 10
 _SEARCH_PATH = re.compile(r"search_path\s*=\s*\"?(\w+)")
+# The driver knows no codes of errors for connections that fail.
+_REFUSALS = (
+    (re.compile(r"database .* does not exist"), "create the database, or correct its name in storage"),
+    (
+        re.compile(r"password|authentication|role .* (does not exist|not permitted)|pg_hba\.conf"),
+        "correct the user or the password in storage, PGPASSWORD or ~/.pgpass",
+    ),
+)
 _LOST = (errors.OperationalError, errors.InterfaceError)
 
 
@@ -167,6 +175,9 @@ class Server:
             raise StorageError(f"{self.address} is open read-only; open it without read_only to change it") from error
         except psycopg.Error as error:
             told = " ".join(str(error).split())
+            for sign, remedy in _REFUSALS if connection is None else ():
+                if sign.search(told):
+                    raise StorageError(f"{self.address} refuses the connection ({told}); {remedy}") from error
             if connection is None or (isinstance(error, _LOST) and connection.closed):
                 raise ConnectionLostError(
                     f"{self.address} cannot be reached ({told}); start the server, or correct the URL in storage"

@@ -114,6 +114,11 @@ class Writer:
             self._ends[namespace] = found
         return self._ends[namespace]
 
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether a transaction is under way."""
+        return self._depth > 0
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Run a block as one transaction, or as a part of the one under way; see `Engine.transaction`."""

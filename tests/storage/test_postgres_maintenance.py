@@ -1,0 +1,87 @@
+"""Compaction and re-embedding in PostgreSQL while other sessions use the database."""
+
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import psycopg
+import pytest
+from numpy.typing import NDArray
+from psycopg.pq import TransactionStatus
+
+from neurogated import MemoryConfig
+from neurogated.administration import re_embed
+from neurogated.core.delta import GraphDelta
+from neurogated.core.model import MemoryNode
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import MemoryLockedError
+from neurogated.storage.postgres_store import PostgresStore
+from neurogated.testing.clock import ManualClock
+from tests.storage.test_postgres_store import HURRIED, names, put
+
+
+class OtherEmbedder(HashEmbedder):
+    """Another model, which calls a function at each use."""
+
+    name = "other"
+    used: Callable[[], None]
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.used()
+        return super().embed_documents(texts)
+
+
+def test_a_compaction_says_which_transaction_can_still_read_what_it_erased(url: str) -> None:
+    with PostgresStore.open(url, config=HURRIED) as store:
+        store.apply(GraphDelta(nodes=(MemoryNode("a", "secret"), MemoryNode("b", "text"))))
+        with psycopg.connect(url) as old:
+            old.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            old.execute("SELECT 1")
+            store.remove_node("a")
+            with pytest.raises(MemoryLockedError, match=str(old.info.backend_pid)):
+                store.compact()
+            old.rollback()
+        assert store.compact() == 0
+        ((kept,),) = store.engine.fetch("SELECT count(*) FROM deltas")
+        assert kept == 2
+        assert names(store) == ["b"]
+
+
+def test_a_compaction_waits_for_short_transactions(url: str) -> None:
+    with PostgresStore.open(url) as store, psycopg.connect(url) as old:
+        put(store, "a"), put(store, "b")
+        old.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        old.execute("SELECT 1")
+        store.remove_node("a")
+        ending = threading.Timer(0.3, old.rollback)
+        ending.start()
+        assert store.compact() == 1
+        assert old.info.transaction_status == TransactionStatus.IDLE
+        ending.join()
+
+
+def test_no_graph_keeps_vectors_of_the_old_model(url: str, clock: ManualClock) -> None:
+    refused: list[str] = []
+    with PostgresStore.open(url) as store, PostgresStore.open(url, config=HURRIED) as other:
+        store.bind_embedder("hash", HashEmbedder().dimension)
+        vector = HashEmbedder().embed_documents(["text"])[0]
+        for each in (store, other.in_namespace("early")):
+            each.apply(GraphDelta(nodes=(MemoryNode("a", "text", vector),)))
+
+        def write() -> None:
+            if store.engine.writer is None:
+                return
+            for name in ("early", f"late {len(refused)}"):
+                try:
+                    other.in_namespace(name).apply(GraphDelta(nodes=(MemoryNode("b", "text", vector),)))
+                except MemoryLockedError:
+                    refused.append(name)
+
+        embedder = OtherEmbedder()
+        embedder.used = write
+        assert re_embed(store, embedder, MemoryConfig(), at=clock()) == 2
+        assert refused[:2] == ["early", "late 0"]
+        assert store.namespaces() == ["default", "early"]
+        assert {version.key[0] for version in store.embedded_versions()} == {1, 2}
+    with PostgresStore.open(url) as store:
+        assert store.check() == []
