@@ -141,3 +141,16 @@ def test_removed_words_leave_the_database(
     assert b"quetzalcoatl" not in content()
     assert b"xochitl" not in content()
     assert b"Lyon" in content()
+
+
+def test_the_statistics_of_a_server_have_no_words(request: pytest.FixtureRequest, store: GraphStore) -> None:
+    url = request.getfixturevalue("postgres").database()
+    store.apply(put(*(fact(f"f{place}", f"word{place}", scope=Scope("xochitl")) for place in range(20))))
+    FactTable(url, seconds=5).catch_up(store, "default")
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("ANALYZE facts"))
+        sampled = set(connection.execute(text("SELECT attname FROM pg_stats WHERE tablename = 'facts'")).scalars())
+    engine.dispose()
+    assert sampled <= {"is_denied", "valid_from", "valid_to", "said_at", "expires_at", "confidence", "sequence"}
+    assert "sequence" in sampled

@@ -23,8 +23,8 @@ from sqlalchemy import (
 
 from neurogated.core.facts import Fact
 
-VERSION = 2
-"""Raised whenever a column changes; tables of another version are rebuilt."""
+VERSION = 3
+"""Raised whenever a column or its settings change; tables of another version are rebuilt."""
 SCHEMA = MetaData()
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, insert, inspect, select, text
+from sqlalchemy import JSON, Connection, String, delete, insert, inspect, select, text
 
 from neurogated.core.abilities import SupportsIdentity
 from neurogated.core.facts import fact_ids, facts_of
@@ -155,6 +155,10 @@ class FactTable:
         for table in reversed(SCHEMA.sorted_tables):
             connection.execute(text(f"DROP TABLE IF EXISTS {table.name}"))
         SCHEMA.create_all(connection)
+        # A server keeps samples of columns for its planner, which no erasure reaches.
+        for column in FACTS.columns if connection.dialect.name == "postgresql" else ():
+            if isinstance(column.type, String | JSON):
+                connection.execute(text(f"ALTER TABLE {FACTS.name} ALTER COLUMN {column.name} SET STATISTICS 0"))
 
 
 def _graph_of(store: GraphStorePort, namespace: str) -> _Graph:

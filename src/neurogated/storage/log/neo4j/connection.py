@@ -105,7 +105,7 @@ class Connection:
             return StorageError(
                 f"the database at {self.address} cannot be reached; start it, or correct storage ({error})"
             )
-        if error.code is not None and error.code.endswith("DatabaseNotFound"):
+        if error.code.endswith("DatabaseNotFound"):
             return StorageError(f"there is no database at {self.address}; create it, or correct its name in storage")
         return StorageError(f"the database at {self.address} refuses a statement: {error.message} ({error.code})")
 

@@ -26,7 +26,7 @@ COMMON = 1000
 _LEAST_SEARCHED = 200
 """How many neighbours HNSW holds during a search; with 100, it missed 2 of 100 once the index had grown to 100,000."""
 _HOPS = 2
-EACH, _FIRST, _MOST = 30, 5, 60
+EACH, FIRST, _MOST = 30, 5, 60
 """How many memories each search finds, of how many the neighbours are loaded, and how many neighbours these are.
 
 Python loads four memories in a millisecond."""
@@ -148,7 +148,7 @@ def neighbourhood(execute: Execute, question: Question, texts: Sequence[str], ve
     namespace, now = question.namespace, question.now
     found = [nearest(execute, question, vector) for vector in vectors]
     found += [by_words(execute, question, text) for text in texts]
-    first = list({node for some in found for node in some[:_FIRST]})
+    first = list({node for some in found for node in some[:FIRST]})
     values = namespace, now, first, namespace, COMMON, namespace, COMMON, _HOPS, len(first) + _MOST
     around = execute(_AROUND, values)
     nodes = list({node for some in found for node in some} | {node for (node,) in around})
