@@ -69,7 +69,7 @@ def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:
         part, marks, is_reported = _own_words(part, marks, language)
         is_supposed |= is_reported or "unreal" in marks[:2]
         asks = sentence.is_question and (_asks(part, language) or end == len(tokens))
-        is_joke = any(" ".join(t.word for t in part) == joke for joke in words["joking"])
+        is_joke = " ".join(token.word for token in part) in words["joking"]
         yield Clause(
             sentence.number, text, part, marks, not (is_supposed or asks), sentence.has_case, is_joined, is_joke
         )

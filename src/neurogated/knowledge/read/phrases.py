@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from neurogated.knowledge.read.clauses import JOIN, TIME, Clause
 from neurogated.knowledge.read.matching import Match
@@ -259,7 +260,11 @@ def _is_listed(words: Sequence[str], listed: frozenset[str], own: Language) -> b
     text = own.joint.join(words)
     if any(f"!{word}" in listed for word in (words[0], words[-1], text)):
         return False
-    endings = tuple(each[1:] for each in listed if each.startswith("-"))
     if not own.has_spaces and any(each in text for each in listed if each[0] not in "-!"):
         return True
-    return text in listed or not listed.isdisjoint(words) or text.endswith(endings)
+    return text in listed or not listed.isdisjoint(words) or text.endswith(_endings(listed))
+
+
+@cache
+def _endings(listed: frozenset[str]) -> tuple[str, ...]:
+    return tuple(each[1:] for each in listed if each.startswith("-"))

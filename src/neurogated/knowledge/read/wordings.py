@@ -7,6 +7,7 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import NamedTuple
 
@@ -39,7 +40,8 @@ class Element(NamedTuple):
     is_verb: bool = False
 
 
-class Wording(NamedTuple):
+@dataclass(frozen=True)
+class Wording:
     """One way to say the value of an attribute."""
 
     attribute: str
@@ -53,7 +55,7 @@ class Wording(NamedTuple):
     is_past: bool = False
     """Whether it says what was so before, as the perfect of German does."""
 
-    @property
+    @functools.cached_property
     def words(self) -> float:
         """How specific it is: the number of its words, and a little for a kind of value."""
         detail = 0.5 * bool(self.value_kind) + sum(_DETAIL.get(each.kind, 0) for each in self.elements)
@@ -177,7 +179,7 @@ class Language:
         if len(elements) > 1 and elements[0].kind == SUBJECT and elements[1].is_verb:
             parts = {SUBJECT: elements[:1], "V": elements[1:2], "R": elements[2:]}
             for order in self.orders:
-                yield wording._replace(elements=tuple(itertools.chain.from_iterable(parts[part] for part in order)))
+                yield replace(wording, elements=tuple(itertools.chain.from_iterable(parts[part] for part in order)))
 
     def _elements(self, said: str) -> Iterator[Element]:
         before = ""
