@@ -78,6 +78,11 @@ def test_the_explanation_of_a_memory_names_only_nodes_of_its_recall() -> None:
     ("text", "questions"),
     [
         ("Who owns the car? And when is the party?", ["Who owns the car? ", "And when is the party?"]),
+        ("Who owns the car? And when is the party?!", ["Who owns the car? ", "And when is the party?!"]),
+        (
+            "急！！！我同事有多高来着？？！另外，模型展的时间是什么？！！！",
+            ["我同事有多高来着？？！", "另外，模型展的时间是什么？！！！"],
+        ),
         ("Nice weather. Who owns the car? Anyway, when is it?", ["Who owns the car? ", "Anyway, when is it?"]),
         ("我同事有多高来着？另外，模型展的时间是什么？", ["我同事有多高来着？", "另外，模型展的时间是什么？"]),
         (

@@ -17,7 +17,7 @@ from itertools import chain, islice, zip_longest
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.retrieval.question_cues import has_interrogative
 from neurogated.text.keywords import split_keywords
-from neurogated.text.sentences import split_sentences
+from neurogated.text.sentences import is_question, split_sentences
 
 _MARKS = ("?", "？")
 _MOST = 4
@@ -58,7 +58,7 @@ def with_questions(text: str) -> list[str]:
         parts = [part for part in dict.fromkeys(_unmarked(text)) if _asks(part) and has_interrogative(part)]
         return [text, *parts[:_MOST]] if len(parts) > 1 else [text]
     sentences = list(dict.fromkeys(_unbroken(text)))
-    questions = [one for one in sentences if one.rstrip().endswith(_MARKS) and _asks(one)]
+    questions = [one for one in sentences if is_question(one) and _asks(one)]
     return [text, *(_without_others(questions[0], sentences) if len(questions) == 1 else questions[:_MOST])]
 
 

@@ -21,7 +21,7 @@ from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
 from neurogated.retrieval.recalled_claims import RecalledClaims, holds_at, recalled_claims
 from neurogated.text.keywords import fold
-from neurogated.text.sentences import split_sentences
+from neurogated.text.sentences import is_question, split_sentences
 from neurogated.text.time_spans import Span, span_of
 
 # English, German, French, Spanish and Chinese, folded.
@@ -110,8 +110,7 @@ def _slots_of(question: str, reader: QuestionReader | None) -> AskedSlots | None
 
 def _last_question(query: str) -> str:
     """Return the last question of a text: the sentences before it may name other days."""
-    sentences = split_sentences(query)
-    return next((one for one in reversed(sentences) if one.rstrip()[-1:] in {"?", "？"}), query)
+    return next(filter(is_question, reversed(split_sentences(query))), query)
 
 
 def _may_list(view: GraphView, claims: RecalledClaims, conflict: Conflict) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from neurogated.text.calendar_words import MONTHS
 
@@ -30,6 +31,8 @@ _ABBREVIATIONS = frozenset(
 _DATE = re.compile(r"\b\d\d?\.\d\d?\.\Z")
 _DAY = re.compile(r"\b\d\d?\.\Z")
 _MONTHS = tuple(name.capitalize() for names in MONTHS["de"] for name in names.split("|"))
+_QUESTION_MARKS = frozenset("?？")
+_CLOSING = frozenset("\"'”’»)]」』）")
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 
 
@@ -48,6 +51,15 @@ def split_sentences(text: str) -> list[str]:
     if begin < len(text):
         sentences.append(text[begin:])
     return sentences
+
+
+def is_question(sentence: str) -> bool:
+    """Return whether a sentence ends with a question mark, which other marks may follow, as in “Where?!”.
+
+    A quotation or a note in brackets at the end does not count.
+    """
+    end = takewhile(lambda char: not (char.isalnum() or char in _CLOSING), reversed(sentence))
+    return not _QUESTION_MARKS.isdisjoint(end)
 
 
 def _ends_sentence(text: str, mark: int, following: int) -> bool:
