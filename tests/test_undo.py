@@ -115,6 +115,23 @@ def test_an_undo_for_all_passes_what_was_undone_for_one_user(memory: NeuroGraphM
     assert _state(memory, "ana") == states[1]
 
 
+def test_an_undo_for_all_does_not_bring_back_what_a_user_has_taken_back_since(memory: NeuroGraphMemory) -> None:
+    memory.add("The heron of the pier.", id="first", user_id="ana")
+    memory.add("Bob has a heron.", id="heron", user_id="bob")
+    before = _state(memory, "bob")
+    memory.learning.feedback(["first", "heron"], "fail")
+    memory.learning.feedback(["first", "heron"])
+    assert _state(memory, "bob") != before
+    for _ in range(3):
+        memory.undo(user_id="ana")
+    assert not memory.store.has_node("first")
+    memory.undo()
+    memory.undo()
+    assert not memory.store.has_node("first")
+    assert _state(memory, "bob") == before
+    assert memory.admin.check() == []
+
+
 def test_a_copy_of_a_memory_knows_what_was_undone(tmp_path: Path, config: MemoryConfig) -> None:
     config = config.replace(save_dir=str(tmp_path / "one"))
     with NeuroGraphMemory(config) as memory:

@@ -25,7 +25,7 @@ from neurogated.archive.manifest import (
     manifest_bytes,
     read_manifest,
 )
-from neurogated.core.delta import GraphDelta, JournalEntry
+from neurogated.core.delta import LATEST, GraphDelta, JournalEntry
 from neurogated.errors import (
     CorruptMemoryError,
     DatasetError,
@@ -189,8 +189,8 @@ def test_an_export_never_replaces_a_file(tmp_path: Path, there: str) -> None:
 
 def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
     class Lossy(GraphStore):
-        def journal(self, after: int = 0) -> Iterator[JournalEntry]:
-            return (entry for entry in super().journal(after) if entry.sequence > 1)
+        def journal(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
+            return (entry for entry in super().journal(after, up_to) if entry.sequence > 1)
 
     store = Lossy()
     for name in "ab":

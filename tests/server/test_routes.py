@@ -91,15 +91,26 @@ def test_pages_of_facts_and_changes_have_each_of_them_once(ana: httpx.Client, pa
         add(ana, f"My cat is called {pet}.")
     every = ana.get(path, params={"limit": 1000}).json()
     seen: list[dict[str, str]] = []
-    cursor: int | None = 0
-    while cursor is not None:
-        page = ana.get(path, params={"limit": 2, "cursor": cursor}).json()
+    cursor: dict[str, Any] = {}
+    while None not in cursor.values():
+        page = ana.get(path, params={"limit": 2, **cursor}).json()
         assert len(page[name]) <= 2
         seen += page[name]
-        cursor = page["cursor"]
+        cursor = {"cursor": page["cursor"]}
     assert seen == every[name]
     assert len(seen) >= 3
     assert every["cursor"] is None
+
+
+def test_pages_of_changes_do_not_move_when_others_are_made_between_them(ana: httpx.Client) -> None:
+    add(ana, "My cat is called Minou.")
+    add(ana, "My dog is called Rex.")
+    every = ana.get("/v1/history").json()["changes"]
+    first = ana.get("/v1/history", params={"limit": 1}).json()
+    add(ana, "My horse is called Bello.")
+    rest = ana.get("/v1/history", params={"cursor": first["cursor"]}).json()
+    assert first["changes"] + rest["changes"] == every
+    assert rest["cursor"] is None
 
 
 def test_undo_takes_back_the_last_change_of_the_user_only(ana: httpx.Client, url: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import Phase, settings
 
 from neurogated import GraphDelta, GraphStore, GraphView, MemoryNode
 from neurogated.core.clock import Clock
-from neurogated.core.delta import HistoryEntry, JournalEntry
+from neurogated.core.delta import LATEST, HistoryEntry, JournalEntry
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import tags
@@ -156,20 +156,20 @@ class HoldsForEver(Sound):
 
 
 class ForgetsTouches(Sound):
-    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
-        return (entry for entry in super().journal(after) if entry.delta.changes or entry.delta.operators)
+    def journal(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
+        return (entry for entry in super().journal(after, up_to) if entry.delta.changes or entry.delta.operators)
 
 
 class RepeatsItself(Sound):
     """Includes the given delta among those after it."""
 
-    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
-        return super().journal(max(0, after - 1))
+    def journal(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
+        return super().journal(max(0, after - 1), up_to)
 
 
 class NoReasons(Sound):
-    def history(self) -> list[HistoryEntry]:
-        return [replace(entry, reason="") for entry in super().history()]
+    def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
+        return [replace(entry, reason="") for entry in super().history(after, up_to)]
 
 
 class KeepsOldWords(Sound):

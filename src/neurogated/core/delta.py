@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from neurogated.core.clock import from_micros, to_micros, to_utc, utc_now
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode, checked_count, checked_unit
@@ -267,6 +267,10 @@ class GraphDelta:
 
     def __bool__(self) -> bool:
         return bool(self.operators) or self._single_changes()
+
+
+LATEST: Final = 2**63 - 1
+"""A number above that of every delta."""
 
 
 @dataclass(frozen=True, slots=True)

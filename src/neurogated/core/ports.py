@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
+from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
 from neurogated.core.judgements import CausalJudgement, QuestionJudgement
@@ -53,11 +53,16 @@ class GraphStorePort(Protocol):
     def pending(self) -> list[PendingTask]:
         """Return the pending judgements, oldest first."""
 
-    def history(self) -> list[HistoryEntry]:
-        """Return every delta that changed the graph, oldest first, without deltas that hold only accesses."""
+    def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
+        """Return the deltas with these numbers that changed the graph, oldest first; deltas of accesses are left out.
 
-    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
-        """Yield every delta numbered above `after`, oldest first, except those that compaction erased."""
+        Args:
+            after: the number before the first one.
+            up_to: the last number.
+        """
+
+    def journal(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
+        """Yield the deltas with these numbers, oldest first, except those that compaction erased; see `history`."""
 
     def as_of(self, moment: int | datetime) -> GraphStorePort:
         """Return the graph as it was known after a delta, read-only; the delta is given by its number or by a time.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
 from neurogated.core.commit import Committer
-from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, NodeChange, Owner, WeightChange
+from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.reasons import added_before, comes_with_time, follows, is_whole_undo, undo_of, undone_by
@@ -28,6 +28,9 @@ _MOST = 10_000
 
 Mend = Callable[[GraphStorePort, GraphStorePort, GraphDelta], GraphDelta]
 """Returns the delta that undoes, given the past, the present and the delta between them."""
+
+
+_Change = tuple[HistoryEntry, GraphDelta]
 
 
 class _Part(NamedTuple):
@@ -65,6 +68,10 @@ class _Part(NamedTuple):
             if is_later:
                 whole = _Part(whole.nodes | other.nodes, whole.edges | other.edges, whole.removed | other.removed)
         return whole
+
+    def without(self, others: Sequence[_Part]) -> _Part:
+        """Return the part without the nodes and edges of others."""
+        return _Part(*(mine.difference(*theirs) for mine, *theirs in zip(self, *others, strict=True)))
 
     def cut(self, delta: GraphDelta, store: GraphStorePort) -> GraphDelta:
         """Return what an undo of all later changes would do to these nodes and edges."""
@@ -131,18 +138,23 @@ class _Done(NamedTuple):
     reason: str
     """That of its undo."""
     is_partly_undone: bool = False
-    """Whether it was undone for one user."""
+    """Whether a user has taken back it, or an earlier change, since."""
 
 
 def _done(store: GraphStorePort) -> Iterator[_Done]:
     """Yield the things that were done and not undone yet, latest first."""
-    later, undone, partly = list[GraphDelta](), set[int](), set[int]()
-    for back, (entry, delta) in enumerate(backwards(store), 1):
+    later, undone, partly = list[GraphDelta](), set[int](), list[tuple[int, _Part]]()
+    for back, (entry, delta) in enumerate(_backwards(store), 1):
         if (of := undone_by(entry.reason)) is not None:
-            (undone if is_whole_undo(entry.reason) else partly).add(back + of)
+            if is_whole_undo(entry.reason):
+                undone.add(back + of)
+            else:
+                partly.append((back + of, _Part.of(delta)))
         elif not _is_automatic(entry) and back not in undone:
-            part = _Part.of(delta).followed(later) if later else None
-            yield _Done(entry, part, undo_of(entry.reason, back, is_whole=True), back in partly)
+            # What users have taken back of this change, and of earlier ones, does not return with its undo.
+            own = [one for of_change, one in partly if of_change >= back]
+            part = _Part.of(delta).followed(later).without(own) if later else None
+            yield _Done(entry, part, undo_of(entry.reason, back, is_whole=True), bool(own))
         later.append(delta)
 
 
@@ -172,48 +184,53 @@ def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
         later.append(delta)
 
 
-def backwards(store: GraphStorePort) -> Iterator[tuple[HistoryEntry, GraphDelta]]:
-    """Yield the changes, latest first, with what a compaction left of their deltas."""
-    entries, size = store.history(), 1
-    while entries:
-        block = entries[-size:]
-        deltas = {one.sequence: one.delta for one in _journal(store, block[0].sequence, block[-1].sequence)}
-        for entry in reversed(block):
-            yield entry, deltas.get(entry.sequence) or GraphDelta(reason=entry.reason, at=entry.at)
-        del entries[-size:]
-        size = min(2 * size, _AT_ONCE)
+def _blocks(store: GraphStorePort, before: int) -> Iterator[list[_Change]]:
+    """Yield the changes numbered below `before`, latest first, with what a compaction left of their deltas."""
+    last, size = min(before - 1, store.view().sequence), 1
+    while last > 0:
+        first = max(last - size, 0)
+        deltas = {one.sequence: one.delta for one in store.journal(first, last)}
+        yield [
+            (entry, deltas.get(entry.sequence) or GraphDelta(reason=entry.reason, at=entry.at))
+            for entry in reversed(store.history(first, last))
+        ]
+        last, size = first, min(2 * size, _AT_ONCE)
+
+
+def _backwards(store: GraphStorePort, before: int = LATEST) -> Iterator[_Change]:
+    return chain.from_iterable(_blocks(store, before))
 
 
 def backwards_of(
-    store: GraphStorePort, user_id: str
+    store: GraphStorePort, user_id: str, before: int = LATEST
 ) -> Iterator[tuple[HistoryEntry, GraphDelta, Sequence[MemoryNode]]]:
-    """Yield the same as `backwards`, each with the last versions of the user's nodes that the change removed.
+    """Yield the changes numbered below `before`, latest first, with what a compaction left of their deltas.
 
-    The journal is read once to find these versions, and only if a change removed nodes.
+    Each has the last versions of the user's nodes that the change removed.
     """
-    removed: Mapping[int, Sequence[MemoryNode]] | None = None
-    for entry, delta in backwards(store):
-        if removed is None and delta.removed_nodes:
-            removed = _removed(store, user_id, entry.sequence)
-        yield entry, delta, (removed or {}).get(entry.sequence, ())
+    for block in _blocks(store, before):
+        last = _last_versions(store, block)
+        for entry, delta in block:
+            versions = (last.get((one, entry.sequence)) for one in delta.removed_nodes)
+            yield entry, delta, [one for one in versions if one is not None and one.scope.user_id == user_id]
 
 
-def _removed(store: GraphStorePort, user_id: str, last: int) -> dict[int, list[MemoryNode]]:
-    """Return the nodes of a user that the changes up to `last` removed, by the numbers of the changes."""
-    present, removed = dict[str, MemoryNode](), dict[int, list[MemoryNode]]()
-    for entry in _journal(store, 1, last):
-        delta = entry.delta
-        if gone := [present.pop(one) for one in delta.removed_nodes if one in present]:
-            removed[entry.sequence] = gone
-        present |= {node.id: node for node in delta.nodes if node.scope.user_id == user_id}
-    return removed
+def _last_versions(store: GraphStorePort, block: Sequence[_Change]) -> dict[tuple[str, int], MemoryNode]:
+    """Return the versions of nodes before their removals, by id and number of the removal.
 
-
-def _journal(store: GraphStorePort, first: int, last: int) -> Iterator[JournalEntry]:
-    for entry in store.journal(first - 1):
-        if entry.sequence > last:
-            return
-        yield entry
+    Older changes are read until all are found.
+    """
+    removals, found = dict[str, list[int]](), dict[tuple[str, int], MemoryNode]()
+    for place, (entry, delta) in enumerate(chain(block, _backwards(store, block[-1][0].sequence) if block else ())):
+        if place >= len(block) and not removals:
+            break
+        # A delta removes nodes before it puts them.
+        for node in delta.nodes:
+            found |= {(node.id, number): node for number in removals.pop(node.id, ())}
+        if place < len(block):
+            for one in delta.removed_nodes:
+                removals.setdefault(one, []).append(entry.sequence)
+    return found
 
 
 def _is_automatic(entry: HistoryEntry) -> bool:
@@ -249,7 +266,7 @@ def _undo_to(
     if not delta:
         return None
     Committer(store).commit(lambda: delta)
-    return store.history()[-1]
+    return store.history(store.view().sequence - 1)[-1]
 
 
 def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime) -> GraphDelta:

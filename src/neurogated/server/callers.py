@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hmac
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +11,7 @@ from typing import Annotated, ParamSpec, TypeVar
 
 from neurogated.core.extras import needs_extra
 from neurogated.core.model import MemoryNode
-from neurogated.errors import UnknownIdError
+from neurogated.errors import InputError, UnknownIdError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.server.keys import Grant, known_grant
 from neurogated.server.queue import CallQueue, IsGone
@@ -17,6 +19,9 @@ from neurogated.server.queue import CallQueue, IsGone
 with needs_extra("serve"):
     from fastapi import Depends, HTTPException, Query, Request
     from fastapi.security import HTTPBearer
+
+# Ids of texts are hashes of them. A server that took any id as a cursor would say whether another user has a text.
+_SECRET = secrets.token_bytes(32)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -63,6 +68,18 @@ class Caller:
         if node.scope.user_id is None and not self.is_admin:
             raise HTTPException(403, f"the memory {node_id!r} is shared; only a key for all users changes it")
         return node
+
+    def signed(self, cursor: str) -> str:
+        """Return a cursor for this caller only, until the server ends."""
+        owner = f"{self.memory.config.namespace}\0{self.user_id}\0{cursor}"
+        return f"{hmac.digest(_SECRET, owner.encode(), 'sha256').hex()[:32]}.{cursor}"
+
+    def checked(self, signed: str) -> str:
+        """Return the cursor that was signed for this caller; raises InputError."""
+        cursor = signed.partition(".")[2]
+        if not hmac.compare_digest(self.signed(cursor).encode(), signed.encode()):
+            raise InputError("the cursor belongs to no page of yours since the server started; list from the beginning")
+        return cursor
 
 
 def grant_in(request: Request) -> Grant:

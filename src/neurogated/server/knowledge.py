@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import hmac
+import secrets
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from datetime import datetime
 from itertools import islice
@@ -10,6 +12,7 @@ from typing import Annotated, Literal
 
 from neurogated.components.manifest import BUDGET
 from neurogated.core.conflicts import Conflict
+from neurogated.core.delta import LATEST
 from neurogated.core.extras import needs_extra
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import MemoryNode
@@ -22,6 +25,8 @@ with needs_extra("serve"):
 
 router = APIRouter(tags=["knowledge"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
+_AT_ONCE = 1000
+_SECRET, _BYTES = secrets.token_bytes(32), 8
 Cursor = Annotated[int, Query(ge=0, lt=2**31, description="That of the page before.")]
 
 
@@ -59,33 +64,50 @@ async def facts(
     found = await caller.run(
         find, subject, attribute, valid_at=valid_at, limit=limit + 1, offset=cursor, user_id=caller.user_id
     )
-    return models.Facts(facts=found[:limit], cursor=_next(cursor, found, limit))
-
-
-def _next(cursor: int, found: Sequence[object], limit: int) -> int | None:
-    return cursor + limit if len(found) > limit else None
+    return models.Facts(facts=found[:limit], cursor=cursor + limit if len(found) > limit else None)
 
 
 @router.get("/history")
-async def history(caller: CallerOf, limit: Limit = 50, cursor: Cursor = 0) -> models.Changes:
-    """List changes, the latest first: those of the user, or without a user those of the whole graph.
+async def history(caller: CallerOf, limit: Limit = 50, cursor: str | None = None) -> models.Changes:
+    """List changes, the latest first: those of the user, or without a user those of the whole graph."""
 
-    Changes that are made between two pages move the others towards the end.
-    """
-    found = await caller.run(lambda: list(islice(_entries(caller), cursor, cursor + limit + 1)))
-    return models.Changes(changes=found[:limit], cursor=_next(cursor, found, limit))
+    def page() -> models.Changes:
+        before = LATEST if cursor is None else _opened(caller.checked(cursor))
+        found = list(islice(_entries(caller, before), limit))
+        following = caller.signed(_sealed(found[-1][0])) if len(found) == limit else None
+        return models.Changes(changes=[entry for _, entry in found], cursor=following)
+
+    return await caller.run(page)
 
 
-def _entries(caller: Caller) -> Iterator[models.Entry]:
+def _entries(caller: Caller, before: int) -> Iterator[tuple[int, models.Entry]]:
+    """Yield the changes numbered below `before`, with their numbers."""
+    store = caller.memory.store
     if caller.user_id is None:
-        for one in reversed(caller.memory.history.list()):
-            yield models.Entry(at=one.at, sequence=one.sequence, reason=one.reason, memories=())
+        for last in range(min(before - 1, store.view().sequence), 0, -_AT_ONCE):
+            for one in reversed(store.history(max(last - _AT_ONCE, 0), last)):
+                yield one.sequence, models.Entry(at=one.at, sequence=one.sequence, reason=one.reason, memories=())
         return
-    for entry, delta, gone in backwards_of(caller.memory.store, caller.user_id):
+    for entry, delta, gone in backwards_of(store, caller.user_id, before):
         changed = (*_versions(caller, "written", delta.nodes), *_versions(caller, "deleted", gone))
         if changed:
             # Numbers and reasons of changes would tell how much other users write.
-            yield models.Entry(at=entry.at, sequence=None, reason=None, memories=changed)
+            yield entry.sequence, models.Entry(at=entry.at, sequence=None, reason=None, memories=changed)
+
+
+def _sealed(number: int) -> str:
+    """Return the number of a change as a text in which only this server can read it."""
+    salt = secrets.token_bytes(_BYTES)
+    return (salt + (number ^ _pad(salt)).to_bytes(_BYTES)).hex()
+
+
+def _opened(sealed: str) -> int:
+    salt, number = bytes.fromhex(sealed)[:_BYTES], bytes.fromhex(sealed)[_BYTES:]
+    return int.from_bytes(number) ^ _pad(salt)
+
+
+def _pad(salt: bytes) -> int:
+    return int.from_bytes(hmac.digest(_SECRET, salt, "sha256")[:_BYTES])
 
 
 def _versions(

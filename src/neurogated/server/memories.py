@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import hmac
-import secrets
 from dataclasses import replace
 from typing import Annotated, Any
 
 from neurogated.core.extras import needs_extra
-from neurogated.errors import InputError
 from neurogated.server import models
-from neurogated.server.callers import Caller, CallerOf
+from neurogated.server.callers import CallerOf
 
 with needs_extra("serve"):
     from fastapi import APIRouter, HTTPException, Query
     from pydantic import BaseModel
 
 router = APIRouter(tags=["memories"])
-# Ids of texts are hashes of them. A server that took any id as a cursor would say whether another user has a text.
-_SECRET = secrets.token_bytes(32)
 
 
 def _given(body: BaseModel) -> dict[str, Any]:
@@ -43,26 +38,14 @@ async def list_memories(
     """List memories in the order they were added, page by page."""
 
     def page() -> models.Page:
-        after = None if cursor is None else _checked(caller, cursor)
+        after = None if cursor is None else caller.checked(cursor)
         found = caller.memory.list(
             limit=limit, cursor=after, user_id=caller.user_id, session_id=session_id, agent_id=agent_id
         )
-        following = None if found.cursor is None else _signed(caller, found.cursor)
+        following = None if found.cursor is None else caller.signed(found.cursor)
         return models.Page(memories=[models.Memory.model_validate(node) for node in found], cursor=following)
 
     return await caller.run(page)
-
-
-def _signed(caller: Caller, node_id: str) -> str:
-    owner = f"{caller.memory.config.namespace}\0{caller.user_id}\0{node_id}"
-    return f"{hmac.digest(_SECRET, owner.encode(), 'sha256').hex()[:32]}.{node_id}"
-
-
-def _checked(caller: Caller, cursor: str) -> str:
-    node_id = cursor.partition(".")[2]
-    if not hmac.compare_digest(_signed(caller, node_id).encode(), cursor.encode()):
-        raise InputError("the cursor belongs to no page of yours since the server started; list from the beginning")
-    return node_id
 
 
 @router.delete("/memories")

@@ -236,7 +236,7 @@ class Changes(BaseModel):
     """Changes of the memory, the latest first, and the cursor of the next page."""
 
     changes: list[Entry]
-    cursor: int | None
+    cursor: str | None = Field(description="Null if all were listed.")
 
 
 class Facts(BaseModel):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core import abilities
 from neurogated.core.clock import Clock, to_micros, utc_now
-from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry, PendingTask
+from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
@@ -311,14 +311,15 @@ class GraphStore(
             state, texts = text_state(self.graph)
             return texts.terms_of_each(state.view.rows(node_ids).tolist(), at_most)
 
-    def history(self) -> list[HistoryEntry]:
+    def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
         with self.graph.lock:
-            last, entries = self.graph.latest().view.sequence, self.graph.log.history()
-        return [entry for entry in entries if entry.sequence <= last and (entry.changes or entry.operators)]
+            last = self.graph.latest().view.sequence
+            entries = self.graph.log.history(after, min(last, up_to))
+        return [entry for entry in entries if entry.changes or entry.operators]
 
-    def journal(self, after: int = 0) -> Iterator[JournalEntry]:
+    def journal(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
         self.graph.latest()
-        return self.graph.log.entries(after)
+        return self.graph.log.entries(after, up_to)
 
     def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
         self.graph.latest()

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.delta import GraphDelta, HistoryEntry, JournalEntry
+from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
@@ -45,11 +45,11 @@ class Log(Protocol):
             index: the index that these rows belong to; it holds all earlier deltas.
         """
 
-    def entries(self, after: int = 0) -> Iterator[JournalEntry]:
-        """Yield the deltas numbered above `after`, oldest first."""
+    def entries(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
+        """Yield the deltas numbered above `after`, to `up_to`, oldest first."""
 
-    def history(self) -> list[HistoryEntry]:
-        """Return one entry for every delta, oldest first; compaction does not change them."""
+    def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
+        """Return one entry for each of these deltas, oldest first; compaction does not change them."""
 
     def erased_up_to(self) -> int:
         """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""

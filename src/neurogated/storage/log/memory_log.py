@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 
 from neurogated.core.clock import from_micros, utc_now
-from neurogated.core.delta import Access, GraphDelta, HistoryEntry, JournalEntry
+from neurogated.core.delta import LATEST, Access, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.model import ACCESSED
 from neurogated.core.view import GraphView
 from neurogated.storage.index.graph.resolve import Plan
@@ -45,11 +45,11 @@ class MemoryLog:
         self._deltas.append(delta)
         return number
 
-    def entries(self, after: int = 0) -> Iterator[JournalEntry]:
-        return (JournalEntry(number, delta) for number, delta in enumerate(self._deltas[after:], start=after + 1))
+    def entries(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
+        return (JournalEntry(number, delta) for number, delta in enumerate(self._deltas[after:up_to], start=after + 1))
 
-    def history(self) -> list[HistoryEntry]:
-        return self._history[: len(self._deltas)]
+    def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
+        return self._history[after : min(len(self._deltas), up_to)]
 
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
         self._deltas, self._epoch = list(deltas), self._epoch + 1
@@ -141,7 +141,7 @@ def replayed_past(
     entries = list(islice(log.entries(), sequence))
     made = [entry.delta.at for entry in entries if not entry.delta.tells_of_uses_only]
     entries = [JournalEntry(entry.sequence, _used(entry.delta, present.view)) for entry in entries]
-    past = MemoryLog(entries, log.history()[:sequence])
+    past = MemoryLog(entries, log.history(up_to=sequence))
     return MemoryEngine.of(namespace, past, present.embedder), moment or (made[-1] if made else utc_now())
 
 

@@ -18,7 +18,7 @@ import neo4j
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.codec import decode, encode
-from neurogated.core.delta import Decay, GraphDelta, HistoryEntry, JournalEntry
+from neurogated.core.delta import LATEST, Decay, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, FormatVersionError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.freshness import wanted
@@ -330,8 +330,8 @@ class Neo4jLog:
             raise MemoryClosedError("this namespace was dropped; ask in_namespace for a new one")
         return head
 
-    def entries(self, after: int = 0) -> Iterator[JournalEntry]:
-        """Yield the deltas numbered above `after`; see `Log`. Deltas appended meanwhile are left out.
+    def entries(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
+        """Yield the deltas numbered above `after`, to `up_to`; see `Log`. Deltas appended meanwhile are left out.
 
         Raises:
             RewrittenError: another process compacted or dropped the graph meanwhile.
@@ -339,8 +339,8 @@ class Neo4jLog:
         """
         with self._engine.lock:
             end = self.position()
-            uncommitted = [entry for entry in self._engine.uncommitted(self.namespace) if entry.sequence > after]
-        stored = end.sequence - len(uncommitted)
+            uncommitted = self._engine.uncommitted(self.namespace)
+        stored = min(end.sequence - len(uncommitted), up_to)
         for first in range(after + 1, stored + 1, _AT_ONCE):
             last = min(first + _AT_ONCE - 1, stored)
             rows = self._engine.connection.read(
@@ -353,10 +353,10 @@ class Neo4jLog:
                 raise RewrittenError(f"the history of {self.namespace!r} was rewritten meanwhile; read it again")
             for row in rows:
                 yield JournalEntry(row["sequence"], decode(row["body"]))
-        yield from uncommitted
+        yield from (entry for entry in uncommitted if after < entry.sequence <= up_to)
 
-    def history(self) -> list[HistoryEntry]:
-        rows = self._engine.connection.read(schema.HISTORY, namespace=self.namespace)
+    def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
+        rows = self._engine.connection.read(schema.HISTORY, namespace=self.namespace, after=after, up_to=up_to)
         stored = [
             HistoryEntry(
                 row["sequence"],
@@ -370,6 +370,7 @@ class Neo4jLog:
         uncommitted = [
             HistoryEntry(one.sequence, one.delta.at, one.delta.reason, one.delta.changes, one.delta.operators)
             for one in self._engine.uncommitted(self.namespace)
+            if after < one.sequence <= up_to
         ]
         return stored + uncommitted
 

@@ -85,6 +85,7 @@ SET_BODIES: Final = (
     f"UNWIND $rows AS row MATCH (d:NeurogatedDelta {{{OWN}, sequence: row.sequence}}) SET d.body = row.body"
 )
 HISTORY: Final = (
-    f"MATCH (d:NeurogatedDelta {{{OWN}}}) RETURN d.sequence AS sequence, d.at AS at, d.reason AS reason,"
+    f"MATCH (d:NeurogatedDelta {{{OWN}}}) WHERE d.sequence > $after AND d.sequence <= $up_to"
+    " RETURN d.sequence AS sequence, d.at AS at, d.reason AS reason,"
     " d.changes AS changes, d.operators AS operators ORDER BY sequence"
 )

@@ -13,7 +13,7 @@ from typing import LiteralString, cast
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.codec import decode, encode
-from neurogated.core.delta import Decay, GraphDelta, HistoryEntry, JournalEntry
+from neurogated.core.delta import LATEST, Decay, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import StorageError
 from neurogated.storage.index.graph.resolve import Plan
@@ -50,6 +50,9 @@ _ENTRIES = """
         SELECT sequence, body FROM deltas
         WHERE namespace = h.namespace AND sequence > %s AND sequence <= %s ORDER BY sequence LIMIT %s
     ) d ON true WHERE h.namespace = %s ORDER BY d.sequence
+"""
+_HISTORY = """
+    SELECT sequence, at, entry FROM deltas WHERE namespace = %s AND sequence > %s AND sequence <= %s ORDER BY sequence
 """
 _NUMBERS = "SELECT sequence FROM deltas WHERE namespace = %s ORDER BY sequence"
 _REPLACE = "UPDATE deltas SET body = %b WHERE namespace = %s AND sequence = %s"
@@ -253,14 +256,15 @@ class PostgresLog:
         self._engine.change("UPDATE heads SET searched = false WHERE namespace = %s", (self.namespace,))
         self._is_searched = False
 
-    def entries(self, after: int = 0) -> Iterator[JournalEntry]:
-        """Yield the deltas numbered above `after`; see `Log`. Deltas appended meanwhile are left out.
+    def entries(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
+        """Yield the deltas numbered above `after`, to `up_to`; see `Log`. Deltas appended meanwhile are left out.
 
         Raises:
             RewrittenError: another process compacted or dropped the graph meanwhile.
             CorruptMemoryError: a delta is damaged.
         """
-        return self._entries(after, self.position())
+        end = self.position()
+        return self._entries(after, end._replace(sequence=min(end.sequence, up_to)))
 
     def _entries(self, after: int, end: Position) -> Iterator[JournalEntry]:
         while after < end.sequence:
@@ -271,10 +275,8 @@ class PostgresLog:
                 yield JournalEntry(number, decode(body))
             after = rows[-1][1]
 
-    def history(self) -> list[HistoryEntry]:
-        rows = self._engine.fetch(
-            "SELECT sequence, at, entry FROM deltas WHERE namespace = %s ORDER BY sequence", (self.namespace,)
-        )
+    def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
+        rows = self._engine.fetch(_HISTORY, (self.namespace, after, up_to))
         return [_entry(*row) for row in rows]
 
     def erased_up_to(self) -> int:

@@ -102,13 +102,14 @@ class SqliteJournal:
     def _values(self, after: int, up_to: int) -> dict[str, int]:
         return {"namespace": self._namespace, "after": after, "up_to": up_to}
 
-    def history(self) -> list[HistoryEntry]:
-        """Return the entries that changed the graph, oldest first; uses are left out."""
+    def history(self, after: int, up_to: int) -> list[HistoryEntry]:
+        """Return the entries above `after`, to `up_to`, that changed the graph, oldest first; uses are left out."""
         rows = fetch(
             self._connection,
             "SELECT sequence, at, reason, changes, operators FROM deltas "
-            "WHERE namespace = ? AND (changes <> '{}' OR operators IS NOT NULL) ORDER BY sequence",
-            (self._namespace,),
+            "WHERE namespace = :namespace AND sequence > :after AND sequence <= :up_to "
+            "AND (changes <> '{}' OR operators IS NOT NULL) ORDER BY sequence",
+            self._values(after, up_to),
         )
         return [
             HistoryEntry(number, from_micros(at), reason, json.loads(changes), operators_from_json(operators))

@@ -12,7 +12,7 @@ import apsw
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from neurogated.core.delta import Decay
+from neurogated.core.delta import LATEST, Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import CorruptMemoryError
 from neurogated.storage.index.graph.topology import Fading, Topology
@@ -24,7 +24,7 @@ from neurogated.storage.log.sqlite.node_rows import given_micros, last_of_each
 
 Keys = NDArray[np.int64]
 
-NOW = 2**63 - 1
+NOW = LATEST
 """A delta number greater than all others, the largest that SQLite holds."""
 UNCHANGED = -(2**63)
 """Marks a time that a change does not set."""

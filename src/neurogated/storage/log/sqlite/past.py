@@ -66,8 +66,6 @@ class _Present(Log, Protocol):
     name: str
     namespace: int
 
-    def entries(self, after: int = 0, up_to: int = NOW) -> Iterator[JournalEntry]: ...
-
     def as_of(
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
     ) -> tuple[Engine, datetime]: ...
@@ -139,11 +137,11 @@ class Past:
     def position(self) -> Position:
         return self.present.position()._replace(sequence=self.sequence)
 
-    def entries(self, after: int = 0) -> Iterator[JournalEntry]:
-        return self.present.entries(after, up_to=self.sequence)
+    def entries(self, after: int = 0, up_to: int = NOW) -> Iterator[JournalEntry]:
+        return self.present.entries(after, min(self.sequence, up_to))
 
-    def history(self) -> list[HistoryEntry]:
-        return [entry for entry in self.present.history() if entry.sequence <= self.sequence]
+    def history(self, after: int = 0, up_to: int = NOW) -> list[HistoryEntry]:
+        return self.present.history(after, min(self.sequence, up_to))
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Follower:  # noqa: ARG002
         return PastFollower(self, config)

@@ -200,12 +200,7 @@ class SqliteLog:
         return written.sequence
 
     def entries(self, after: int = 0, up_to: int = NOW) -> Iterator[JournalEntry]:
-        """Yield the deltas numbered above `after`; see `Log`. Deltas appended meanwhile are left out.
-
-        Args:
-            after: the number of a delta.
-            up_to: the number of the last delta to yield.
-        """
+        """Yield deltas; see `Log`. Deltas appended meanwhile are left out."""
         with self.file.reading() as connection:
             sequences = SqliteJournal(connection, self.namespace).sequences(after, up_to)
         yield from self._entries_at(sequences)
@@ -222,9 +217,9 @@ class SqliteLog:
             # Yield after the lock is released, so that the caller can write between two entries.
             yield from entries
 
-    def history(self) -> list[HistoryEntry]:
+    def history(self, after: int = 0, up_to: int = NOW) -> list[HistoryEntry]:
         with self.file.reading() as connection:
-            return SqliteJournal(connection, self.namespace).history()
+            return SqliteJournal(connection, self.namespace).history(after, up_to)
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> FileFollower:
         return FileFollower(self, self._checkpoints, config, current)
