@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -45,7 +44,7 @@ def test_a_page_of_a_user_reads_little_more_than_it_shows(
         with TestClient(create_app(memory), base_url="http://127.0.0.1") as client:
             for _ in range(3):
                 with counted(monkeypatch) as read:
-                    page: httpx.Response = client.get("/v1/history", params={"user_id": "ana", "limit": 5})
+                    page = client.get("/v1/history", params={"user_id": "ana", "limit": 5})
                 assert len(page.json()["changes"]) == 5
                 assert 5 < len(read) < NOTES // 4
                 memory.add(f"One more, {len(read)}.", user_id="bob")

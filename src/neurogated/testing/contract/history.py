@@ -106,7 +106,7 @@ class HistoryContract(ContractBase):
         ]
         assert entries[3].operators == (Decay(0.9, start, 0.1),)
         assert store.history(numbers[0], numbers[4]) == entries[1:4]
-        assert [entry.sequence for entry in store.journal(numbers[0], numbers[3])] == numbers[1:4]
+        assert [entry.sequence for entry in store.journal(numbers[1], numbers[3])] == numbers[2:4]
 
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(0, 14))
     @PROPERTY
