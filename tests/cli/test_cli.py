@@ -172,6 +172,15 @@ def test_the_sample_is_in_a_folder_of_its_own_whatever_the_environment_names(
     assert not rows.exists()
 
 
+def test_a_sample_of_another_model_says_which_folder_to_delete(
+    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", *flags]) == 0
+    capsys.readouterr()
+    assert main(["chat", *flags, "--embedding_name", "all-MiniLM-L6-v2"]) == 1
+    assert f"delete {tmp_path / 'out' / 'sample'}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("words", "opens"), [([], True), (["--no-browser"], False), (["--json"], False)])
 def test_demo_opens_its_page_in_the_browser_of_a_terminal(
     flags: list[str],

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import stat
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -62,11 +60,9 @@ def test_the_client_opens_the_memory_that_was_named_without_the_environment_or_t
     monkeypatch.delenv("NEUROGATED_FORCE_INDEX_FROM_SCRATCH")
     opened: list[MemoryConfig] = []
 
-    @contextlib.contextmanager
-    def refuse(flags: Flags, **_: object) -> Iterator[None]:
+    def refuse(flags: Flags, **_: object) -> None:
         opened.append(flags.memory_config())
         raise StorageError("enough")
-        yield
 
     monkeypatch.setattr(Flags, "open", refuse)
     (server,) = json.loads((home / ".claude.json").read_text())["mcpServers"].values()

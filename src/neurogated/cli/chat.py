@@ -55,7 +55,7 @@ def chat(flags: Flags, *, plain: bool) -> None:
 @contextlib.contextmanager
 def _sample(flags: Flags) -> Iterator[NeuroGraphMemory]:
     data = load_dataset(BUNDLED, dataset_folder(flags.dataset_dir, BUNDLED), "hipporag")
-    with NeuroGraphMemory(flags.sample_config()) as memory:
+    with flags.open_sample() as memory:
         index(data, memory)
         yield memory
 

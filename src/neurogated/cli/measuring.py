@@ -35,7 +35,7 @@ _UNBOUNDED = 10_000
 def demo(flags: Flags, *, no_browser: bool) -> None:
     data = _dataset(flags, BUNDLED)
     (asked,) = (one for one in data.collections[0].questions if one.text == _QUESTION)
-    with NeuroGraphMemory(flags.sample_config()) as memory:
+    with flags.open_sample() as memory:
         say_how_it_judges(memory)
         index_dataset(data, memory)
         recall = memory.recall(_QUESTION)

@@ -13,7 +13,7 @@ from neurogated.cli.output import picked
 from neurogated.compose import OFFLINE_NOTICE, load_config
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of
-from neurogated.errors import StorageError
+from neurogated.errors import EmbedderMismatchError, StorageError
 from neurogated.evaluation.datasets import BUNDLED
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists, namespaces_in
@@ -50,18 +50,27 @@ class Flags:
         config = self.config()
         return config.replace(save_dir=Path(config.save_dir) / self.dataset) if self.dataset else config
 
-    def sample_config(self) -> MemoryConfig:
-        """Return the settings of the sample, in a folder of its own whatever database or server they name."""
+    @contextlib.contextmanager
+    def open_sample(self) -> Iterator[NeuroGraphMemory]:
+        """Open the memory of the sample, in a folder of its own whatever database or server the settings name.
+
+        Raises:
+            StorageError: it cannot be opened, or another embedding model built it.
+        """
         config, plain = self.config(), MemoryConfig()
+        folder = Path(config.save_dir) / BUNDLED
         if config.storage not in ("memory", plain.storage):
-            print(f"the sample is in {config.save_dir}, not in {config.place}", file=sys.stderr)
+            print(f"the sample is in {folder}, not in {config.place}", file=sys.stderr)
         own = {name: getattr(plain, name) for name in ("namespace", "read_only", "require_user")}
-        return config.replace(
-            save_dir=Path(config.save_dir) / BUNDLED,
-            storage="memory" if config.storage == "memory" else plain.storage,
-            metabolism={"facts_url": None, "canvas_url": None},
-            **own,
-        )
+        own["storage"] = "memory" if config.storage == "memory" else plain.storage
+        try:
+            memory = NeuroGraphMemory(
+                config.replace(save_dir=folder, metabolism={"facts_url": None, "canvas_url": None}, **own)
+            )
+        except EmbedderMismatchError as error:
+            raise StorageError(f"{error}; or delete {folder}, the sample, to index it again") from None
+        with memory:
+            yield memory
 
     @contextlib.contextmanager
     def open(self, *, create: bool = False, from_scratch: bool = False) -> Iterator[NeuroGraphMemory]:
