@@ -37,7 +37,7 @@ _COUNT = """
     ) AS counted
 """
 # A sum is no expression of an index, so all vectors are compared.
-_NEAREST = """
+NEAREST = """
     SELECT node FROM vectors WHERE namespace = %s AND (%s::bigint[] IS NULL OR owner = ANY(%s))
     AND node NOT IN (SELECT node FROM memories WHERE namespace = %s AND expires_at <= %s)
     ORDER BY (vector OPERATOR(public.<=>) %s::text::public.halfvec) + 0 LIMIT %s
@@ -133,7 +133,7 @@ def nearest(execute: Execute, question: Question, vector: Vector) -> list[UUID]:
         # The search of an index ends early if it meets too many expired memories.
         if len(found) == most:
             return [node for (node,) in found]
-    return [node for (node,) in execute(_NEAREST, (namespace, owners, owners, namespace, now, asked, most))]
+    return [node for (node,) in execute(NEAREST, (namespace, owners, owners, namespace, now, asked, most))]
 
 
 def by_words(execute: Execute, question: Question, text: str) -> list[UUID]:
