@@ -20,9 +20,17 @@ NeurogatedError
 └── MissingExtraError (ImportError)      an optional package is not installed; names the pip command
 """
 
+_SHOWN = 1_000
+"""Characters at the begin and at the end of a message. What a caller gave may be longer than anyone reads."""
+
 
 class NeurogatedError(Exception):
     """Base of every error raised on purpose."""
+
+    def __str__(self) -> str:
+        # KeyError shows the repr of its argument, which would put the message in quotes.
+        text = str(self.args[0]) if len(self.args) == 1 else super().__str__()
+        return text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]} … {text[-_SHOWN:]}"
 
 
 class ConfigError(NeurogatedError, ValueError):
@@ -54,10 +62,6 @@ class DatasetError(InputError):
 
 class UnknownIdError(NeurogatedError, KeyError):
     """An id is not in the memory."""
-
-    def __str__(self) -> str:
-        # KeyError shows the repr of its argument, which would put the message in quotes.
-        return str(self.args[0]) if self.args else ""
 
 
 class AmbiguousEdgeError(NeurogatedError, LookupError):

@@ -93,8 +93,7 @@ class Entry:
 def checked_key(key: object) -> str:
     """Return a key of an item; raises InputError."""
     if not isinstance(key, str) or "\0" in key or len(key) > _LONGEST_KEY:
-        shown = repr(key)[:100]
-        raise InputError(f"the key {shown} must be a text of at most {_LONGEST_KEY} characters without NUL")
+        raise InputError(f"the key {key!r} must be a text of at most {_LONGEST_KEY} characters without NUL")
     return checked_text("the key of an item", key)
 
 
