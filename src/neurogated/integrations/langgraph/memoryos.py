@@ -238,7 +238,8 @@ class MemoryOS(BaseStore):
     def delete_page(self, user_id: str, page_id: str) -> None:
         """Delete a pair by its name, and all that was derived from it, after the work that is under way.
 
-        The memory learns again what other pairs say, too. Exported files stay.
+        The memory learns again what other pairs say, too. Exported files stay. On a `NeuroStore`, the words leave
+        the disk with `store.memory.admin.compact()`.
 
         Raises:
             InputError: a name is blank.
@@ -252,7 +253,7 @@ class MemoryOS(BaseStore):
         self._updater.erase(user_id, [place.key for place in places])
 
     def delete_user(self, user_id: str) -> None:
-        """Delete all that was kept of a user, after the work that is under way; exported files stay.
+        """Delete all that was kept of a user, after the work that is under way; see `delete_page`.
 
         What another process saves at the same time may stay, too.
 
