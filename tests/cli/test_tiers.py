@@ -32,8 +32,8 @@ def test_tiers_counts_memories_and_shows_those_with_the_most_energy(
 
 def test_tiers_tell_where_the_memories_of_a_user_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _run(capsys, tmp_path, "add", "The pump failed on Monday.", "--user", "ana")
-    assert "--user NAME" in _run(capsys, tmp_path, "tiers")
-    assert "--user NAME" not in _run(capsys, tmp_path, "tiers", "--user", "ana")
+    assert "--user" in _run(capsys, tmp_path, "tiers")
+    assert "--user" not in _run(capsys, tmp_path, "tiers", "--user", "ana")
 
 
 def test_energy_draws_the_present_and_the_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from typing import NamedTuple, TypeVar
 
 from neurogated.core.extras import needs_extra
@@ -39,7 +39,7 @@ class _Waiting(NamedTuple):
 
 
 class CallQueue:
-    """Runs few calls at once. Keys take turns, and the users behind a key; of one user, the shortest kinds run first.
+    """Runs few calls at once. Keys take turns; of one key, the shortest kinds run first, and its users take turns.
 
     A call that has waited for long runs before shorter ones, so none starves.
     """
@@ -151,9 +151,21 @@ class CallQueue:
     def _next(self) -> tuple[Hashable, Hashable, _Waiting] | None:
         """Return the waiting call that runs next, with its key and its user; None if none may run now."""
         for key, users in self._waiting.items():
-            for user, waiting in users.items():
-                if calls := [call for call in waiting if self._may_run(key, user, call.kind)]:
-                    is_late = time.perf_counter() - calls[0].since > _MOST
-                    first = calls[0] if is_late else min(calls, key=lambda one: self._seconds.get(one.kind, 0.0))
-                    return key, user, first
+            found = [
+                (key, user, call)
+                for user, waiting in users.items()
+                if (call := self._first(call for call in waiting if self._may_run(key, user, call.kind)))
+            ]
+            if found:
+                # Users behind a key take turns among calls of a kind.
+                first = self._first(call for *_, call in found)
+                return next(one for one in found if one[2] is first)
         return None
+
+    def _first(self, calls: Iterable[_Waiting]) -> _Waiting | None:
+        """Return the shortest of some calls, of equal ones the first, or else one that has waited for long."""
+        known = list(calls)
+        late = [call for call in known if time.perf_counter() - call.since > _MOST]
+        if late:
+            return min(late, key=lambda call: call.since)
+        return min(known, key=lambda call: self._seconds.get(call.kind, 0.0), default=None)

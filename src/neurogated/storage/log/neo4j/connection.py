@@ -19,7 +19,8 @@ _Answer = TypeVar("_Answer")
 _CONNECT_SECONDS = 5.0
 _RETRY_SECONDS = 5.0
 """How long failed statements are repeated: a server that restarts is back by then."""
-_PAUSE_SECONDS = 0.005
+_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.005, 0.1
+"""Longer pauses would starve a statement beside a process that writes again and again."""
 
 # The driver warns of labels that the database does not know yet, and of repetitions that are no fault.
 logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
@@ -93,7 +94,7 @@ class Connection:
                 if not _may_pass(error) or time.monotonic() > end:
                     raise self._translated(error) from error
                 time.sleep(pause * random.random())  # noqa: S311 - parts contenders
-                pause *= 2
+                pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     def _translated(self, error: Neo4jError | DriverError) -> StorageError:
         if isinstance(error, AuthError):
