@@ -22,20 +22,21 @@ _KEEP_SECONDS = 0.1
 """How long a process keeps the lock after a write, so that its next write need not ask for it."""
 _LOOK_SECONDS = 0.002
 _LONGEST_LOOK_SECONDS = 0.05
-_LOOKS_PER_QUESTION = 4
-_RESERVED = 500
-"""For how many milliseconds the lock waits for the process that asked for it last."""
+_RESERVED = 3000
+"""Milliseconds for which the lock waits for the process that asked; on a busy machine it may be slow to look again."""
 
-_IS_FREE = (
-    "(m.until < timestamp() OR m.holder = $holder)"
-    " AND (coalesce(m.asked, '') IN ['', $holder] OR coalesce(m.asked_until, 0) < timestamp())"
-)
+_IS_UNASKED = "(coalesce(m.asked, '') IN ['', $holder] OR coalesce(m.asked_until, 0) < timestamp())"
+_IS_FREE = f"(m.until < timestamp() OR m.holder = $holder) AND {_IS_UNASKED}"
 # Setting a property takes the lock of the node, where the server has locks; only then is the second condition certain.
 _TAKE = (
     f"MATCH (m:NeurogatedMemory {{memory: $memory}}) WHERE {_IS_FREE} SET m.asked = '' WITH m WHERE {_IS_FREE}"
     " SET m.holder = $holder, m.until = timestamp() + $lease RETURN properties(m) AS memory"
 )
-_ASK = "MATCH (m:NeurogatedMemory {memory: $memory}) SET m.asked = $holder, m.asked_until = timestamp() + $reserved"
+# A process that has just given the lock back must not ask in the place of one that waits.
+_ASK = (
+    f"MATCH (m:NeurogatedMemory {{memory: $memory}}) WHERE {_IS_UNASKED}"
+    " SET m.asked = $holder, m.asked_until = timestamp() + $reserved RETURN m.asked AS asked"
+)
 _RENEW = (
     "MATCH (m:NeurogatedMemory {memory: $memory}) WHERE m.holder = $holder SET m.until = timestamp() + $lease"
     " RETURN m.asked AS asked"
@@ -113,7 +114,7 @@ class Turn:
 
     def _taken(self, patience: float) -> Work:
         self._work, self._until, self._must_end = None, -math.inf, False
-        begin, pause, looks = time.monotonic(), _LOOK_SECONDS, 0
+        begin, pause, asked = time.monotonic(), _LOOK_SECONDS, -math.inf
         while True:
             sent = time.monotonic()
             if rows := self._connection.read(_TAKE, holder=self._holder, lease=LEASE):
@@ -126,11 +127,12 @@ class Turn:
                     f"another process is writing to {self._connection.address}; try again later, or raise "
                     f"runtime.write_lock_seconds, which is {patience:g} here"
                 )
-            if looks % _LOOKS_PER_QUESTION == 0:
-                self._connection.read(_ASK, holder=self._holder, reserved=_RESERVED)
+            is_due = sent > asked + _RESERVED / 2000
+            if is_due and self._connection.read(_ASK, holder=self._holder, reserved=_RESERVED):
+                asked = sent
             self.while_waiting()
             time.sleep(pause * random.random())  # noqa: S311 - parts contenders
-            pause, looks = min(2 * pause, _LONGEST_LOOK_SECONDS), looks + 1
+            pause = min(2 * pause, _LONGEST_LOOK_SECONDS)
 
     def _keep(self, began: float) -> None:
         """Renew the lease while blocks use it; end it soon after the last one."""
