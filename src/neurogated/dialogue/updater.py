@@ -328,6 +328,7 @@ class Backlog:
     def __init__(self, run: Callable[[str, Callable[[], bool]], None]) -> None:
         self._run = run
         self._due: dict[str, int] = {}
+        self._next = _Due("", 0)
         self._lock = threading.Lock()
         self._errors: dict[str, BaseException] = {}
         # The driver of a store has errors of its own, which `flush` raises.
@@ -353,23 +354,27 @@ class Backlog:
     def next_job(self) -> Job | None:
         """Return the next job."""
         with self._lock:
-            due = next(iter(self._due.items()), None)
-        return None if due is None else partial(_done, self._run, _Due(*due))
+            if not self._due:
+                return None
+            self._next = _Due(*next(iter(self._due.items())))
+        return partial(_done, self._run, self._next)
 
     def finish_job(self, result: _Due) -> None:
         """Note that all work on a user is done, unless there is more since."""
         with self._lock:
             self._errors.pop(result.user_id, None)
-            if self._due.get(result.user_id) == result.times:
-                del self._due[result.user_id]
+            self._end(result)
 
     def fail_job(self, error: BaseException) -> None:
-        """Leave the work until it is asked for again."""
+        """Leave the work until it is asked for again, perhaps since it began."""
         _log.warning("the pages of a conversation wait for the next save: %s", error)
         with self._lock:
-            user_id = next(iter(self._due))
-            del self._due[user_id]
-            self._errors[user_id] = error
+            self._errors[self._next.user_id] = error
+            self._end(self._next)
+
+    def _end(self, done: _Due) -> None:
+        if self._due.get(done.user_id) == done.times:
+            del self._due[done.user_id]
 
 
 def _done(run: Callable[[str, Callable[[], bool]], None], due: _Due, stop: Callable[[], bool]) -> _Due:
