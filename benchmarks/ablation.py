@@ -56,7 +56,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no_overviews": {"retrieval.switches.long_for_overviews": False},
     "no_answers_asked_for": {"retrieval.switches.long_for_answers": False},
     "no_learned_names": {"retrieval.switches.learn_names": False},
-    "no_labels": {"indexing.find_speakers": False},
     "hybrid": _HYBRID,
     "cosine": {**_HYBRID, "retrieval.keyword_weight": 0},
     "energy_alone": {"SIMILARITY_WEIGHT": 0},

@@ -33,6 +33,7 @@ from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.cross_encoder import CrossEncoder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
+from neurogated.fallback import reachable
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
@@ -126,6 +127,8 @@ def open_session(config: MemoryConfig, parts: Parts | None = None, followers: tu
     Raises:
         ConfigError: a setting does not fit. Other errors are those of `build`.
     """
+    if parts is None:
+        config = reachable(config)
     built = build(config) if parts is None else parts
     try:
         return Session(

@@ -11,6 +11,7 @@ NeurogatedError
 │   ├── FormatVersionError               another version of the file format wrote it
 │   ├── CorruptMemoryError               it is damaged, or not a memory
 │   ├── MemoryLockedError                another process is writing to it or has it open
+│   ├── UnreachableError                 its database cannot be reached
 │   └── EmbedderMismatchError            another embedder or dimension built it
 ├── EmbeddingError (RuntimeError)        the embedding model failed or returned unusable vectors
 ├── LLMError (RuntimeError)              the language model failed or its answer is unusable
@@ -82,6 +83,10 @@ class CorruptMemoryError(StorageError):
 
 class MemoryLockedError(StorageError):
     """Another thread or process holds the lock of the memory."""
+
+
+class UnreachableError(StorageError):
+    """The database of the memory cannot be reached."""
 
 
 class EmbedderMismatchError(StorageError):

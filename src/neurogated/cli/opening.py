@@ -4,6 +4,7 @@ import contextlib
 import json
 import logging
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of
 from neurogated.errors import EmbedderMismatchError, StorageError
 from neurogated.evaluation.datasets import BUNDLED
+from neurogated.fallback import FallbackWarning, reachable
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists, namespaces_in
 
@@ -84,6 +86,7 @@ class Flags:
         config = self.memory_config()
         if not from_scratch:
             config = config.replace(force_index_from_scratch=False)
+        config = _reachable(config)
         if not create and not memory_exists(config):
             raise StorageError(
                 f"there is no memory in {config.place}; create one by 'index' or 'add', or check --save_dir, --storage"
@@ -105,6 +108,16 @@ class Flags:
     def emit(self, value: Any, text: str) -> None:  # noqa: ANN401 - JSON
         """Print `value` as JSON where `--json` was given, else `text`."""
         print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) if self.json else text)
+
+
+def _reachable(config: MemoryConfig) -> MemoryConfig:
+    """Return the settings of the memory, or of its fallback; print what is announced."""
+    with warnings.catch_warnings(record=True) as announced:
+        warnings.simplefilter("always", FallbackWarning)
+        config = reachable(config)
+    for one in announced:
+        print(f"warning: {one.message}", file=sys.stderr)
+    return config
 
 
 @contextlib.contextmanager

@@ -29,7 +29,6 @@ class IndexingSettings:
     find_titles: bool = setting(
         True, "find the title of a text without one: a header, a heading, or the subject of its first sentence"
     )
-    find_speakers: bool = setting(True, "read the name before a colon, as in 'Ann: Hello.', as the speaker of a turn")
     entity_finder: str = setting(
         "auto",
         "finds names in texts; auto: the language model if there is one, else patterns; spacy: spacy_model, "

@@ -96,6 +96,11 @@ class MemoryConfig:
         "store of the graph; sqlite: a file; memory: RAM only; or a database, as "
         "postgresql://HOST/DATABASE?schema=NAME or bolt://HOST:7687/DATABASE?memory=NAME",
     )
+    fallback: bool = setting(
+        False,
+        "if the database of storage cannot be reached, work in a file in save_dir, and let the database take it over "
+        "when it is back",
+    )
     namespace: str = setting("default", "tenant: the name of a separate graph in the memory")
     read_only: bool = setting(False, "open the memory for reading only; every write fails")
     require_user: bool = setting(False, "refuse to add, search or list memories without a user_id")

@@ -235,7 +235,7 @@ class Planner:
         previous piece.
         """
         given: str | None = draft.fields.get("speaker")
-        if given is not None or before is None or not self._config.indexing.find_speakers:
+        if given is not None or before is None:
             return given
         return labelled_speaker(draft.content) if (draft.found.part or (0, 0))[0] == 0 else before or None
 

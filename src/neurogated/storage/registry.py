@@ -60,6 +60,7 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
     dropped first.
 
     Raises:
+        UnreachableError: its database is away.
         StorageError: the memory cannot be opened; see its subclasses.
         MissingExtraError: the package of the database's driver is not installed.
     """
@@ -100,6 +101,23 @@ def _database_store(url: str) -> type[PostgresStore | Neo4jStore]:
         from neurogated.storage.postgres_store import PostgresStore
 
         return PostgresStore
+
+
+@contextlib.contextmanager
+def open_alone(config: MemoryConfig) -> Iterator[GraphStorePort]:
+    """Give the memory file that `config` names for reading, while no process has it open for writing or can open it.
+
+    Raises:
+        MemoryLockedError: another store has it open; the message names a process.
+        StorageError: it cannot be opened; see its subclasses.
+    """
+    from neurogated.storage.files.process_lock import opened_alone
+
+    with (
+        opened_alone(_path(config).resolve(), config.runtime.write_lock_seconds),
+        contextlib.closing(open_store(config.replace(read_only=True), utc_now)) as store,
+    ):
+        yield store
 
 
 @contextlib.contextmanager

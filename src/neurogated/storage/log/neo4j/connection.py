@@ -9,13 +9,23 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
 import neo4j
-from neo4j.exceptions import AuthError, ConstraintError, DriverError, IncompleteCommit, Neo4jError
+from neo4j.exceptions import (
+    AuthError,
+    ConnectionAcquisitionTimeoutError,
+    ConstraintError,
+    DriverError,
+    IncompleteCommit,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
 
-from neurogated.errors import MemoryClosedError, StorageError
+from neurogated.errors import MemoryClosedError, StorageError, UnreachableError
 from neurogated.storage.log.neo4j.address import Address
 
 _Answer = TypeVar("_Answer")
 
+_AWAY = ServiceUnavailable, SessionExpired, ConnectionAcquisitionTimeoutError
 _CONNECT_SECONDS = 5.0
 _RETRY_SECONDS = 5.0
 """How long failed statements are repeated: a server that restarts is back by then."""
@@ -103,9 +113,8 @@ class Connection:
                 "or set NEO4J_USERNAME and NEO4J_PASSWORD"
             )
         if isinstance(error, DriverError):
-            return StorageError(
-                f"the database at {self.address} cannot be reached; start it, or correct storage ({error})"
-            )
+            kind = UnreachableError if isinstance(error, _AWAY) else StorageError
+            return kind(f"the database at {self.address} cannot be reached; start it, or correct storage ({error})")
         if error.code.endswith("DatabaseNotFound"):
             return StorageError(f"there is no database at {self.address}; create it, or correct its name in storage")
         return StorageError(f"the database at {self.address} refuses a statement: {error.message} ({error.code})")

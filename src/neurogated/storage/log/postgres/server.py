@@ -17,7 +17,7 @@ from psycopg import conninfo, errors, sql
 from psycopg.pq import TransactionStatus
 
 from neurogated.core.forking import InheritedLock
-from neurogated.errors import ConfigError, MemoryClosedError, MemoryLockedError, StorageError
+from neurogated.errors import ConfigError, MemoryClosedError, MemoryLockedError, StorageError, UnreachableError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Row = tuple[Any, ...]
@@ -97,7 +97,7 @@ class Address:
         return {} if "connect_timeout" in given else {"connect_timeout": _CONNECT_SECONDS}
 
 
-class ConnectionLostError(StorageError):
+class ConnectionLostError(UnreachableError):
     """The connection was lost; whether the server executed the last statement is unknown."""
 
 

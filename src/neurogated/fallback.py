@@ -1,0 +1,171 @@
+"""Working in a file while the database of a memory cannot be reached, and taking the file over when it is back.
+
+There is one truth at a time: a memory that opens in its fallback shows and changes the file alone. The next memory that
+reaches the database first replays the log of the file there, and deletes the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import shutil
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import SupportsCopies, SupportsIdentity, SupportsNamespaces, SupportsTransaction
+from neurogated.core.clock import utc_now
+from neurogated.core.delta import GraphDelta, Owner
+from neurogated.core.model import EdgeKey
+from neurogated.core.ports import GraphStorePort
+from neurogated.errors import ConfigError, MemoryLockedError, UnreachableError
+from neurogated.storage.registry import memory_exists, open_alone, open_store
+
+_TAKEN = ".taken-"
+"""In the name of the folder of a fallback whose log the database has; the identity of the file follows."""
+
+
+class FallbackWarning(UserWarning):
+    """A memory works in its fallback, or was taken over from it."""
+
+
+def reachable(config: MemoryConfig) -> MemoryConfig:
+    """Return the settings of the memory to open: `config`, or those of its fallback while its database is away.
+
+    A fallback is the memory of a file in a folder of `save_dir`. If the database is back, it first takes the changes
+    over that were written there. Both are announced by a `FallbackWarning`.
+
+    Raises:
+        UnreachableError: the database is away, and there is no fallback, or it cannot replace the database: nobody has
+            written to it and the memory is read-only, or the memory is to be made from scratch.
+        MemoryLockedError: the database is back, but a process still works in the fallback.
+        StorageError: the database refuses the changes; the fallback keeps them.
+    """
+    if not config.fallback or config.storage in ("memory", "sqlite"):
+        return config
+    local = _local(config)
+    is_kept = not config.force_index_from_scratch or config.read_only
+    try:
+        memory_exists(config)
+    except UnreachableError as error:
+        if not is_kept or (config.read_only and not memory_exists(local)):
+            raise
+        _announce(f"{error}; until it is back, this memory works in {local.save_dir}, without what the database holds")
+        return local
+    if config.read_only:
+        if memory_exists(local):
+            _announce(f"what was written to {local.save_dir} waits for a memory that is opened without read_only")
+    elif any(_folders(local)):
+        _settle(local, config.replace(force_index_from_scratch=False), takes_over=is_kept)
+    return config
+
+
+def _local(config: MemoryConfig) -> MemoryConfig:
+    """Return the settings of the fallback: a plain file, with its own caches, facts and canvases beside it."""
+    parts = urlsplit(config.storage)
+    place = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    folder = Path(config.save_dir) / "fallback" / hashlib.sha256(place.encode()).hexdigest()[:16]
+    return config.replace(
+        storage="sqlite", save_dir=str(folder), fallback=False, metabolism={"facts_url": None, "canvas_url": None}
+    )
+
+
+def _folders(local: MemoryConfig) -> Iterator[Path]:
+    """Yield the folder of the fallback, and those that the database has taken over and nobody has deleted yet."""
+    folder = Path(local.save_dir)
+    return folder.parent.glob(f"{folder.name}*")
+
+
+def _settle(local: MemoryConfig, config: MemoryConfig, *, takes_over: bool) -> None:
+    """Bring the fallback into the database, unless it is to be deleted only, and delete it."""
+    with contextlib.closing(open_store(config, utc_now)) as target:
+        if memory_exists(local):
+            try:
+                with open_alone(local) as source:
+                    _take_over(source, target, Path(local.save_dir), takes_over=takes_over)
+            except MemoryLockedError as error:
+                raise MemoryLockedError(
+                    f"{config.place} is back, but the fallback has changes that it lacks; {error}"
+                ) from error
+        for folder in _folders(local):
+            if _TAKEN in folder.name:
+                _release(target, folder)
+
+
+def _take_over(source: GraphStorePort, target: GraphStorePort, folder: Path, *, takes_over: bool) -> None:
+    """Replay the log of a file in the database, in one transaction, and rename the folder of the file."""
+    if not (
+        isinstance(source, SupportsIdentity)
+        and isinstance(source, SupportsNamespaces)
+        and isinstance(target, SupportsNamespaces)
+        and isinstance(target, SupportsTransaction)
+        and isinstance(target, SupportsCopies)
+    ):
+        raise ConfigError(f"a {type(target).__name__} cannot take a fallback over; set fallback to false")
+    identity = source.identity[0]
+    # A process may die between the commit and the renaming.
+    if takes_over and _mark(identity) not in target.copies():
+        with target.transaction():
+            if source.embedder is not None:
+                target.bind_embedder(*source.embedder)
+            count = sum(_replay(source.in_namespace(name), target.in_namespace(name)) for name in source.namespaces())
+            target.record_copy(_mark(identity))
+        _announce(f"the database is back and has taken over what was written meanwhile ({count} changes)")
+    folder.rename(f"{folder}{_TAKEN}{identity}")
+
+
+def _release(target: GraphStorePort, folder: Path) -> None:
+    """Delete a file that the database has taken over, and the record that prevented a repetition."""
+    if isinstance(target, SupportsCopies):
+        target.record_copy(_mark(folder.name.rpartition(_TAKEN)[2]), exists=False)
+    shutil.rmtree(folder)
+
+
+def _mark(identity: str) -> str:
+    """Return the name under which the database records a file that it has taken over."""
+    return f"the fallback {identity}"
+
+
+def _replay(source: GraphStorePort, target: GraphStorePort) -> int:
+    """Apply the deltas of a graph to another one, in order; return how many there were."""
+    count, known = 0, _Known(target)
+    for count, entry in enumerate(source.journal(), start=1):  # noqa: B007 - the count of none is 0
+        # An operator is a rule over all edges of its graph. The fading of the database's edges is not up to this file.
+        if not entry.delta.operators:
+            target.apply(known.spared(entry.delta))
+    return count
+
+
+class _Known:
+    """What a graph held before a replay. The first put of such a node or edge repeats it, and so changes nothing."""
+
+    def __init__(self, graph: GraphStorePort) -> None:
+        self._held = graph.view()
+        self._seen: set[str | EdgeKey] = set()
+
+    def spared(self, delta: GraphDelta) -> GraphDelta:
+        """Return a delta of a replay without what would overwrite a node or an edge by its first version."""
+        nodes = [node for node in delta.nodes if not (self._is_first(node.id) and self._has(node.id))]
+        edges = [edge for edge in delta.edges if not (self._is_first(edge.key) and self._joins(edge.key))]
+        return replace(delta, nodes=tuple(nodes), edges=tuple(edges), owner=Owner.LOG)
+
+    def _is_first(self, key: str | EdgeKey) -> bool:
+        is_first = key not in self._seen
+        self._seen.add(key)
+        return is_first
+
+    def _has(self, node_id: str) -> bool:
+        return self._held.find(node_id) is not None
+
+    def _joins(self, key: EdgeKey) -> bool:
+        if not (self._has(key.source_id) and self._has(key.target_id)):
+            return False
+        ends = self._held.rows([key.source_id]), self._held.rows([key.target_id])
+        return bool((self._held.edge_rows(*ends, key.type) >= 0).all())
+
+
+def _announce(message: str) -> None:
+    warnings.warn(message, FallbackWarning, stacklevel=5)
