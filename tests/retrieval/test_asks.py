@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
 from neurogated.retrieval.asks import with_questions
 
 NOTES_SCORER = Path(__file__).parents[3] / "shared" / "bench" / "notes.py"
@@ -26,25 +25,20 @@ NOTES = [
 TWO = "How many centimetres tall is my colleague the teller, who is at the bank? How many weeks does the fair last?"
 
 
-def _config(**switches: bool) -> MemoryConfig:
-    settings = RetrievalSettings(switches=RetrievalSwitches(**switches))
-    return MemoryConfig(storage="memory", embedding_name="hash", retrieval=settings)
+CONFIG = MemoryConfig(storage="memory", embedding_name="hash")
 
 
 def test_the_answers_of_both_questions_come_first() -> None:
-    with NeuroGraphMemory(_config()) as memory:
+    with NeuroGraphMemory(CONFIG) as memory:
         ids = [memory.add(note)[0] for note in NOTES]
         assert {ids[0], ids[4]} <= set(memory.recall(TWO, top_n=3).ids)
         assert len(set(memory.recall(TWO, top_n=5).ids)) == 5
-    with NeuroGraphMemory(_config(each_question=False)) as memory:
-        ids = [memory.add(note)[0] for note in NOTES]
-        assert ids[4] not in memory.recall(TWO, top_n=3).ids
 
 
 def test_the_surest_answer_comes_first() -> None:
     sure = "How many weeks does the model art fair last?"
     unsure = "Is there a tall colleague, or a colleague who works at some bank or comes from the teller's city?"
-    with NeuroGraphMemory(_config()) as memory:
+    with NeuroGraphMemory(CONFIG) as memory:
         for note in NOTES:
             memory.add(note)
         recall = memory.recall(f"{unsure} {sure}", top_n=5)
@@ -55,14 +49,14 @@ def test_the_surest_answer_comes_first() -> None:
 def test_words_around_a_question_do_not_hide_its_answers() -> None:
     around = "The colleague of the fair begins a bank on Monday. {} She is kind, and comes from the art of weeks."
     question = "How many centimetres tall is the teller?"
-    with NeuroGraphMemory(_config()) as memory:
+    with NeuroGraphMemory(CONFIG) as memory:
         for note in NOTES:
             memory.add(note)
         assert memory.recall(around.format(question), top_n=1).ids == memory.recall(question, top_n=1).ids
 
 
 def test_the_explanation_of_a_memory_names_only_nodes_of_its_recall() -> None:
-    with NeuroGraphMemory(_config()) as memory:
+    with NeuroGraphMemory(CONFIG) as memory:
         for place, note in enumerate(NOTES):
             memory.add(note, session_id="notes" if place % 2 else None)
         recall = memory.recall(TWO, top_n=3)

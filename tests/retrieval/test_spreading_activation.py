@@ -21,7 +21,6 @@ from neurogated import (
     SpreadingActivation,
 )
 from neurogated.config.groups import RuntimeSettings
-from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
 from neurogated.core.view import Rows
 from neurogated.retrieval.activation import SELECTIVITY
 
@@ -125,7 +124,6 @@ def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] |
         active.sort(key=lambda name: (-totals[name], world.names.index(name)))
         return {name: portions[name] for name in active[: config.retrieval.max_frontier]}
 
-    switches = config.retrieval.switches
     moving = strongest_of({name: {None: value} for name, value in world.anchors.items()})
     spread: dict[str, float] = defaultdict(float)
     for _ in range(world.hops):
@@ -134,11 +132,9 @@ def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] |
             for came, amount in portions.items():
                 sent = _sent(walks[node], config, is_open, came)
                 for (target, *_, key), share in zip(walks[node], sent, strict=True):
-                    arrived[target][key if switches.move_once and switches.never_back else None] += amount * share
+                    arrived[target][key if config.retrieval.switches.never_back else None] += amount * share
         for node, portions in arrived.items():
             spread[node] += sum(portions.values())
-        for node, portions in ({} if switches.move_once else moving).items():
-            arrived[node][None] += sum(portions.values())
         moving = strongest_of(arrived)
     return spread
 
@@ -183,7 +179,6 @@ switches = st.fixed_dictionaries(
     {},
     optional={
         "retrieval.switches.damp_hubs": st.booleans(),
-        "retrieval.switches.move_once": st.booleans(),
         "retrieval.switches.never_back": st.booleans(),
         "retrieval.gate_exponent": st.sampled_from([0.0, 1.0, 2.0]),
         "retrieval.closed_edge_types": type_names,
@@ -211,28 +206,20 @@ def test_gated_equals_its_formula_with_any_term_switched(
     _assert_equal(spread, gated_reference(world, config_of(world, **changes), gate))
 
 
-@given(worlds(), st.integers(1, 3), st.booleans())
-def test_only_the_strongest_nodes_send_activation_on(world: World, frontier: int, move_once: object) -> None:
+@given(worlds(), st.integers(1, 3))
+def test_only_the_strongest_nodes_send_activation_on(world: World, frontier: int) -> None:
     # Without shares every number is exact in binary, so ties are ties in both.
-    changes = {
-        "retrieval.switches.damp_hubs": False,
-        "retrieval.max_frontier": frontier,
-        "retrieval.switches.move_once": move_once,
-    }
+    changes = {"retrieval.switches.damp_hubs": False, "retrieval.max_frontier": frontier}
     _, spread = _activations(world, "gated", **changes)
     _assert_equal(spread, gated_reference(world, config_of(world, **changes)))
 
 
-@given(worlds(), gates, st.booleans())
+@given(worlds(), gates)
 def test_a_node_hands_on_no_more_of_a_type_than_its_activation_times_weight_kernel_and_decay(
-    world: World, quarters: list[int] | None, move_once: object
+    world: World, quarters: list[int] | None
 ) -> None:
     view = world.store().view()
-    config = MemoryConfig(
-        MAX_HOPS=world.hops,
-        ENERGY_DECAY_RATE=0.5,
-        retrieval=RetrievalSettings(switches=RetrievalSwitches(move_once=bool(move_once))),
-    )
+    config = config_of(world)
 
     def gate(rows: Rows) -> np.ndarray:
         return np.array([(quarters or [])[row] / 4 for row in rows.tolist()])
@@ -250,10 +237,7 @@ def test_a_node_hands_on_no_more_of_a_type_than_its_activation_times_weight_kern
             strongest = max(w for key, w in world.edges.items() if name in key[:2] and key.type is kind)
             modulation = max(world.kernel[kind], world.kernel.backwards(kind))
             assert amount <= moving[source] * strongest * modulation * 0.5 + 1e-9
-        if move_once:
-            moving = arrived
-        else:
-            moving = {row: moving.get(row, 0.0) + arrived.get(row, 0.0) for row in {*moving, *arrived}}
+        moving = arrived
 
 
 @given(worlds())

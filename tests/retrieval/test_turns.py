@@ -23,7 +23,6 @@ OFF = {
     "retrieval.length_cost": 0,
     "retrieval.generic_cost": 0,
     "retrieval.own_words_weight": 0,
-    "retrieval.switches.learn_names": False,
     "retrieval.switches.keywords_for_like_vectors": False,
 }
 QUERY = "Did I see a heron in Lyon?"
@@ -221,5 +220,4 @@ def talk(*said: tuple[str, str, list[str]], user: str | None = None) -> list[Mem
 def test_speakers_are_known_by_the_names_they_are_called(query: str, meant: list[int]) -> None:
     store = chained(talk(*CALLS))
     rows = store.view().live_nodes()
-    assert asked(store, query, retrieval={"switches": {"learn_names": True}}).of(rows).subject.tolist() == meant
-    assert asked(store, query).of(rows).subject.tolist() == [0, 0, 0, 0]
+    assert asked(store, query).of(rows).subject.tolist() == meant

@@ -14,32 +14,13 @@ class RetrievalSwitches:
     """Parts of the recall that an ablation turns off."""
 
     damp_hubs: bool = setting(True, "a node divides its activation among its edges of a type instead of copying it")
-    move_once: bool = setting(
-        True, "only the activation of the last hop spreads further, so that no activation decays twice"
-    )
     never_back: bool = setting(True, "activation does not return over the edge by which it came")
     uniform_kernel: bool = setting(False, "give every edge type the same weight and ignore tags")
     keep_best_first: bool = setting(
         True, "activation lifts no memory above those that are most similar to the question"
     )
-    named_first: bool = setting(
-        True, "divide the activation by the number of subjects (titles of texts) that the question names"
-    )
     keywords_for_like_vectors: bool = setting(
         True, "keywords count up to twice as much if the vectors of a memory are similar, as of a language not read"
-    )
-    each_question: bool = setting(
-        True, "search for each question of a text that asks several or says more, and take from each in turn"
-    )
-    notes_need_no_context: bool = setting(
-        True, "turns around a turn and generic turns count less if many turns repeat rare words of those around"
-    )
-    long_for_overviews: bool = setting(
-        True, "apply no cost of a length and no own_words_weight if a question asks for a summary"
-    )
-    long_for_answers: bool = setting(True, "apply neither of them if a question asks for an answer of the assistant")
-    learn_names: bool = setting(
-        True, "learn the names of speakers from the names that user and assistant call each other"
     )
 
     def __post_init__(self) -> None:

@@ -255,7 +255,6 @@ class SpreadingActivation:
         self._classic = config.ACTIVATION == "classic"
         self._frontier = None if self._classic else config.retrieval.max_frontier
         self._damps_hubs = config.retrieval.switches.damp_hubs and not self._classic
-        self._cumulative = self._classic or not config.retrieval.switches.move_once
         self._never_back = config.retrieval.switches.never_back
         self._exponent = config.retrieval.gate_exponent
         self._closed = _edge_types(config, "closed_edge_types")
@@ -282,12 +281,12 @@ class SpreadingActivation:
         for _ in range(self._hops):
             if not moving.rows.size:
                 break
-            before = flows[-1] if flows and self._never_back and not self._cumulative else None
+            before = flows[-1] if flows and self._never_back and not self._classic else None
             flow, arrived = self._flow(view, moving, terms, gate, before)
             flows.append(flow)
             spread = spread + arrived
-            moving = (moving + arrived if self._cumulative else arrived).strongest(self._frontier)
-        return Activation(view, primed, spread, tuple(flows), cumulative=self._cumulative)
+            moving = (moving + arrived if self._classic else arrived).strongest(self._frontier)
+        return Activation(view, primed, spread, tuple(flows), cumulative=self._classic)
 
     def _terms(self, edge_types: Sequence[EdgeType], kernel: Kernel) -> _Terms:
         """Return the terms of the formula that depend on the edge type alone."""

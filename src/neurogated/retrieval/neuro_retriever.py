@@ -137,7 +137,6 @@ class NeuroRetriever:
         self._law = EnergyLaw(config.metabolism)
         self._classic = config.ACTIVATION == "classic"
         self._gates = config.retrieval.gate_exponent > 0 and not self._classic
-        self._apart = config.retrieval.switches.each_question and not self._classic
         # In the classic mode only the cosine selects the anchors, as the specification says.
         self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
 
@@ -182,7 +181,7 @@ class NeuroRetriever:
         least, wanted_nodes = checked_score(min_score), recallable(filters)
         if not queries:
             return []
-        given, sizes = each_question(queries) if self._apart else (queries, [1] * len(queries))
+        given, sizes = (queries, [1] * len(queries)) if self._classic else each_question(queries)
         depth, embed = max(wanted, self._config.retrieval.candidates), Embedding(self._embedder)
         canvas = self._canvas(filters, present) if as_of is None else {}
         left_out = frozenset(checked_names("except_ids", except_ids))
@@ -371,7 +370,7 @@ class NeuroRetriever:
         sleep = 0.0 - _DORMANT_COST * admission.lost(known.rows) * np.maximum(0.0, fit)
         base = fit + config.RECENCY_WEIGHT * recency + energy_weight * energy + sleep
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
-        subjects = max(1, len(likeness.named)) if config.retrieval.switches.named_first else 1
+        subjects = max(1, len(likeness.named))
         scales = np.zeros(known.rows.size)
         places = np.searchsorted(known.rows, reached)
         scales[places] = likeness.activation_shares(reached) * trust / subjects

@@ -110,15 +110,10 @@ class Turns:
         folded = fold(query)
         words = split_words(folded)
         # Long messages lose nothing if the question asks for a summary or for an answer of the assistant.
-        switches = config.retrieval.switches
-        brief = not (
-            (switches.long_for_overviews and asks_for_overview(folded))
-            or (switches.long_for_answers and asks_for_answer(folded))
-        )
+        brief = not (asks_for_overview(folded) or asks_for_answer(folded))
         self._length_cost = config.retrieval.length_cost * brief
         self._own_words = config.retrieval.own_words_weight * (brief and is_first_person(folded))
-        learns = switches.learn_names and config.retrieval.subject_weight
-        self._speakers = SpeakersByName(store, view, words) if learns else None
+        self._speakers = SpeakersByName(store, view, words) if config.retrieval.subject_weight else None
         self._counts = any(getattr(config.retrieval, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None
         self._usual: float | None = None
@@ -184,7 +179,7 @@ class Turns:
 
     def _share_of_context(self, rows: Rows, near: Neighbours) -> float:
         """Return how much the turns around these count, 0–1: less if they repeat the rare words of these."""
-        if not (near.row.size and self._config.retrieval.switches.notes_need_no_context):
+        if not near.row.size:
             return 1.0
         terms, size = self._view.arcs(rows, EdgeType.TERM, both_ways=True), self._view.node_count
         joined = np.sort(terms.origin * size + terms.target)
