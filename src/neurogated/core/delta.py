@@ -249,8 +249,8 @@ class GraphDelta:
 
     @property
     def tells_of_uses_only(self) -> bool:
-        """Whether the delta holds accesses only, so that the history need not keep it."""
-        return bool(self.touch) and not any((self.changes, self.operators, self.queued, self.settled))
+        """Whether the delta holds accesses only or nothing, so that the history need not keep it."""
+        return not any((self.changes, self.operators, self.queued, self.settled))
 
     @property
     def changes(self) -> dict[str, int]:

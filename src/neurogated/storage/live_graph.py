@@ -7,12 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
 from neurogated.core.clock import to_utc
-from neurogated.core.conflicts import as_given
 from neurogated.core.delta import GraphDelta
 from neurogated.core.forking import bind_to_process
 from neurogated.errors import CorruptMemoryError, InputError, MemoryClosedError, MemoryLockedError, NeurogatedError
@@ -20,6 +18,7 @@ from neurogated.storage.family import Family
 from neurogated.storage.freshness import Freshness
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph.resolve import make_plan
+from neurogated.storage.index.graph.stored import as_stored
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import RecordsErasedError
@@ -108,11 +107,10 @@ class LiveGraph:
         """Check a delta against the index, append it to the log and apply it to the index; see `GraphStorePort`."""
         with self.exclusively():
             refuse_reserved(delta)
-            # An outcome is computed, so a memory that was read with one is stored without it.
-            delta = replace(delta, nodes=tuple(map(as_given, delta.nodes)))
             self.index.check_vectors(delta)
+            view = self.index.topology.view()
             self.isolate()
-            plan = make_plan(self.index.topology.view(), delta)
+            plan = make_plan(view, as_stored(delta, view, self.index.pending))
             outcomes = self.index.planned_outcomes(plan, self.follower.records(self.index))
             # An appended delta must reach the index whole. If an interrupt strikes in between, the index is reloaded.
             self._stale = True

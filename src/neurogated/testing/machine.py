@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -103,8 +104,10 @@ class GraphStoreMachine(RuleBasedStateMachine):
         number = self.space.apply(delta)
         assert number > max((moment.number for moment in self.moments[self.here]), default=0)
         assert self.space.view().sequence == number
+        # A journal need not keep what settles nothing.
+        settled = tuple(task for task in delta.settled if task in self.model.waiting or task in delta.queued)
         self.model.apply(delta)
-        if not delta.tells_of_uses_only:
+        if not replace(delta, settled=settled).tells_of_uses_only:
             self.moments[self.here].append(_Moment(number, self.model.copy(), self.clock()))
 
     def _keys(self, *, plastic: bool = False) -> list[EdgeKey]:

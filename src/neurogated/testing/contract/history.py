@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated.core.delta import Access, Decay, GraphDelta, WeightChange
+from neurogated.core.delta import Access, Charge, Decay, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
@@ -139,6 +139,21 @@ class HistoryContract(ContractBase):
         assert (again.get_node("a").uses, again.get_node("a").last_accessed) == (5, used)
         apply(again, clock, nodes=(node("a"),))
         assert [one.uses for one in (again.get_node("a"), again.as_of(first).get_node("a"))] == [0, 0]
+
+    def test_the_journal_names_no_memory_that_was_gone_before_it_was_used_or_judged(
+        self, store: GraphStorePort, clock: ManualClock
+    ) -> None:
+        task = PendingTask("claims", ("gone",))
+        apply(store, clock, nodes=(node("a"), node("gone"), node("b")), edges=(edge("gone", "a"),), queued=(task,))
+        apply(store, clock, removed_nodes=("gone",), settled=(task,))
+        last, used = store.view().sequence, Charge(0.5, clock())
+        # Another process recalled the memory before, and writes this after it was deleted.
+        touch = Access({"a": 1, "gone": 2}, frozenset({edge("gone", "a").key}), {"gone": used, "b": used})
+        apply(store, clock, touch=touch, settled=(task,))
+        for entry in store.journal(after=last):
+            assert "gone" not in repr(entry.delta)
+        assert store.get_node("a").uses == 1
+        assert store.pending() == []
 
     def test_the_journal_can_be_read_from_any_delta_on(self, store: GraphStorePort, clock: ManualClock) -> None:
         numbers = [apply(store, clock, nodes=(node(name),)) for name in "abc"]
