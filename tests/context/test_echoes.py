@@ -192,7 +192,7 @@ def test_a_message_that_is_only_a_block_of_memories_is_an_echo(memory: NeuroGrap
         assert set(memory.recall("bees behind the barn", top_n=2).ids) <= names | set(memory.recall("honey").ids)
 
 
-LIST = Path(__file__).parents[2] / "benchmarks" / "data" / "echoes.tsv"
+LIST = Path(__file__).with_name("echoes.tsv")
 PAIRS = [line.split("\t") for line in LIST.read_text(encoding="utf-8").splitlines()[1:]]
 
 
