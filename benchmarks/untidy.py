@@ -27,18 +27,23 @@ CUTOFFS = (2, 5, 10)
 _SHORTEST, _SHARE = 5, 0.2
 
 
-def _misspelt(question: str) -> str:
-    """Exchange two letters within a fifth of the words of five or more letters."""
+def _with_errors(question: str, error: Callable[[str, int], str]) -> str:
+    """Return a question with an error at some place of a fifth of the words of five or more letters."""
     chance = random.Random(question)  # noqa: S311 - no secret
 
-    def exchanged(found: re.Match[str]) -> str:
+    def changed(found: re.Match[str]) -> str:
         word = found[0]
-        if chance.random() >= _SHARE:
-            return word
-        place = chance.randrange(1, len(word) - 2)
-        return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+        return word if chance.random() >= _SHARE else error(word, chance.randrange(1, len(word) - 2))
 
-    return re.sub(rf"[^\W\d_]{{{_SHORTEST},}}", exchanged, question)
+    return re.sub(rf"[^\W\d_]{{{_SHORTEST},}}", changed, question)
+
+
+def _misspelt(question: str) -> str:
+    return _with_errors(question, lambda word, at: word[:at] + word[at + 1] + word[at] + word[at + 2 :])
+
+
+def _shortened(question: str) -> str:
+    return _with_errors(question, lambda word, at: word[:at] + word[at + 1 :])
 
 
 KINDS: dict[str, Callable[[str], str]] = {
@@ -56,6 +61,18 @@ KINDS: dict[str, Callable[[str], str]] = {
     "bet": lambda asked: f"My friend bet me that you wouldn't know, so {asked}",
     "kind": lambda asked: f"Would you be so kind as to let me know, {asked}",
     "recalling": lambda asked: f"Hey buddy, I was trying to recall something and you may know, {asked}",
+    "dumb": lambda asked: f"ok so this is probably a dumb question but {asked}",
+    "for a friend": lambda asked: f"{asked} (asking for a friend)",
+    "urgent": lambda asked: f"URGENT!!! {asked} !!!",
+    "mail": lambda asked: f"Re: your last message — {asked} Best regards, Tom",
+    "quotation": lambda asked: f"> as discussed last week\n\n{asked}\n\nSent from my iPhone",
+    "broken lines": lambda asked: "\n".join(re.findall(r"(?:\S+\s*){1,4}", asked)),
+    "letters missing": _shortened,
+    "assistant": lambda asked: re.sub(
+        r"[^\w\s]", "", f"hey assistant can you look something up for me {asked}"
+    ).lower(),
+    "languages around": lambda asked: f"Entschuldigung, ich bin gerade im Zug. {asked} Merci beaucoup, à bientôt.",
+    "instruction": lambda asked: f"Answer in one short sentence and don't make anything up. {asked}",
     "polite": lambda asked: f"Sorry to bother you, but could you please tell me, if you don't mind, {asked}",
 }
 
