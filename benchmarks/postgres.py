@@ -10,7 +10,7 @@ import multiprocessing
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -25,6 +25,7 @@ from tests.postgres_server import Postgres
 __all__ = ["append"]
 
 _WORDS, _LENGTH, _ASKED, _SIMILAR = 20_000, 40, 10, 3
+_AT_ONCE, _SINGLE = 2_000, 500
 _WORKERS, _APPENDS = 4, 500
 
 
@@ -58,19 +59,31 @@ def _texts(seed: int) -> Iterator[str]:
 
 
 def _fill(config: MemoryConfig, nodes: int) -> float:
-    """Put nodes, one in each delta; return the milliseconds of one."""
+    """Put nodes, most of them in large deltas and the last ones in one delta each; return the milliseconds of one."""
     random, now = np.random.default_rng(0), utc_now()
     with NeuroGraphMemory(config) as memory:
         memory.add("A first text.")
         assert memory.store.embedder is not None
         dimension = memory.store.embedder[1]
+
+        def delta(numbers: Sequence[int], texts: Sequence[str]) -> GraphDelta:
+            vectors = random.normal(size=(len(numbers), dimension))
+            put = [
+                MemoryNode(str(one), text, vector) for one, text, vector in zip(numbers, texts, vectors, strict=True)
+            ]
+            pairs = {(one, int(near)) for one in numbers for near in random.integers(0, max(1, one), _SIMILAR)}
+            edges = [MemoryEdge(str(one), str(near), EdgeType.SIM, 0.7, now) for one, near in pairs if one != near]
+            return GraphDelta(nodes=put, edges=edges)
+
+        texts, single = list(islice(_texts(1), nodes)), range(max(0, nodes - _SINGLE), nodes)
+        for first in range(0, single.start, _AT_ONCE):
+            numbers = range(first, min(first + _AT_ONCE, single.start))
+            memory.store.apply(delta(numbers, texts[first : numbers.stop]))
+        deltas = [delta([number], [texts[number]]) for number in single]
         begin = time.perf_counter()
-        for number, text in enumerate(islice(_texts(1), nodes)):
-            vector = random.normal(size=dimension)
-            near = {int(one) for one in random.integers(0, max(1, number), _SIMILAR)} - {number}
-            edges = [MemoryEdge(str(number), str(one), EdgeType.SIM, 0.7, now) for one in near]
-            memory.store.apply(GraphDelta(nodes=[MemoryNode(str(number), text, vector)], edges=edges))
-        return 1000 * (time.perf_counter() - begin) / nodes
+        for one in deltas:
+            memory.store.apply(one)
+        return 1000 * (time.perf_counter() - begin) / len(deltas)
 
 
 def _opened(config: MemoryConfig) -> float:
