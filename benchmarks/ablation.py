@@ -49,6 +49,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no_length": {"retrieval.length_cost": 0},
     "no_generic": {"retrieval.generic_cost": 0},
     "no_own_words": {"retrieval.own_words_weight": 0},
+    "context_for_notes": {"retrieval.switches.notes_need_no_context": False},
     "hybrid": _HYBRID,
     "cosine": {**_HYBRID, "retrieval.keyword_weight": 0},
     "energy_alone": {"SIMILARITY_WEIGHT": 0},

@@ -22,6 +22,9 @@ class RetrievalSwitches:
     keywords_for_like_vectors: bool = setting(
         True, "keywords count up to twice as much if the vectors of a memory are similar, as of a language not read"
     )
+    notes_need_no_context: bool = setting(
+        True, "turns around a turn and generic turns count less if many turns repeat rare words of those around"
+    )
 
     def __post_init__(self) -> None:
         check(self, "retrieval.switches.")

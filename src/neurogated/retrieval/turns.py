@@ -179,7 +179,7 @@ class Turns:
 
     def _share_of_context(self, rows: Rows, near: Neighbours) -> float:
         """Return how much the turns around these count, 0–1: less if they repeat the rare words of these."""
-        if not near.row.size:
+        if not (near.row.size and self._config.retrieval.switches.notes_need_no_context):
             return 1.0
         terms, size = self._view.arcs(rows, EdgeType.TERM, both_ways=True), self._view.node_count
         joined = np.sort(terms.origin * size + terms.target)
