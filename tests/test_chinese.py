@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core.judgements import QuestionKind
 from neurogated.core.rendering import TIME
 
 PASSAGES = {
@@ -87,19 +86,3 @@ def test_a_question_for_a_time_prefers_the_memory_that_tells_one(embedder: str) 
         assert recall.kernel.tags[TIME] > 0.5
         assert recall[0].parts["tags"] > recall[1].parts["tags"] == 0.0
         assert memory.recall("小明搬家到了哪里？", top_n=2).kernel.tags.get(TIME, 0.0) < 0.5
-
-
-@pytest.mark.parametrize(
-    ("question", "kind"),
-    [
-        ("为什么候鸟要飞走？", QuestionKind.WHY),
-        ("候鳥為什麼要飛走？", QuestionKind.WHY),
-        ("发现藏经洞导致了什么结果？", QuestionKind.CONSEQUENCE),
-        ("藏经洞是什么时候发现的？", QuestionKind.WHEN),
-        ("炒完茶之后下一步做什么？", QuestionKind.NEXT),
-        ("哪座园林和拙政园相似？", QuestionKind.LIKE),
-        ("拙政园在哪里？", QuestionKind.FACT),
-    ],
-)
-def test_the_kind_of_a_chinese_question_is_judged(chinese: NeuroGraphMemory, question: str, kind: QuestionKind) -> None:
-    assert chinese.recall(question).kernel.justification.startswith(f"{kind.value} question")

@@ -39,29 +39,6 @@ def test_the_class_has_the_default(name: str, value: object) -> None:
     assert getattr(MemoryConfig, name) == value
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("TOP_K_ANCHORS", 8),
-        ("TOP_N_RETRIEVAL", 10),
-        ("MAX_HOPS", 3),
-        ("ENERGY_DECAY_RATE", 0.7),
-        ("MAX_SIM_NEIGHBORS", 2),
-        ("HEBBIAN_LEARNING_RATE", 0.2),
-        ("TIME_DECAY_FACTOR", 0.9),
-        ("MIN_EDGE_WEIGHT", 0.05),
-        ("llm_name", "meta-llama/Llama-3.3-70B-Instruct"),
-        ("llm_base_url", "http://localhost:8000/v1"),
-        ("temperature", 0.7),
-        ("max_new_tokens", 512),
-        ("save_dir", "elsewhere"),
-        ("force_index_from_scratch", True),
-    ],
-)
-def test_a_value_is_given_by_keyword(name: str, value: object) -> None:
-    assert getattr(MemoryConfig(**{name: value}), name) == value  # type: ignore[arg-type]
-
-
 def test_it_is_a_dataclass() -> None:
     assert dataclasses.is_dataclass(MemoryConfig)
     assert {spec.name for spec in dataclasses.fields(MemoryConfig)} >= PARAMETERS.keys()

@@ -28,12 +28,6 @@ def test_a_path_is_given_by_name_or_by_ids(graph: GraphStore) -> None:
     assert graph.get_edge("b", "c").weight == pytest.approx(0.7)
 
 
-def test_no_weight_exceeds_one(graph: GraphStore) -> None:
-    PlasticityEngine(graph, MemoryConfig()).reinforce_path([graph.get_node("a"), graph.get_node("b")])
-
-    assert graph.get_edge("a", "b").weight == 1.0
-
-
 def test_unused_edges_decay_but_not_similarity(graph: GraphStore) -> None:
     graph.add_edge("a", "b", EdgeType.SIM, weight=0.6)
     engine = PlasticityEngine(graph, MemoryConfig())

@@ -34,14 +34,6 @@ def test_edges_and_neighbours_are_found_by_uuids() -> None:
     assert not store.has_node(ids[1])
 
 
-def test_consecutive_chunks_are_connected(graph: GraphStore) -> None:
-    chunks = [graph.get_node(name) for name in "abc"]
-    for i in range(len(chunks) - 1):
-        graph.add_edge(chunks[i].id, chunks[i + 1].id, EdgeType.SEQ, weight=1.0)
-
-    assert graph.get_edge("b", "c", EdgeType.SEQ).weight == 1.0
-
-
 def test_an_edge_is_given_by_name(graph: GraphStore) -> None:
     graph.add_edge(source="a", target="b", type=EdgeType.SIM, weight=0.6)
 
@@ -55,13 +47,6 @@ def test_the_ends_of_an_edge_may_be_nodes_and_its_type_a_word(graph: GraphStore)
     assert graph.get_edge("a", "b", EdgeType.SIM).weight == 0.6
 
 
-def test_causes_are_written_both_ways(graph: GraphStore) -> None:
-    graph.add_edge("b", "c", EdgeType.CAUSE, weight=0.7)
-    graph.add_edge("c", "b", EdgeType.CAUSE, weight=0.7)
-
-    assert graph.get_edge("b", "c", EdgeType.CAUSE).weight == graph.get_edge("c", "b", EdgeType.CAUSE).weight
-
-
 def test_neighbours_are_a_list_of_edges(graph: GraphStore) -> None:
     edges = graph.get_neighbors(node_id="a")
 
@@ -69,14 +54,6 @@ def test_neighbours_are_a_list_of_edges(graph: GraphStore) -> None:
         ("a", "b", "SEQ", 1.0),
         ("a", "c", "CAUSE", 0.8),
     ]
-
-
-def test_one_edge_is_found_by_its_ends(graph: GraphStore) -> None:
-    assert graph.get_edge("a", "b").type is EdgeType.SEQ
-
-
-def test_all_edges_are_listed(graph: GraphStore) -> None:
-    assert sorted(edge.weight for edge in graph.all_edges()) == [0.5, 0.8, 0.8, 1.0]
 
 
 def test_an_edge_is_removed(graph: GraphStore) -> None:

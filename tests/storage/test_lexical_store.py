@@ -8,15 +8,12 @@ from collections.abc import Iterator
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis import given
 
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.segment import ForwardIndex
 from neurogated.text.keywords import split_keywords
 
-WORDS = ["apple", "banana", "cherry", "running", "the", "北京大学", "猫"]
-TEXTS = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
 # Lengths that fit a byte: the first of Lucene's table above 40.
 LENGTHS = [*range(41), 42, 44, 46, 48, 50, 52, 54, 56, 60, 64, 68, 72, 76, 80, 84, 88, 96, 104, 112, 120, 128, 136, 144]
 EVERYTHING = 10**6
@@ -92,48 +89,6 @@ def test_a_search_among_some_texts_is_as_in_an_index_of_these_alone(share: int) 
     expected = bm25(chosen, "word0 word3 word40")
     assert dict(zip(keys.tolist(), scores.tolist(), strict=True)) == pytest.approx(expected, rel=1e-9)
     assert store.scores("word0 word3 word40", keys, among).tolist() == scores.tolist()
-
-
-class StoreAgreesWithFormula(RuleBasedStateMachine):
-    """Puts, replacements and removals. A tiny memtable makes segments form and merge often."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.stores = [LexicalStore(memtable_texts) for memtable_texts in (0, 2, 50)]
-        self.texts: dict[int, str] = {}
-
-    @rule(texts=st.dictionaries(st.integers(0, 12), TEXTS, max_size=4))
-    def put(self, texts: dict[int, str]) -> None:
-        for store in self.stores:
-            put(store, texts)
-        self.texts.update(texts)
-
-    @rule(keys=st.sets(st.integers(0, 14), max_size=5))
-    def remove(self, keys: set[int]) -> None:
-        for store in self.stores:
-            store.remove(np.array(sorted(keys), dtype=np.int64))
-        self.texts = {key: text for key, text in self.texts.items() if key not in keys}
-
-    @rule(query=TEXTS, k=st.integers(1, 4))
-    def search(self, query: str, k: int) -> None:
-        expected = bm25(self.texts, query)
-        everything = found(self.stores[0], query)
-        assert everything == pytest.approx(expected, rel=1e-6)
-        ranked = sorted(everything.items(), key=lambda item: (-item[1], item[0]))
-        wanted = [item for item in ranked if item[1] >= ranked[min(k, len(ranked)) - 1][1]]
-        for store in self.stores:
-            assert list(found(store, query, k).items()) == wanted
-
-    @invariant()
-    def counts_agree(self) -> None:
-        for store in self.stores:
-            assert len(store) == len(self.texts)
-
-
-def test_the_store_agrees_with_the_formula_after_any_change() -> None:
-    run_state_machine_as_test(
-        StoreAgreesWithFormula, settings=settings(max_examples=30, stateful_step_count=15, deadline=None)
-    )
 
 
 @given(st.text(st.characters()))
