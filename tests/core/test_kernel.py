@@ -70,3 +70,12 @@ def test_an_invalid_kernel_is_refused_and_quoted(text: str) -> None:
 def test_numbers_out_of_range_are_refused(text: str) -> None:
     with pytest.raises(InputError):
         Kernel.parse(text, "wrong")
+
+
+def test_a_kernel_on_the_way_names_types_and_tags_in_the_order_of_both_ends() -> None:
+    first, second, third, fourth, *_ = EdgeType
+    tags = [f"tag {number}" for number in range(6)]
+    start = Kernel({third: 1.0, first: 0.5}, "start", {fourth: 1.0}, dict.fromkeys(tags[3:], 1.0))
+    middle = start.towards(Kernel({second: 1.0}, "end", {}, dict.fromkeys(tags, 1.0)), 0.5, "between")
+    assert list(middle.weights) == list(middle.against) == [third, first, fourth, second]
+    assert list(middle.tags) == [*tags[3:], *tags[:3]]

@@ -19,6 +19,8 @@ SERVER = "http://127.0.0.1:9/v1"
     ("config", "kind", "name"),
     [
         (MemoryConfig(embedding_name="hash"), HashEmbedder, "hash-256"),
+        # The error for another embedder than that of a memory names this one.
+        (MemoryConfig(embedding_name="hash-256"), HashEmbedder, "hash-256"),
         (MemoryConfig(), BundledEmbedder, "all-MiniLM-L6-v2"),
         (MemoryConfig(embedding=EmbeddingSettings(devices="cpu")), BundledEmbedder, "all-MiniLM-L6-v2"),
         (MemoryConfig(embedding=EmbeddingSettings(backend="torch")), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),

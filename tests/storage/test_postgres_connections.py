@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+import psycopg
 import pytest
 
 from neurogated.errors import StorageError
@@ -101,3 +102,19 @@ def test_a_server_that_refuses_a_connection_is_not_called_away(
         PostgresStore.open(change_url(url))
     assert "cret" not in str(caught.value)
     assert "cannot be reached" not in str(caught.value)
+
+
+def test_a_schema_that_the_user_may_not_use_is_named(url: str) -> None:
+    PostgresStore.open(url).close()
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("DROP ROLE IF EXISTS visitor; CREATE ROLE visitor LOGIN")
+        visitors = url.replace("://postgres:", "://visitor:")
+        for read_only in (True, False):
+            with pytest.raises(StorageError, match="'visitor' may not use the schema 'neurogated'"):
+                PostgresStore.open(visitors, read_only=read_only)
+        with pytest.raises(StorageError, match="GRANT USAGE"):
+            PostgresStore.exists(visitors)
+        owner.execute("GRANT USAGE ON SCHEMA neurogated TO visitor")
+        owner.execute("GRANT SELECT ON ALL TABLES IN SCHEMA neurogated TO visitor")
+    with PostgresStore.open(visitors, read_only=True) as store:
+        assert names(store) == []

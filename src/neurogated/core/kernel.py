@@ -107,12 +107,13 @@ class Kernel(Mapping[str, Any]):
         def between(start: float, end: float) -> float:
             return start + share * (end - start)
 
-        types = {*self.weights, *self.against, *other.weights, *other.against}
+        # The order of a set differs between processes, and would show in what a recall tells.
+        types = dict.fromkeys((*self.weights, *self.against, *other.weights, *other.against))
         return Kernel(
             {kind: between(self[kind], other[kind]) for kind in types},
             justification,
             {kind: between(self.backwards(kind), other.backwards(kind)) for kind in types},
-            {tag: between(self.share(tag), other.share(tag)) for tag in {*self.tags, *other.tags}},
+            {tag: between(self.share(tag), other.share(tag)) for tag in dict.fromkeys((*self.tags, *other.tags))},
         )
 
     @classmethod

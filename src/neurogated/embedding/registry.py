@@ -6,7 +6,8 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
 
 _OPENAI_PREFIX = "openai:"
-_HASH_NAME = "hash"
+_HASH_NAMES = ("hash", "hash-256")
+"""Names of the embedder without a model; the second is recorded in memories."""
 MULTILINGUAL_NAMES = ("multilingual", "multilingual-e5-small")
 """Names of the model of the extra `multilingual`; the second is recorded in memories."""
 
@@ -19,7 +20,7 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None) -> Embed
         api_key: key of the server, if it needs one.
     """
     name = config.embedding_name
-    if name == _HASH_NAME:
+    if name in _HASH_NAMES:
         from neurogated.embedding.hash_embedder import HashEmbedder
 
         return HashEmbedder()

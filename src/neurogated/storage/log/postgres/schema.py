@@ -71,6 +71,7 @@ line in the history, and `token` tells whether a write reached the server. Bodie
 `searched` if the tables of `search_tables` hold it."""
 
 _LOCK = 0x6E6575726F676174  # "neurogat": excludes other processes that migrate
+_HIDDEN = "SELECT 1 FROM pg_namespace WHERE nspname = %s AND NOT has_schema_privilege(oid, 'USAGE')"
 _TABLES = (
     "memories",
     "vectors",
@@ -91,9 +92,11 @@ def prepare(server: Server, *, from_scratch: bool) -> None:
 
     Raises:
         FormatVersionError: a newer version of this library made the tables.
-        StorageError: the memory does not exist and may only be read, or the server refuses.
+        StorageError: the memory does not exist and may only be read, the user may not use the schema, or the server
+            refuses.
     """
     with server.session() as connection, server.translated(connection):
+        _refuse_hidden(server, connection)
         made = _version(connection)
         if made > len(MIGRATIONS):
             raise FormatVersionError(
@@ -125,7 +128,18 @@ def _is_searchable(server: Server, connection: Connection) -> bool:
 def exists(server: Server) -> bool:
     """Return whether the schema holds a memory."""
     with server.session() as connection, server.translated(connection):
+        _refuse_hidden(server, connection)
         return _version(connection) > 0
+
+
+def _refuse_hidden(server: Server, connection: Connection) -> None:
+    """Refuse a schema of another user: without the right to use it, it would look like one without a memory."""
+    schema, user = server.address.schema, connection.info.user
+    if connection.execute(_HIDDEN, (schema,)).fetchone():
+        raise StorageError(
+            f"user {user!r} may not use the schema {schema!r} of {server.address}; its owner can grant that (GRANT "
+            "USAGE, CREATE ON SCHEMA, and rights to its tables), or name another schema"
+        )
 
 
 def _version(connection: Connection) -> int:
