@@ -257,7 +257,7 @@ class SpreadingActivation:
         self._damps_hubs = config.retrieval.switches.damp_hubs and not self._classic
         self._never_back = config.retrieval.switches.never_back
         self._exponent = config.retrieval.gate_exponent
-        self._closed = _edge_types(config, "closed_edge_types")
+        self._closed = _closed_types(config)
 
     def spread(
         self, view: GraphView, anchors: Mapping[str, float], kernel: Kernel, gate: Gate | None = None
@@ -382,14 +382,14 @@ def _sums(values: Values, groups: Rows, count: int = 0) -> Values:
     return np.bincount(groups, weights=values, minlength=count).astype(np.float64, copy=False)
 
 
-def _edge_types(config: MemoryConfig, setting: str) -> frozenset[EdgeType]:
-    """Return the edge types that a setting names.
+def _closed_types(config: MemoryConfig) -> frozenset[EdgeType]:
+    """Return the edge types without flow.
 
     Raises:
         ConfigError: a type is unknown.
     """
-    names = [name.strip() for name in getattr(config.retrieval, setting).split(",") if name.strip()]
+    names = [name.strip() for name in config.retrieval.closed_edge_types.split(",") if name.strip()]
     try:
         return frozenset(EdgeType[name] for name in names)
     except ConfigError as error:
-        raise ConfigError(f"retrieval.{setting}: {error}") from None
+        raise ConfigError(f"retrieval.closed_edge_types: {error}") from None

@@ -50,12 +50,12 @@ def _interrupted(store: NeuroStore, method: str, call: int, *ops: PutOp) -> Item
 def test_a_batch_that_is_written_meanwhile_is_read_whole(store: NeuroStore, method: str, call: int) -> None:
     store.batch([PutOp(NOTES, name, {"n": 0}) for name in "ab"])
     table = _interrupted(store, method, call, *(PutOp(NOTES, name, {"n": 2}) for name in "ab"))
-    table.matching(())
+    table.under(())
     store.put(NOTES, "a", {"n": 1})
     found = {entry.key: entry.value["n"] for entry in table.page(NOTES, None, None, first=(), most=10)}
     assert found in ({"a": 1, "b": 0}, {"a": 2, "b": 2}, {"a": 1, "b": 2})
     assert {item.key: item.value["n"] for item in store.search(NOTES)} == {
-        entry.key: entry.value["n"] for entry in table.matching(NOTES)
+        entry.key: entry.value["n"] for entry in table.under(NOTES)
     }
 
 

@@ -45,14 +45,6 @@ def test_a_search_that_finds_all_items_recalls_once(store: NeuroStore, monkeypat
     assert sizes == [20]
 
 
-def test_an_overwrite_leaves_no_text_of_the_old_value(store: NeuroStore) -> None:
-    store.put(NOTES, "k", {"tags": ["tea", "coffee", "cocoa"]}, index=["tags[*]"])
-    store.put(NOTES, "k", {"tags": ["water"]}, index=["tags[*]"])
-    assert [node.content for node in store.memory.find(kinds={ITEM})] == ["water"]
-    store.put(NOTES, "k", {"tags": ["water"]}, index=False)
-    assert [item.score for item in store.search(NOTES, query="water")] == [None]
-
-
 def test_a_deleted_namespace_is_gone_with_all_below_it(store: NeuroStore) -> None:
     for namespace in (NOTES, ("ana", "notes", "old"), ("ben", "notes")):
         store.put(namespace, "k", {"text": "tea"})

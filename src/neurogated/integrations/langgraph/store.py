@@ -173,7 +173,7 @@ class NeuroStore(BaseStore):
     def delete_namespace(self, prefix: Sequence[str]) -> int:
         """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""
         checked_op(SearchOp(cast("tuple[str, ...]", prefix)))
-        return self._delete(self._table.matching(tuple(prefix)), unless=lambda _: False)
+        return self._delete(self._table.under(tuple(prefix)), unless=lambda _: False)
 
     def sweep_ttl(self) -> int:
         """Delete the items that have expired; return how many."""

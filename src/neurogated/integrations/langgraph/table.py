@@ -45,32 +45,16 @@ class ItemTable:
             finally:
                 self._lock.release()
 
-    def matching(
-        self,
-        prefix: Namespace,
-        check: Check | None = None,
-        alive: Alive | None = None,
-        *,
-        without: Collection[str] = (),
-        most: int | None = None,
-    ) -> list[Entry]:
-        """Return the items under a prefix, the latest first.
-
-        Args:
-            prefix: the beginning of the namespaces.
-            check: the filter of the values.
-            alive: leaves out the items that have expired.
-            without: ids of items to leave out.
-            most: return at most this many.
-        """
+    def under(self, prefix: Namespace) -> list[Entry]:
+        """Return the items under a prefix, the latest first, and also those that have expired."""
         with self._lock:
-            hidden = {*without, *self._dead_ids(alive, self._catch_up())}
-            return list(islice(self._latest(prefix, check, hidden), most))
+            self._catch_up()
+            return list(self._latest(prefix, None, ()))
 
     def page(
         self, prefix: Namespace, check: Check | None, alive: Alive | None, *, first: Collection[str], most: int
     ) -> list[Entry]:
-        """Return items as they are at one moment: those of `first` that `matching` returns, then its others.
+        """Return items as they are at one moment: those of `first` that match, then the others, the latest first.
 
         Args:
             prefix: the beginning of the namespaces.
@@ -86,7 +70,7 @@ class ItemTable:
             return list(islice(chain(passing, self._latest(prefix, check, {*first, *dead})), most))
 
     def node_ids(self, prefix: Namespace, check: Check | None, alive: Alive | None) -> list[str]:
-        """Return the ids of all nodes of the items that `matching` returns, in no order."""
+        """Return the ids of all nodes of the items that match, in no order; see `page`."""
         with self._lock:
             hidden = self._dead_ids(alive, self._catch_up())
             found = list(chain.from_iterable(self._found(prefix, check, hidden)))
