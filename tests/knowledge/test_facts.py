@@ -26,14 +26,6 @@ def test_one_may_have_several_sons() -> None:
         assert memory.conflicts.list(None, user_id="ana") == []
 
 
-def test_a_new_value_is_in_conflict_with_the_latest_one_only() -> None:
-    with opened() as memory:
-        names = [memory.facts.add("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome", "Leeds")]
-        sides = {frozenset(one.sides) for one in memory.conflicts.list(None, user_id="ana")}
-    expected = [(0, 1), (1, 2), (2, 3)]
-    assert sides == {frozenset((names[one], names[other])) for one, other in expected}
-
-
 def test_a_fact_meets_those_of_its_attribute_however_many_others_came_since(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checker, "_MATES", 2)
     with opened() as memory:

@@ -14,6 +14,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import GraphStoreContract, store_machine
+from tests.storage.short_machine import shortened
 
 # Few, so that the overlay merges often.
 OVERLAY_EDGES = 4
@@ -89,4 +90,4 @@ class TestKeptStore(TestSqliteStore):
 
 TestGraphStoreMachine = store_machine(open_store=_in_memory).TestCase
 TestSqliteStoreMachine = pytest.mark.slow(store_machine(open_store=_on_disk, reopen=_reopen, kill=_kill).TestCase)
-TestKeptStoreMachine = pytest.mark.slow(store_machine(open_store=_kept, reopen=_reopen, kill=_kill).TestCase)
+TestKeptStoreMachine = pytest.mark.slow(shortened(store_machine(open_store=_kept, reopen=_reopen, kill=_kill).TestCase))

@@ -12,6 +12,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.storage.neo4j_store import Neo4jStore
 from neurogated.testing import GraphStoreContract, store_machine
 from tests.bolt_server import BoltServer
+from tests.storage.short_machine import shortened
 
 # Few, so that the overlay merges often.
 CONFIG = MemoryConfig(runtime=RuntimeSettings(overlay_edges=4))
@@ -60,4 +61,4 @@ class TestNeo4jStore(GraphStoreContract):
         return _kill(store)
 
 
-TestNeo4jMachine = pytest.mark.slow(store_machine(open_store=_open, reopen=_reopen, kill=_kill).TestCase)
+TestNeo4jMachine = pytest.mark.slow(shortened(store_machine(open_store=_open, reopen=_reopen, kill=_kill).TestCase))

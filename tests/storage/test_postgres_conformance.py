@@ -13,6 +13,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing import GraphStoreContract, store_machine
 from tests.postgres_server import Postgres
+from tests.storage.short_machine import shortened
 
 pytestmark = pytest.mark.slow
 
@@ -67,4 +68,4 @@ class TestPostgresStore(GraphStoreContract):
         return _kill(store)
 
 
-TestPostgresStoreMachine = store_machine(open_store=_Schemas.open, reopen=_reopen, kill=_kill).TestCase
+TestPostgresStoreMachine = shortened(store_machine(open_store=_Schemas.open, reopen=_reopen, kill=_kill).TestCase)
