@@ -1,6 +1,5 @@
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
@@ -112,41 +111,3 @@ def slow_chunks(sentences: list[str], size: int, overlap: int) -> list[list[str]
             for start in range(begin + 1, end + 1)
             if tokens(sentences[start:end]) <= overlap and tokens(sentences[start : end + 1]) <= size
         )
-
-
-@given(sentences=sentence_lists, data=st.data(), size=st.integers(6, 14))
-def test_an_overlap_is_whole_sentences_of_at_most_overlap_tokens(
-    sentences: list[str], data: st.DataObject, size: int
-) -> None:
-    overlap = data.draw(st.integers(0, size - 1))
-
-    chunks = Chunker(size, overlap, count_words).split(" ".join(sentences))
-
-    found = [re.findall(r"Wolf[^.]*\.", chunk) for chunk in chunks]
-    assert [" ".join(some) for some in found] == chunks
-    for before, after in pairwise(found):
-        repeated = [sentence for sentence in after if sentence in before]
-        assert repeated == after[: len(repeated)] == before[len(before) - len(repeated) :]
-        assert sum(count_words(repeated)) <= overlap
-        assert after[-1] not in before
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Dr. Smith paid all of it.",
-        "He lives in D.C. with us now.",
-        "It cost 3.5 dollars in all.",
-        "Mr. and Mrs. Jones came along.",
-        "See e.g. the third part of it.",
-    ],
-)
-def test_an_abbreviation_does_not_end_a_sentence(sentence: str) -> None:
-    # If a part of the sentence were a sentence of its own, it would fit into the first chunk.
-    (size,) = count_words([sentence])
-
-    assert Chunker(size, 0, count_words).split(f"Yes. {sentence}") == ["Yes.", sentence]
-
-
-def test_chinese_sentences_end_at_their_own_marks() -> None:
-    assert Chunker(4, 0, count_words).split("我愛你。你好嗎？是的。好") == ["我愛你。", "你好嗎？", "是的。好"]

@@ -50,8 +50,10 @@ class TestNeuroStoreByCosine(NeuroStoreContract):
     order = "cosine"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 class TestAsyncNeuroStore(NeuroStoreContract):
+    """By day, `test_async_store.py` tests what it adds to a `NeuroStore`, which it hands every operation."""
+
     loop: asyncio.AbstractEventLoop
 
     @contextmanager
