@@ -22,17 +22,6 @@ def test_recall_is_the_share_of_gold_items_found_in_time(ranked: list[int], gold
     assert recall_at(ranked, gold, k) == pytest.approx(found / len(gold))
 
 
-@given(RANKINGS, GOLDS, st.integers(1, 29))
-def test_recall_never_falls_when_more_is_looked_at(ranked: list[int], gold: frozenset[int], k: int) -> None:
-    assert 0 <= recall_at(ranked, gold, k) <= recall_at(ranked, gold, k + 1) <= 1
-
-
-@given(GOLDS)
-def test_recall_of_gold_itself_is_whole_and_of_nothing_is_none(gold: frozenset[int]) -> None:
-    assert recall_at(sorted(gold), gold, len(gold)) == 1
-    assert recall_at([], gold, len(gold)) == 0
-
-
 def test_recall_table_has_a_row_a_kind_and_the_mean_over_questions() -> None:
     table = recall_table(
         [[0, 1, 2, 3, 4], [9, 8, 7, 6, 5, 0], ["D1:1", "D1:2"]],
