@@ -11,6 +11,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 BROKEN = Path(__file__).with_name("broken_stores.py")
+# Detecting a fault is enough. Shrinking the example takes most of the time.
+_DETECT = """
+def pytest_configure():
+    from hypothesis import Phase, settings
+    settings.register_profile("detect", phases=[Phase.generate])
+    settings.load_profile("detect")
+"""
 
 
 pytestmark = pytest.mark.slow
@@ -37,11 +44,21 @@ def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], 
     chosen = [f"{BROKEN}::Test{name}::{test}" for name, test in FAULTS.items()]
     chosen += [f"{BROKEN}::TestSound::{test}" for test in sorted(set(FAULTS.values()))]
     chosen += [f"{BROKEN}::TestMachineOf{name}" for name in FOUND_BY_MACHINE]
-    options = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--tb=line", f"--junitxml={results}"]
+    (results.parent / "detect.py").write_text(_DETECT, encoding="utf-8")
+    options = [
+        "-q",
+        "-p",
+        "detect",
+        "-p",
+        "no:cacheprovider",
+        "--hypothesis-seed=0",
+        "--tb=line",
+        f"--junitxml={results}",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *chosen],
         cwd=results.parent,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(results.parent), *sys.path])},
         capture_output=True,
         text=True,
         check=False,
