@@ -11,15 +11,13 @@ import hashlib
 import shutil
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from neurogated.archive.replay import replay
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCopies, SupportsIdentity, SupportsNamespaces, SupportsTransaction
 from neurogated.core.clock import utc_now
-from neurogated.core.delta import GraphDelta, Owner
-from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, MemoryLockedError, UnreachableError
 from neurogated.storage.registry import memory_exists, open_alone, open_store
@@ -111,7 +109,7 @@ def _take_over(source: GraphStorePort, target: GraphStorePort, folder: Path, *, 
         with target.transaction():
             if source.embedder is not None:
                 target.bind_embedder(*source.embedder)
-            count = sum(_replay(source.in_namespace(name), target.in_namespace(name)) for name in source.namespaces())
+            count = sum(replay(source.in_namespace(name), target.in_namespace(name)) for name in source.namespaces())
             target.record_copy(_mark(identity))
         _announce(f"the database is back and has taken over what was written meanwhile ({count} changes)")
     folder.rename(f"{folder}{_TAKEN}{identity}")
@@ -127,44 +125,6 @@ def _release(target: GraphStorePort, folder: Path) -> None:
 def _mark(identity: str) -> str:
     """Return the name under which the database records a file that it has taken over."""
     return f"the fallback {identity}"
-
-
-def _replay(source: GraphStorePort, target: GraphStorePort) -> int:
-    """Apply the deltas of a graph to another one, in order; return how many there were."""
-    count, known = 0, _Known(target)
-    for count, entry in enumerate(source.journal(), start=1):  # noqa: B007 - the count of none is 0
-        # An operator is a rule over all edges of its graph. The fading of the database's edges is not up to this file.
-        if not entry.delta.operators:
-            target.apply(known.spared(entry.delta))
-    return count
-
-
-class _Known:
-    """What a graph held before a replay. The first put of such a node or edge repeats it, and so changes nothing."""
-
-    def __init__(self, graph: GraphStorePort) -> None:
-        self._held = graph.view()
-        self._seen: set[str | EdgeKey] = set()
-
-    def spared(self, delta: GraphDelta) -> GraphDelta:
-        """Return a delta of a replay without what would overwrite a node or an edge by its first version."""
-        nodes = [node for node in delta.nodes if not (self._is_first(node.id) and self._has(node.id))]
-        edges = [edge for edge in delta.edges if not (self._is_first(edge.key) and self._joins(edge.key))]
-        return replace(delta, nodes=tuple(nodes), edges=tuple(edges), owner=Owner.LOG)
-
-    def _is_first(self, key: str | EdgeKey) -> bool:
-        is_first = key not in self._seen
-        self._seen.add(key)
-        return is_first
-
-    def _has(self, node_id: str) -> bool:
-        return self._held.find(node_id) is not None
-
-    def _joins(self, key: EdgeKey) -> bool:
-        if not (self._has(key.source_id) and self._has(key.target_id)):
-            return False
-        ends = self._held.rows([key.source_id]), self._held.rows([key.target_id])
-        return bool((self._held.edge_rows(*ends, key.type) >= 0).all())
 
 
 def _announce(message: str) -> None:
