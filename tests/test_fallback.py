@@ -231,7 +231,7 @@ def test_a_reader_reads_the_fallback_and_takes_nothing_over(config: MemoryConfig
             other = NeuroGraphMemory(reader)
         with other:
             assert other.count(user_id="ada") == 1
-    with pytest.warns(FallbackWarning, match="waits"):
+    with pytest.warns(FallbackWarning, match="lacks"):
         other = NeuroGraphMemory(reader)
     with other:
         assert (other.count(user_id="ada"), other.count(user_id="ben")) == (0, 1)

@@ -51,11 +51,15 @@ def reachable(config: MemoryConfig) -> MemoryConfig:
     except UnreachableError as error:
         if not is_kept or (config.read_only and not memory_exists(local)):
             raise
-        _announce(f"{error}; until it is back, this memory works in {local.save_dir}, without what the database holds")
+        _announce(
+            f"{error}; until it is back, this memory works in {local.save_dir} and lacks the memories of the database"
+        )
         return local
     if config.read_only:
         if memory_exists(local):
-            _announce(f"what was written to {local.save_dir} waits for a memory that is opened without read_only")
+            _announce(
+                f"{local.save_dir} has changes that the database lacks; open the memory without read_only to add them"
+            )
     elif any(_folders(local)):
         _settle(local, config.replace(force_index_from_scratch=False), takes_over=is_kept)
     return config
@@ -111,7 +115,7 @@ def _take_over(source: GraphStorePort, target: GraphStorePort, folder: Path, *, 
                 target.bind_embedder(*source.embedder)
             count = sum(replay(source.in_namespace(name), target.in_namespace(name)) for name in source.namespaces())
             target.record_copy(_mark(identity))
-        _announce(f"the database is back and has taken over what was written meanwhile ({count} changes)")
+        _announce(f"the database is back; {count} changes made meanwhile were added to it")
     folder.rename(f"{folder}{_TAKEN}{identity}")
 
 

@@ -114,7 +114,8 @@ def _reachable(config: MemoryConfig) -> MemoryConfig:
     """Return the settings of the memory, or of its fallback; print what is announced."""
     with warnings.catch_warnings(record=True) as announced:
         warnings.simplefilter("always", FallbackWarning)
-        config = reachable(config)
+        # Opening the memory need not ask the database again.
+        config = reachable(config).replace(fallback=False)
     for one in announced:
         print(f"warning: {one.message}", file=sys.stderr)
     return config
