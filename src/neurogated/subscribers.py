@@ -6,8 +6,6 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping
 
-import numpy as np
-
 from neurogated.core.conflicts import conflicts_in
 from neurogated.core.derivation import claims_of
 from neurogated.core.node_kind import FACT
@@ -66,8 +64,8 @@ def follow_facts(session: Session, notice: Notice) -> None:
         return
     if notice.event == "added":
         view, added = session.store.view(), notice.about[0]
-        kinds = np.unique(view.kind.take(view.known_rows(added)))
-        if FACT not in [view.kinds[kind] for kind in kinds.tolist()]:
+        kinds = view.kind.take(view.known_rows(added)).tolist()
+        if FACT not in {view.kinds[kind] for kind in kinds}:
             if claims_of(view, added):
                 facts.follow_soon(*place)
             return
@@ -97,7 +95,7 @@ def find_conflicts(session: Session, notice: Notice) -> None:
     if notice.event not in {"added", "updated", "deleted"}:
         return
     announce_conflicts(session)
-    if notice.event != "deleted":
+    if notice.event != "deleted" and session.backlogs:
         try:
             work_off(session, patient=False)
         except (StorageError, MemoryClosedError) as error:

@@ -58,6 +58,11 @@ class PatchedValues:
                 values[patched] = self.patches[place[patched]]
         return values
 
+    def at(self, row: int) -> Any:  # noqa: ANN401 - a number of the column's type
+        """Return the value at one row."""
+        place = int(self.rows.searchsorted(row)) if self.rows.size else 0
+        return self.patches[place] if place < self.rows.size and self.rows[place] == row else self.base[row]
+
     def all(self) -> NDArray[Any]:
         """Return the whole column as a new array."""
         values = self.base.copy()

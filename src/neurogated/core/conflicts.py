@@ -192,6 +192,8 @@ def edges_of(conflict: Conflict, at: datetime) -> tuple[MemoryEdge, MemoryEdge]:
 
 def conflicts_about(view: GraphView, node_ids: Iterable[str]) -> list[str]:
     """Return the ids of the conflicts of which one of the nodes is a side, in the order they were stored."""
+    if EdgeType.CONFLICT not in view.edge_types:
+        return []
     arcs = view.arcs(view.known_rows(node_ids), EdgeType.CONFLICT, inwards=True)
     return [view.ids[row] for row in np.unique(arcs.target).tolist()]
 

@@ -87,6 +87,8 @@ def derivations(view: GraphView, derived: Mapping[str, Collection[str]], at: dat
 
 
 def _are(view: GraphView, rows: Rows, kinds: Collection[str]) -> NDArray[np.bool_]:
+    if not rows.size:
+        return np.zeros(0, dtype=np.bool_)
     codes = [code for code, kind in enumerate(view.kinds) if kind in kinds]
     return np.isin(view.kind.take(rows), codes)
 

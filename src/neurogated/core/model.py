@@ -69,8 +69,10 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
         InputError: a value is not JSON, such as a datetime, a set or NaN; two keys are the same string; or lists and
             dicts are nested more than 100 deep.
     """
+    if not checked_metadata(metadata):
+        return {}
     try:
-        written = json.dumps(dict(checked_metadata(metadata)), allow_nan=False, ensure_ascii=False)
+        written = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
         copy = json.loads(written, object_pairs_hook=_distinct)
     except (TypeError, ValueError) as error:
         # The number with too many digits cannot be converted for the message either.
@@ -112,6 +114,8 @@ def checked_unit(what: str, owner: object, value: object) -> float:
     Raises:
         InputError: it is not a number between 0 and 1.
     """
+    if type(value) is float and 0.0 <= value <= 1.0:
+        return value
     try:
         number = math.nan if isinstance(value, bool | str | bytes) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

@@ -132,7 +132,7 @@ class GraphView:
 
     def scope_of(self, row: int) -> Scope:
         """Return the scope of the node at `row`."""
-        return self.scopes[int(self.scope.take(np.array([row]))[0])]
+        return self.scopes[int(self.scope.at(row))]
 
     def owners(self) -> NDArray[np.int32]:
         """Return (nodes,) numbers that are equal for nodes of the same user and agent."""
@@ -156,7 +156,7 @@ class GraphView:
     def find(self, node_id: str) -> int | None:
         """Return the row of a node; None if the graph has no such node."""
         row = self.rows_by_id.get(node_id)
-        if row is None or row >= self.node_count or not self.alive.take(np.array([row]))[0]:
+        if row is None or row >= self.node_count or not self.alive.at(row):
             return None
         return row
 
@@ -199,10 +199,9 @@ class GraphView:
 
     def known_rows(self, node_ids: Iterable[str]) -> Rows:
         """Return the rows of those of the nodes that the graph has, ascending and distinct."""
-        found = {row for node_id in node_ids if (row := self.rows_by_id.get(node_id)) is not None}
-        rows = np.sort(np.fromiter(found, np.int64, len(found)))
-        rows = rows[rows < self.node_count]
-        alive: Rows = rows[self.alive.take(rows).astype(np.bool_)]
+        known = {self.rows_by_id.get(node_id, self.node_count) for node_id in node_ids}
+        rows = np.array(sorted(row for row in known if row < self.node_count), dtype=np.int64)
+        alive: Rows = rows[self.alive.take(rows).astype(np.bool_)] if rows.size else rows
         return alive
 
     def arcs(

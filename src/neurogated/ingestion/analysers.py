@@ -66,6 +66,7 @@ class Analysis:
         encoder: Encoder | None = None,
     ) -> None:
         self._causal_judge = causal_judge
+        self._judges_batches = causal_judge if isinstance(causal_judge, SupportsCausalBatch) else None
         self._entity_finder = entity_finder
         self.encoder = encoder or Encoder()
         self._workers = workers
@@ -84,10 +85,10 @@ class Analysis:
         """Return CAUSE edges for the causally linked pairs: one in each direction, with equal weights."""
         findings = Findings()
         texts = {task: (nodes[task.nodes[0]].content, nodes[task.nodes[1]].content) for task in tasks}
-        judge = self._causal_judge
+        judge, batch_judge = self._causal_judge, self._judges_batches
         judgements = (
-            judge.judge_batch(list(texts.values()))
-            if isinstance(judge, SupportsCausalBatch)
+            batch_judge.judge_batch(list(texts.values()))
+            if batch_judge is not None
             else self._run(list(texts), lambda task: judge.judge(*texts[task]), findings)
         )
         for task, judgement in zip(texts, judgements, strict=True):

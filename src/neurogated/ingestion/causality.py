@@ -18,6 +18,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from neurogated.core.judgements import CausalJudgement
+from neurogated.core.text_caches import remembered
 from neurogated.ingestion.causal_cues import (
     AHEAD,
     ANSWERS,
@@ -47,6 +48,9 @@ _PHRASE_SHARE, _CLAUSE_SHARE = 0.5, 0.6
 _MANY, _MANY_SHARE = 3, 0.4
 # A reason quotes this many characters of a clause.
 _QUOTED = 60
+
+# Texts that stay parsed, since the next turns of a session are compared with them, too.
+_TURNS = 8
 
 _WORD = re.compile(r"\w")
 _CLAUSE_END = re.compile(
@@ -79,7 +83,7 @@ class OfflineCausalJudge:
 
     def judge_batch(self, pairs: Sequence[tuple[str, str]]) -> list[CausalJudgement]:
         """Return the judgement of each pair; a text in several pairs is parsed once."""
-        passages = {text: _Passage(text) for text in set(chain.from_iterable(pairs))}
+        passages = {text: _parsed(text) for text in set(chain.from_iterable(pairs))}
         return [_judged(passages[first], passages[second]) for first, second in pairs]
 
 
@@ -121,6 +125,11 @@ class _Passage:
     def claims(self) -> Sequence[_Claim]:
         """The causes and effects in its sentences."""
         return [claim for sentence in self.sentences for claim in _claims(sentence)]
+
+
+@remembered(_TURNS)
+def _parsed(text: str) -> _Passage:
+    return _Passage(text)
 
 
 def _judged(before: _Passage, after: _Passage) -> CausalJudgement:

@@ -49,13 +49,18 @@ class Duplicates:
         self._swept = 0
 
     def among(
-        self, nodes: Sequence[MemoryNode], similar: Iterable[MemoryEdge], gone: Collection[str], at: datetime
+        self,
+        view: GraphView,
+        nodes: Sequence[MemoryNode],
+        similar: Iterable[MemoryEdge],
+        gone: Collection[str],
+        at: datetime,
     ) -> DuplicateLinks:
-        """Return the changes when `nodes` are written with their SIM edges.
+        """Return the changes when `nodes` are written to the graph of `view` with their SIM edges.
 
         Memories that are `gone`, or are about something else now, leave their groups first.
         """
-        view, known = self._store.view(), {node.id: node for node in nodes}
+        known = {node.id: node for node in nodes}
         groups = Groups(view)
         if has_groups(view):
             self._leave(groups, self._leaving(view, gone, known), known)

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from neurogated.core.model import Vector, as_vector
 from neurogated.core.ports import Embedder
 
-_ALONE = 2
+ALONE = 2
+"""Up to this many texts are embedded when they are taken, since the background thread would cost more than it saves."""
 
 
 class EmbeddingAhead:
     """Embeds texts in a background thread until `take` returns their vectors. Use it in a `with` block of one thread.
 
     Texts are embedded in the order of the calls of `begin`. Leaving the block cancels the waiting calls and ends the
-    background thread. `take` embeds one or two texts that are begun alone, such as a question and its answer, since the
-    background thread would cost more than it saves.
+    background thread. `take` embeds one or two texts that are begun alone, such as a question and its answer.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -43,7 +43,7 @@ class EmbeddingAhead:
     def begin(self, texts: Iterable[str]) -> None:
         """Start to embed the texts that are not yet being embedded, each once. Does not wait."""
         new = [text for text in dict.fromkeys(texts) if text not in self._coming]
-        if len(new) > _ALONE:
+        if len(new) > ALONE:
             call = self._thread.submit(contextvars.copy_context().run, self._embed, new)
             self._coming.update((text, (call, row)) for row, text in enumerate(new))
 

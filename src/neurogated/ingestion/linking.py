@@ -14,6 +14,7 @@ from neurogated.core.derivation import common_metadata, derived_from, is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView
 from neurogated.ingestion.association import temporal_edges
 from neurogated.ingestion.drafts import Analysed
 from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
@@ -46,15 +47,16 @@ class Linker:
 
         It also removes the memories that were derived from removed nodes, or from old versions of changed nodes.
         """
-        at, gone = analysed.at, self._with_derived(analysed.gone, analysed.known)
+        at, view = analysed.at, self._store.view()
+        gone = self._with_derived(view, analysed.gone, analysed.known)
         graph_of = cache(partial(UserGraph, self._store))
-        mentions = text_edges(self._store, self._config, analysed.nodes, at, gone, graph_of=graph_of)
-        moved = [*analysed.new, *self._originals(node for node in analysed.known if node.id in analysed.moved)]
+        mentions = text_edges(self._store, self._config, analysed.nodes, at, gone, view=view, graph_of=graph_of)
+        moved = [*analysed.new, *_originals(view, (node for node in analysed.known if node.id in analysed.moved))]
         nearest = nearest_in(graph_of, without=frozenset(gone))
         similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Stored nodes may have new vectors that are not stored yet.
         similarities = list(fitted(similar, analysed.nodes) if analysed.known else similar)
-        same = self._duplicates.among(analysed.nodes, similarities, gone, at)
+        same = self._duplicates.among(view, analysed.nodes, similarities, gone, at)
         temporal = temporal_edges(self._store, analysed.new, self._config.metabolism, at, gone)
         put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal, *same.put)
         outdated = [key for kind in (EdgeType.CAUSE, EdgeType.ECHO) for key in self._edges_of(analysed.retold, kind)]
@@ -84,9 +86,10 @@ class Linker:
             UnknownIdError: a node does not exist.
         """
         given = list(dict.fromkeys(node_ids))
-        nodes, gone = self._store.get_nodes(given), self._with_derived(given)
-        changes = text_edges(self._store, self._config, (), at, gone)
-        same = self._duplicates.among((), (), gone, at)
+        nodes, view = self._store.get_nodes(given), self._store.view()
+        gone = self._with_derived(view, given)
+        changes = text_edges(self._store, self._config, (), at, gone, view=view)
+        same = self._duplicates.among(view, (), (), gone, at)
         joined = rejoined(self._store, nodes, at=at)
         return GraphDelta(
             removed_edges=(*changes.removed, *_remaining(same, gone)),
@@ -98,16 +101,17 @@ class Linker:
             at=at,
         )
 
-    def _with_derived(self, gone: Iterable[str], changed: Sequence[MemoryNode] = ()) -> list[str]:
+    def _with_derived(self, view: GraphView, gone: Iterable[str], changed: Sequence[MemoryNode] = ()) -> list[str]:
         """Return the ids of nodes to remove, and of the nodes that were derived from them or from changed nodes.
 
         Conflicts of removed nodes, and of nodes with a new text, are removed too.
         """
-        view = self._store.view()
+        given = list(dict.fromkeys(gone))
+        if not given and not changed:
+            return []
         stored = {node.id: node for node in self._store.get_nodes([node.id for node in changed], missing_ok=True)}
         outdated = [node.id for node in changed if node.id in stored and not same_source(stored[node.id], node)]
         retold = [node.id for node in changed if node.id in stored and stored[node.id].content != node.content]
-        given = list(dict.fromkeys(gone))
         removed = (*given, *derived_from(view, [*given, *outdated]))
         return list(dict.fromkeys((*removed, *conflicts_about(view, [*removed, *retold]))))
 
@@ -126,11 +130,6 @@ class Linker:
                 found[fact.id] = replace(fact, metadata={**now, **own})
         return [found[name] for name in names if name in found]
 
-    def _originals(self, nodes: Iterable[MemoryNode]) -> Iterator[MemoryNode]:
-        """Yield the nodes that were not derived from others."""
-        view = self._store.view()
-        return (node for node in nodes if not is_derived(view, view.known_rows([node.id])).any())
-
     def _edges_of(self, node_ids: Collection[str], edge_type: EdgeType) -> Iterator[EdgeKey]:
         if node_ids:
             view = self._store.view()
@@ -141,6 +140,11 @@ class Linker:
         """Return the pending judgements about any of the nodes."""
         wanted = set(node_ids)
         return tuple(task for task in self._store.pending() if wanted.intersection(task.nodes)) if wanted else ()
+
+
+def _originals(view: GraphView, nodes: Iterable[MemoryNode]) -> Iterator[MemoryNode]:
+    """Yield the nodes that were not derived from others."""
+    return (node for node in nodes if not is_derived(view, view.known_rows([node.id])).any())
 
 
 def _remaining(links: DuplicateLinks, gone: Iterable[str]) -> list[EdgeKey]:

@@ -57,6 +57,7 @@ def text_edges(
     at: datetime,
     removed: Collection[str] = (),
     *,
+    view: GraphView | None = None,
     graph_of: Callable[[str | None], UserGraph] | None = None,
 ) -> EdgeChanges:
     """Return the changes of TERM and MENTION edges that follow from a change of texts.
@@ -67,18 +68,20 @@ def text_edges(
         nodes: nodes to store: new ones, and new versions of stored ones.
         at: time of the change.
         removed: ids of stored nodes to remove.
+        view: the whole graph; taken here if left out.
         graph_of: returns the graph of a user; made here if left out.
 
     Returns:
         The changes of edges between the nodes that exist after the change. Nodes derived from others have no such
         edges.
     """
-    view = store.view()
+    view = store.view() if view is None else view
     rows = view.known_rows((*removed, *(node.id for node in nodes)))
     derived = {view.ids[row] for row in rows[is_derived(view, rows)].tolist()}
     nodes = [node for node in nodes if node.id not in derived]
     ids = dict.fromkeys((*removed, *(node.id for node in nodes)))
-    known = store.get_nodes([node_id for node_id in ids if node_id not in derived], missing_ok=True)
+    stored = [node_id for node_id in ids if node_id in view.rows_by_id and node_id not in derived]
+    known = store.get_nodes(stored, missing_ok=True) if stored else []
     old = {node.id: node for node in known}
     changed = [node for node in nodes if node.id not in old or _source_of(node) != _source_of(old[node.id])]
     staying = {node.id for node in nodes} - {node.id for node in changed}

@@ -32,7 +32,7 @@ from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, Part
 from neurogated.ingestion.duplicates import Duplicates
-from neurogated.ingestion.embedding_ahead import EmbeddingAhead
+from neurogated.ingestion.embedding_ahead import ALONE, EmbeddingAhead
 from neurogated.ingestion.encoder import Focus
 from neurogated.ingestion.linking import Check, Linker, unchecked
 from neurogated.ingestion.mentions import text_edges
@@ -116,7 +116,8 @@ class Writer:
 
     def _begin(self, parts: Sequence[Part], embedding: EmbeddingAhead) -> Batch:
         batch = self._planner.plan(parts)
-        embedding.begin(chain.from_iterable(self._batches.texts(batch, batch.nodes(self._clock())).values()))
+        if len(batch.to_write) > ALONE:
+            embedding.begin(chain.from_iterable(self._batches.texts(batch, batch.nodes(self._clock())).values()))
         return batch
 
     def joining(self, join: Check) -> Writer:

@@ -79,7 +79,7 @@ class ConflictChecker:
         ledger = ClaimLedger(self._store, self._reader, settlement, delta, _MATES, read=read)
         kept = ledger.update(fresh)
         removed = tuple(
-            dict.fromkeys((*delta.removed_nodes, *ledger.gone, *conflicts_about(self._store.view(), ledger.gone)))
+            dict.fromkeys((*delta.removed_nodes, *ledger.gone, *conflicts_about(settlement.view, ledger.gone)))
         )
         # A claim whose time moved meets its neighbours again; what the user answered stands.
         outdated = [one.id for name in ledger.moved for one in settlement.about(name) if not one.by_user]

@@ -44,7 +44,8 @@ class Settlement:
         """Take the graph, the time of the delta, and the nodes that it writes anyway."""
         self._store = store
         self._at = at
-        self._view = store.view()
+        self.view = store.view()
+        """The graph before the delta."""
         self._nodes = {node.id: node for node in nodes}
         self._stored: dict[str, list[str]] = {}
         self._latest: dict[str, Conflict | None] = {}
@@ -77,7 +78,7 @@ class Settlement:
     def about(self, node_id: str) -> list[Conflict]:
         """Return the latest versions of the conflicts of a memory."""
         if node_id not in self._stored:
-            self._stored[node_id] = conflicts_about(self._view, [node_id])
+            self._stored[node_id] = conflicts_about(self.view, [node_id])
         names = dict.fromkeys(self._stored[node_id])
         self._read(names)
         names |= {name: None for name in self._put if (one := self._latest[name]) and node_id in one.sides}
@@ -180,9 +181,9 @@ class Settlement:
         """Return a delta with these changes."""
         put = [one for name in self._put if (one := self._latest[name]) is not None]
         about = {*self._ended, *(side for one in put if one.status == "open" for side in one.sides)}
-        about.update(chain.from_iterable(sources_of(self._view, about).values()))
-        outdated = derived_from(self._view, about)
-        gone = dict.fromkeys((*delta.removed_nodes, *self._removed, *outdated, *conflicts_about(self._view, outdated)))
+        about.update(chain.from_iterable(sources_of(self.view, about).values()))
+        outdated = derived_from(self.view, about)
+        gone = dict.fromkeys((*delta.removed_nodes, *self._removed, *outdated, *conflicts_about(self.view, outdated)))
         written = {node.id: node for node in delta.nodes}
         others = [name for name in (*self._written, *self._ended) if name not in delta.removed_nodes]
         nodes = {name: self._nodes.get(name) or written[name] for name in (*written, *others)}

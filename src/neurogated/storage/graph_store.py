@@ -160,8 +160,7 @@ class GraphStore(
         )
 
     def expired(self, now: datetime) -> list[str]:
-        with self.graph.reading(latest=True) as state:
-            return [state.view.ids[row] for row in state.form.validity.expired(to_micros(now)).tolist()]
+        return self.graph.ask(lambda state: state.expired(to_micros(now)))
 
     def find_edges(self, relation: str, *, edge_type: EdgeType | None = None) -> list[MemoryEdge]:
         checked_text("a relation", relation)
@@ -201,9 +200,12 @@ class GraphStore(
 
     def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
         now, moment = to_micros(self._clock()), micros_or_none(valid_at)
-        with self.graph.reading(latest=True) as state:
+
+        def visible(state: GraphState) -> GraphView:
             self.graph.require_bound(state)
-            seen = state.visible(now, moment)
+            return state.visible(now, moment)
+
+        seen = self.graph.ask(visible)
         return seen if filters is None else filtered(self.graph, seen, filters)
 
     def find(

@@ -44,6 +44,7 @@ class LiveGraph:
         self.name = name
         self.family = family
         self.log = family.engine.log(name)
+        self._claiming = self.log if isinstance(self.log, SupportsClaiming) else None
         self.follower: Follower
         if isinstance(self.log, SupportsFollowing):
             self.follower = self.log.follower(family.config, while_alive(self._current))
@@ -63,6 +64,8 @@ class LiveGraph:
         self._freshness = Freshness(self.follower)
         # Held for the moments in which views and validity are inconsistent.
         self._committing = threading.Lock()
+        # Held while nobody else writes. Only a `with` statement releases it no matter where an interrupt strikes.
+        self._in_turn = threading.Lock()
         with self.lock:
             if not self.follower.loads_on_use:
                 self._load()
@@ -95,13 +98,18 @@ class LiveGraph:
             self.lock.release()
         with self.lock, self.family.engine.writing(patience):
             self.require_open()
-            if isinstance(self.log, SupportsClaiming):
-                self.log.claim()
+            if self._claiming is not None:
+                self._claiming.claim()
+            elif self._in_turn.locked():
+                # The outer block has caught up.
+                yield
+                return
             elif self._freshness.lacks_writes():
                 # Readers of the other graphs do not wait for this writer either.
                 self.family.catch_up()
             self.catch_up()
-            yield
+            with self._in_turn:
+                yield
 
     def apply(self, delta: GraphDelta) -> int:
         """Check a delta against the index, append it to the log and apply it to the index; see `GraphStorePort`."""
@@ -134,7 +142,7 @@ class LiveGraph:
         with self.lock:
             self._require_unclosed()
             # One embedder serves all namespaces, no matter which of them recorded it.
-            known = engine.embedder or self.latest().embedder
+            known = (self._in_turn.locked() and self.index.embedder) or engine.embedder or self.latest().embedder
             if known is None and dimension is not None:
                 with self.exclusively():
                     # Another process may have recorded an embedder since the first read.
@@ -142,8 +150,9 @@ class LiveGraph:
                     if known is None:
                         known = name, dimension
                         engine.record_embedder(*known)
-            self.index.embedder = known
-            self.publish()
+            if self.index.embedder != known:
+                self.index.embedder = known
+                self.publish()
             known_name, known_dimension = known or (name, dimension)
             if name != known_name or dimension not in (None, known_dimension):
                 raise mismatch(known_name, known_dimension, name, dimension)
@@ -253,13 +262,11 @@ class LiveGraph:
 
     def latest(self) -> GraphState:
         """Return the present state, including the writes of other processes."""
-        with self.reading(latest=True) as state:
-            return state
+        return self.ask(lambda state: state)
 
     def latest_isolated(self) -> GraphState:
         """Return the present state as one that later changes do not affect."""
-        with self.reading(latest=True) as state:
-            return state.isolated()
+        return self.ask(GraphState.isolated)
 
     def past(self, moment: int | datetime) -> tuple[Engine, datetime]:
         """Return an engine that shows the graph after a past delta, and the time of that delta.
@@ -304,16 +311,7 @@ class LiveGraph:
 
     def search_state(self) -> GraphState:
         """Return the state that a search may read; the caller holds `searching`."""
-        # A recall asks for it many times, so the usual case builds no context manager.
-        lock = self.lock
-        if self.follower.borrows or not lock.acquire(blocking=False):
-            with self.reading(latest=self.follower.borrows) as state:
-                pass
-        else:
-            try:
-                state = self._present()
-            finally:
-                lock.release()
+        state = self.ask(lambda state: state, latest=self.follower.borrows)
         self.require_bound(state)
         return state
 
@@ -324,26 +322,28 @@ class LiveGraph:
                 self._committed = self._committed.isolated()
             return self._committed
 
-    @contextmanager
-    def reading(self, *, latest: bool = False) -> Iterator[GraphState]:
-        """Give a state that does not change within the block; writers may have to wait for the block.
+    def ask(self, question: Callable[[GraphState], _Answer], *, latest: bool = True) -> _Answer:
+        """Return the answer to a question about a state that does not change meanwhile; writers may have to wait.
 
         With `latest`, the state includes the writes of other processes.
         """
-        if not self._freshness.acquire(self.lock, lambda: self._committed, latest=latest):
+        lock = self.lock
+        # Every call asks often, so the usual case is quick.
+        if not lock.acquire(blocking=False) and not self._freshness.acquire(
+            lock, lambda: self._committed, latest=latest
+        ):
             with self._committing:
                 if self._committed is not None:
                     self._require_unclosed()
-                    yield self._committed
-                    return
-            self.lock.acquire()
+                    return question(self._committed)
+            lock.acquire()
         try:
             if latest and not self._freshness.is_enough():
                 self.require_open()
                 self.catch_up()
-            yield self._present()
+            return question(self._present())
         finally:
-            self.lock.release()
+            lock.release()
 
     def _present(self) -> GraphState:
         """Return the present state, and publish it if it is not; the lock is held."""
@@ -356,9 +356,11 @@ class LiveGraph:
 
     def _now(self) -> GraphState:
         """Return the present state; the lock is held."""
-        index = self.index
+        index, view, known = self.index, self.index.topology.view(), self._committed
+        if known is not None and known.is_present(index, view):
+            return known
         records = self.follower.records(index)
-        return GraphState(index, index.topology.view(), records, index.made_texts, index.pending, index.embedder)
+        return GraphState(index, view, records, index.made_texts, index.pending, index.embedder)
 
     def publish(self) -> None:
         """Let other threads read the present state, except within a transaction; the lock is held."""

@@ -67,7 +67,7 @@ class ClaimLedger:
             read: the claims that a model read in memories, by their ids.
         """
         self._store = store
-        self._view = store.view()
+        self._view = settlement.view
         self._reader = reader
         self._settlement = settlement
         self._at = delta.at

@@ -77,7 +77,7 @@ def clauses_of(sentence: Sentence, language: Language) -> Iterator[Clause]:
 
 
 def _asks(tokens: Sequence[Token], language: Language) -> bool:
-    return any(token.word in language.words["questions"] | language.words["inverted"] for token in tokens[:1])
+    return any(token.word in language.any_of("questions", "inverted") for token in tokens[:1])
 
 
 def _own_words(tokens: list[Token], labels: list[str], language: Language) -> tuple[list[Token], list[str], bool]:
@@ -92,7 +92,7 @@ def _own_words(tokens: list[Token], labels: list[str], language: Language) -> tu
     begin = said + 1
     while begin < len(tokens) - 1 and tokens[begin].word in words["that"]:
         begin += 1
-    subjects = words["me"] | words["mine"] | words["third"] | words["theirs"]
+    subjects = language.any_of("me", "mine", "third", "theirs")
     is_report = begin > said + 1 or (tokens[begin : begin + 1] and tokens[begin].word in subjects)
     return (tokens[begin:], labels[begin:], False) if is_report else (tokens, labels, False)
 
@@ -162,9 +162,8 @@ def _joints(tokens: Sequence[Token], labels: Sequence[str], language: Language) 
 
 
 def _starts(tokens: Sequence[Token], language: Language) -> bool:
-    words = language.words
     if not tokens:
         return False
-    if tokens[0].word in words["me"] | words["mine"] | words["third"] | words["theirs"] | words["questions"]:
+    if tokens[0].word in language.any_of("me", "mine", "third", "theirs", "questions"):
         return True
     return any(token.word in language.finite for token in tokens)

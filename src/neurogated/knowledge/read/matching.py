@@ -50,24 +50,21 @@ class _Matcher:
     def __init__(self, clause: Clause, own: Language, *, asks: bool) -> None:
         self._own, self._asks = own, asks
         self._tokens, self._labels = clause.tokens, clause.labels
+        self._words = [token.word for token in clause.tokens[:_MOST_BEFORE]]
         self._small = own.words["joiners"] if asks else frozenset[str]()
 
     def match(self, wording: Wording) -> Match | None:
         """Return where a wording fits first; None if it does not."""
         if wording.only_asks and not self._asks:
             return None
-        elements = wording.elements
-        first = next(n for n, each in enumerate(elements) if each.forms)
+        elements, first = wording.elements, wording.first
         if first > 1:
             found = self._rest(elements, 0, _State(next((n for n, label in enumerate(self._labels) if not label), 0)))
             return _match(wording, found) if found and all(self._labels[found.end :]) else None
-        for place in range(min(len(self._tokens), _MOST_BEFORE)):
-            start = first
-            while elements[start].is_optional and self._tokens[place].word not in elements[start].forms:
-                start += 1
-            is_there = self._tokens[place].word in elements[start].forms
-            if not is_there or (not first and not all(self._labels[:place])):
+        for place, word in enumerate(self._words):
+            if word not in wording.openings or (not first and not all(self._labels[:place])):
                 continue
+            start = next(n for n in range(first, len(elements)) if word in elements[n].forms)
             begin = _State(0).bind(elements[0].kind, place) if first else _State(place)
             value = ((VALUE, place, place + 1),) if elements[start].is_value else ()
             found = self._rest(elements, start + 1, _State(place + 1, begin.bound + value, (place,)))
@@ -179,5 +176,5 @@ def owner_end(tokens: Sequence[Token], i: int, own: Language) -> int | None:
     for end in range(i + 1, min(len(tokens), i + _MOST_OWNER)):
         if tokens[end].word == "'s":
             return end + 1
-    owners = own.words["mine"] | own.words["theirs"] | own.words["definite"]
+    owners = own.any_of("mine", "theirs", "definite")
     return i + 1 if i < len(tokens) and tokens[i].word in owners else None

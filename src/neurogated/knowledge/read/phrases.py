@@ -49,11 +49,11 @@ def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> 
     begin = _begin(clause, span, attribute, own)
     first = tokens[begin]
     others = (
-        words["breaks"] | words["since"] | words["questions"]
+        own.any_of("breaks", "since", "questions")
         if attribute.type not in _FREE and first.raw.islower()
         else frozenset[str]()
     )
-    if first.word in words["me"] | others | (words["third"] if begin == end - 1 else frozenset()):
+    if first.word in words["me"] or first.word in others or (begin == end - 1 and first.word in words["third"]):
         return None
     for n in range(begin + 1, end):
         if is_timed and labels[n] == TIME:
@@ -76,7 +76,7 @@ def _begin(clause: Clause, span: Span, attribute: Attribute, own: Language) -> i
     """Return where a value begins after articles, cues and marks; that of a place begins with its name."""
     begin, end = span
     tokens, words = clause.tokens, own.words
-    led = words["articles"] | (words["mine"] if attribute.type not in _FREE else frozenset())
+    led = words["articles"] if attribute.type in _FREE else own.any_of("articles", "mine")
     led |= words["prepositions"] if attribute.type in _DATED else frozenset()
     led -= words["numbers"] if attribute.type in _TIMED else frozenset()
     skipped = {"plain", "adds", "now", "hedge", "not", "ends", *(() if attribute.type in _TIMED else (TIME,))}
@@ -148,7 +148,7 @@ def parts_of(clause: Clause, span: Span, attribute: Attribute, own: Language) ->
     if attribute.is_single or attribute.type in _FREE:
         yield span
         return
-    led = own.words["articles"] | own.words["lists"] | own.words["mine"]
+    led = own.any_of("articles", "lists", "mine")
     for n in range(begin, end + 1):
         if n == end or clause.tokens[n].word in own.words["lists"] | {",", "，", "、"}:
             while begin < n and (clause.tokens[begin].word in led or clause.labels[begin] in {"plain", "adds"}):
@@ -161,7 +161,7 @@ def parts_of(clause: Clause, span: Span, attribute: Attribute, own: Language) ->
 def fits(clause: Clause, span: Span, kind: str, attribute: Attribute, own: Language) -> bool:
     """Return whether a value is of the kind that its wording names, or else of its attribute's type."""
     tokens = clause.tokens[span[0] : span[1]]
-    unnamed = own.words["pronouns"] | own.words["mine"] | own.words["third"]
+    unnamed = own.any_of("pronouns", "mine", "third")
     ends = tokens[-1:] if own.has_spaces else tokens
     is_unnamed = all(token.word in unnamed for token in ends) or (own.has_spaces and tokens[0].word in unnamed)
     is_new = tokens[0].word in own.words["new"]
@@ -186,11 +186,7 @@ def is_description(clause: Clause, match: Match, own: Language) -> bool:
     labels = clause.labels[slice(*match.value)]
     named = (token.raw for token, label in zip(value, labels, strict=True) if label != TIME)
     is_plain = not any(raw[0].isdecimal() or raw[0].isupper() for raw in named)
-    return (
-        is_plain
-        and (len(key) == 1 or not own.has_spaces)
-        and owner in own.words["definite"] | own.words["mine"] | own.words["theirs"]
-    )
+    return is_plain and (len(key) == 1 or not own.has_spaces) and owner in own.any_of("definite", "mine", "theirs")
 
 
 def _is_proper(clause: Clause, span: Span, own: Language) -> bool:

@@ -56,6 +56,21 @@ class Wording:
     """Whether it says what was so before, as the perfect of German does."""
 
     @functools.cached_property
+    def first(self) -> int:
+        """The place of its first word."""
+        return next(n for n, each in enumerate(self.elements) if each.forms)
+
+    @functools.cached_property
+    def openings(self) -> frozenset[str]:
+        """The words with which its words may begin: optional ones at the beginning may be missing."""
+        found = frozenset[str]()
+        for each in self.elements[self.first :]:
+            found |= each.forms
+            if not each.is_optional:
+                break
+        return found
+
+    @functools.cached_property
     def words(self) -> float:
         """How specific it is: the number of its words, and a little for a kind of value."""
         detail = 0.5 * bool(self.value_kind) + sum(_DETAIL.get(each.kind, 0) for each in self.elements)
@@ -72,6 +87,7 @@ class Language:
         lists = {name: _phrases(words) for name, words in data["words"].items()}
         self.words: defaultdict[str, frozenset[str]] = defaultdict(frozenset, lists)
         """Lists of words by their name; one that the file lacks is empty."""
+        self._joined: dict[tuple[str, ...], frozenset[str]] = {}
         self.kinds = {name: _phrases(words) for name, words in data["kinds"].items()}
         self.asks = {word: _phrases(types) for word, types in data["asks"].items()}
         """The types of value that a question word asks for."""
@@ -117,6 +133,13 @@ class Language:
         """Return the wordings that a clause of these words may have, in the order of the file."""
         places = {place for word in words for place in self._by_word.get(word, ())}
         return [self.wordings[place] for place in sorted(places)]
+
+    def any_of(self, *names: str) -> frozenset[str]:
+        """Return the words of several lists."""
+        found = self._joined.get(names)
+        if found is None:
+            found = self._joined[names] = frozenset[str]().union(*(self.words[name] for name in names))
+        return found
 
     def is_noun(self, words: Sequence[str]) -> bool:
         """Return whether words without a mark of possession may belong to somebody, as a person or a noun does."""

@@ -35,6 +35,11 @@ class GraphState:
     pending: Mapping[PendingTask, None]
     embedder: tuple[str, int] | None
 
+    def is_present(self, form: GraphIndex, view: GraphView) -> bool:
+        """Return whether this is the state of an index whose present view is `view`."""
+        is_same = self.form is form and self.view is view and self.texts is form.made_texts
+        return is_same and self.pending is form.pending and self.embedder is form.embedder
+
     def isolated(self) -> GraphState:
         """Return a state that later changes of the indexes do not affect."""
         form = self.form.isolated()
@@ -43,6 +48,10 @@ class GraphState:
     def visible(self, now: int, valid_at: int | None) -> GraphView:
         """Return the view without nodes and edges expired by `now` or not valid at `valid_at`, both in microseconds."""
         return self.form.validity.visible(self.view, now, valid_at)
+
+    def expired(self, now: int) -> list[str]:
+        """Return the ids of the nodes that have expired by `now`, in microseconds."""
+        return [self.view.ids[row] for row in self.form.validity.expired(now).tolist()]
 
     def nodes(self, rows: Rows, now: int | None = None) -> list[MemoryNode]:
         """Return the nodes at rows of the view with the valid times that outcomes leave them at a time.

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from neurogated.core.columns import PatchedValues
+from neurogated.core.columns import PatchedValues, contained
 from neurogated.core.view import Rows
 
 
@@ -82,7 +82,7 @@ class PatchedColumn:
         if not changed.size:
             return
         new = np.broadcast_to(np.asarray(values, dtype=self._base.values.dtype), changed.shape)
-        kept = ~np.isin(self._rows, changed)
+        kept = ~contained(np.sort(changed), self._rows)
         every = np.concatenate((self._rows[kept], changed))
         order = every.argsort()
         self._rows, self._patches = every[order], np.concatenate((self._patches[kept], new))[order]

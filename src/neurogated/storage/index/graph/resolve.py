@@ -134,9 +134,10 @@ def _refuse_repetition(delta: GraphDelta) -> None:
         "removes edge": delta.removed_edges,
     }
     for what, keys in named.items():
-        for key, times in Counter(keys).items():
-            if times > 1:
-                raise InputError(f"the delta {what} {key!r} {times} times; once is enough")
+        every = list(keys)
+        if len(every) > len(set(every)):
+            key, times = next(pair for pair in Counter(every).items() if pair[1] > 1)
+            raise InputError(f"the delta {what} {key!r} {times} times; once is enough")
 
 
 def _refuse_overflow(view: GraphView, delta: GraphDelta) -> None:

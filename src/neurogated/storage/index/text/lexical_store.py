@@ -125,6 +125,8 @@ class LexicalStore:
 
         With `among`, ascending, only these keys are searched and counted.
         """
+        if not limits:
+            return {}
         terms = list(limits)
         with self._table.lock:
             numbers = np.array(self._table.vocabulary.numbers(terms), dtype=np.int64)

@@ -98,13 +98,17 @@ class PostingTable:
         if not keys.size:
             return
         with self.lock:
-            segment = Segment.of(self._numbered(keys, words, counts), self._new_serial())
-            texts = segment.texts
+            texts = self._numbered(keys, words, counts)
             self._drop(keys)
             self._owners.reach(int(keys.max()) + 1, NOWHERE)
             self._frequencies.reach(len(self.vocabulary), 0)
-            self._segments = (*self._segments, segment)
-            self._owners.values[keys] = segment.serial
+            run, old = self._memtable(keys.size), self._segments
+            parts = [*self._living(self.view(), run), texts]
+            segment = Segment.of(ForwardIndex.joined(parts) if run else texts, self._new_serial())
+            # As in `_merge`, old and new segments coexist while the owners change.
+            self._segments = (*old, segment)
+            self._owners.values[segment.texts.keys] = segment.serial
+            self._segments = (*old[: len(old) - len(run)], segment)
             self._count(texts.words, texts.counts, keys.size, 1)
             self._changed()
             self._tidy()
@@ -252,7 +256,7 @@ class PostingTable:
             # The segments of a running merge, and the longer ones before them, are not merged again now.
             free = 1 + max((place for place, s in enumerate(run) if s.serial == self._last_merging), default=-1)
             run = run[max(free, self._shared) :]
-            run = run[self._first_to_merge(run) :]
+            run = run[self._first_to_merge(list(map(len, run))) :]
             while self._merging is not None and sum(map(len, run)) > _SHORT_MERGE:
                 run = run[1:]
             if len(run) <= 1:
@@ -264,14 +268,27 @@ class PostingTable:
         if started(merging):
             self._merging, self._last_merging = merging, run[-1].serial
 
-    def _first_to_merge(self, segments: Sequence[Segment]) -> int:
+    def _first_to_merge(self, lengths: Sequence[int]) -> int:
         """Return the position of the first segment to merge with all that follow; the last position for no merge."""
-        first = max(len(segments) - 1, 0)
-        length = sum(map(len, segments[first:]))
-        while first and len(segments[first - 1]) < max(_RATIO * length, self._memtable_texts - length + 1):
+        first = max(len(lengths) - 1, 0)
+        length = sum(lengths[first:])
+        while first and lengths[first - 1] < max(_RATIO * length, self._memtable_texts - length + 1):
             first -= 1
-            length += len(segments[first])
+            length += lengths[first]
         return first
+
+    def _memtable(self, added: int) -> Sequence[Segment]:
+        """Return the last segments, to be merged at once with a new one of so many texts."""
+        lengths = [*map(len, self._segments), added]
+        first = self._first_to_merge(lengths)
+        is_long = self._merging is not None or self._shared or sum(lengths[first:]) > _SHORT_MERGE
+        return () if is_long else self._segments[first:]
+
+    @staticmethod
+    def _living(view: TableView, run: Sequence[Segment]) -> list[ForwardIndex]:
+        """Return the texts of segments without those that were replaced or removed."""
+        living = [(part.texts, view.living(part, np.arange(len(part)))) for part in run]
+        return [texts if places.size == texts.keys.size else texts.take(places) for texts, places in living]
 
     def _merge_aside(self, run: Sequence[Segment]) -> None:
         try:
@@ -287,8 +304,7 @@ class PostingTable:
         """Replace the consecutive segments of `run` by one."""
         with self.lock:
             view, serial = self.view(), self._new_serial()
-        living = [part.texts.take(view.living(part, np.arange(len(part)))) for part in run]
-        merged = Segment.of(ForwardIndex.joined(living), serial)
+        merged = Segment.of(ForwardIndex.joined(self._living(view, run)), serial)
         keys = merged.texts.keys
         old = [part.serial for part in run]
         with self.lock:
