@@ -81,7 +81,7 @@ class Runtime:
         self._config = config
         # A check of a protocol costs more than a block for a cache.
         self._caches = [one for one in caches if isinstance(one, SupportsReading)]
-        self._store = store
+        self._freezable = store if isinstance(store, SupportsFreezing) else None
         self.accesses = AccessLog(
             clock,
             EnergyController(config.metabolism),
@@ -106,13 +106,13 @@ class Runtime:
 
     def is_frozen(self) -> bool:
         """Return whether this memory or another process has stopped learning."""
-        return self._frozen or (isinstance(self._store, SupportsFreezing) and self._store.is_frozen())
+        return self._frozen or (self._freezable is not None and self._freezable.is_frozen())
 
     def freeze(self, *, frozen: bool, lasting: bool) -> None:
         """Stop or restart learning; record it in the store if it is `lasting` and the store supports it."""
         self._frozen = frozen
-        if lasting and not self._config.read_only and isinstance(self._store, SupportsFreezing):
-            self._store.record_frozen(frozen=frozen)
+        if lasting and not self._config.read_only and self._freezable is not None:
+            self._freezable.record_frozen(frozen=frozen)
             self._frozen = False
 
     @contextmanager

@@ -116,6 +116,8 @@ class Session:
         """Wire up the parts. `subscribers` are notified in order; `sessions` are those of the other namespaces."""
         self.config, self.parts, self.runtime = config, parts, runtime
         self.store, self.clock = parts.store, parts.clock
+        # A check of a protocol is slow.
+        self._neighbourhoods = self.store if isinstance(self.store, SupportsNeighbourhoods) else None
         self._subscribers = subscribers
         self._sessions = Sessions() if sessions is None else sessions
         self._sessions.by_name[config.namespace] = self
@@ -224,7 +226,7 @@ class Session:
 
     def part(self, node_ids: Collection[str]) -> GraphStorePort:
         """Return a store with some memories: a part of the graph if the store can load one, or else the whole."""
-        found = self.store.part(node_ids) if isinstance(self.store, SupportsNeighbourhoods) else None
+        found = None if self._neighbourhoods is None else self._neighbourhoods.part(node_ids)
         return self.store if found is None else found
 
     def several_graphs(self) -> SupportsNamespaces:

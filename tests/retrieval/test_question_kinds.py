@@ -17,6 +17,7 @@ from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.ports import Embedder
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import InputError
+from neurogated.retrieval import question_cues
 from neurogated.retrieval.question_cues import read_question
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge, fitted_kinds
 from neurogated.text.language import language_of
@@ -179,6 +180,11 @@ def test_threads_agree(judge: OfflineQuestionJudge) -> None:
 @pytest.mark.parametrize("text", ["Die Pumpe war kaputt.", "La pompe est en panne.", "La bomba no funciona."])
 def test_a_foreign_statement_asks_nothing(text: str) -> None:
     assert not read_question(text).is_question
+
+
+def test_the_cues_of_a_statement_are_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(question_cues, "_cues")
+    assert OfflineQuestionJudge(HashEmbedder()).judge("Ann lives in Bergen.").strength < 0.5
 
 
 @pytest.mark.parametrize("text", ["Sag mir, wann er fährt.", "Dis-moi où est la clé.", "Dime dónde está."])

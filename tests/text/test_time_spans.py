@@ -11,6 +11,7 @@ from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.retrieval_settings import RetrievalSettings
+from neurogated.text import time_spans
 from neurogated.text.time_spans import span_of
 
 NOW = datetime(2026, 5, 13, 15, tzinfo=UTC)
@@ -163,3 +164,22 @@ def test_the_switch_and_undated_memories_leave_the_score_alone() -> None:
         memory.add("I baked a pie.", timestamp=NOW - timedelta(days=7))
         assert memory.recall(question, now=NOW)[0].content == "I baked a pie."
         assert off.recall(question, now=NOW)[0].score < memory.recall(question, now=NOW)[0].score
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [word for row in time_spans._WORDS for word in "|".join(row[2:]).split("|") if word.isalpha()]
+            + ["an", "the", "in", "2019", "3", "12", "2021年", "3月", "the", "de", "l'an", "un an", "what", "word7"]
+        ),
+        max_size=5,
+    ).map(" ".join)
+)
+def test_the_quick_look_for_a_day_misses_none(question: str) -> None:
+    if not time_spans._NAMES_DAY.search(question):
+        assert time_spans._span(time_spans._tokens(question), NOW.date(), years=True) is None
+
+
+def test_a_question_without_a_word_of_time_is_not_cut_into_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(time_spans, "_tokens")
+    assert span_of("Who are the 12 people in the picture at number 7?", NOW) is None

@@ -39,7 +39,7 @@ class SpeakersByName:
         self._view = view
         calls = {call_tag(word): word for word in dict.fromkeys(words)}
         # Most words are no name in any conversation, and this lookup is quick.
-        known = store.existing_tags(calls)
+        known = store.existing_tags(calls, view)
         self._roles = tuple(
             dict.fromkeys(
                 role for tag, word in calls.items() if tag in known and (role := self._called(tag, word)) is not None

@@ -134,8 +134,8 @@ class Dimensions:
 
     def _sentiment(self) -> Callable[[Rows], Values] | None:
         """Match memories by the strength of the feeling. Vector search towards the feeling proposes some."""
-        scale, feeling = self._scale, feeling_of(self._query)
-        if scale is None or not feeling:
+        scale = self._scale
+        if scale is None or not (feeling := feeling_of(self._query)):
             return None
         happy = scale.happy
         towards = self._vector + feeling * happy

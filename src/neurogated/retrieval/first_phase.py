@@ -1,6 +1,6 @@
 """The first phase of a recall: keyword search, and activation from the working canvas and from keywords.
 
-It needs no vector of the question, so it runs while the question is embedded. The second phase, vector search, then
+It needs no vector of the question, so it can run while the question is embedded. The second phase, vector search, then
 measures the memories that it found.
 """
 

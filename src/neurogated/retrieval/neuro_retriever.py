@@ -23,20 +23,19 @@ from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import Filter, FilterOptions, recallable
 from neurogated.core.kernel import Kernel
-from neurogated.core.model import MemoryNode, checked_count
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.scope import AnyUser, ScopeFilter
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
-from neurogated.errors import InputError
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.asks import each_question, merged
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase, started
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.queries import Asked, Embedding, checked_queries, checked_score, plain_query
+from neurogated.retrieval.queries import Asked, Embedding, checked_queries, checked_score, checked_top, plain_query
 from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
 from neurogated.retrieval.requests import rare_words, without_request
@@ -54,6 +53,7 @@ _log = logging.getLogger(__name__)
 
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
+_SLOW_EMBEDDING = 0.002  # seconds; a thread beside a quicker embedder costs more time than it saves
 _MAX_WAIT = 0.05  # seconds that a recall waits for its turn; then it runs without one
 # Share of its score that a dormant memory without energy loses.
 _DORMANT_COST = 0.1
@@ -129,10 +129,12 @@ class NeuroRetriever:
         self._config = config
         self._embedder = embedder
         self._kernels = UniformKernelSource() if config.retrieval.switches.uniform_kernel else kernel_source
+        self._kernel_batches = self._kernels if isinstance(self._kernels, SupportsKernelBatch) else None
         self._clock = clock
         self._question_reader = question_reader
         self._on_canvas = on_canvas if config.retrieval.canvas_weight else None
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
+        self._embeds_slowly = False
         self._activation = SpreadingActivation(config)
         self._law = EnergyLaw(config.metabolism)
         self._classic = config.ACTIVATION == "classic"
@@ -175,7 +177,7 @@ class NeuroRetriever:
         The queries are embedded, searched and fetched together. All recalls read the same view.
         """
         checked_queries(queries)
-        wanted = self._wanted(top_n)
+        wanted = checked_top(self._config.TOP_N_RETRIEVAL if top_n is None else top_n)
         then, held = checked_version(as_of), checked_moment("valid_at", valid_at)
         present = to_micros(checked_moment("now", now) or self._clock())
         least, wanted_nodes = checked_score(min_score), recallable(filters)
@@ -199,9 +201,10 @@ class NeuroRetriever:
         admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
         samples, shared = Samples(store, view, self._similarity_config), Stopwatch()
         search = partial(first_phase, store, view, self._similarity_config, queries, depth=depth, canvas=canvas)
-        vectors, kernels, first = self._read(queries, embed, search, shared)
+        vectors, kernels, found_first = self._read(queries, embed, search, shared)
         with self._in_turn():
             shared.skip()
+            first = found_first()
             nearest = store.nearest_rows(list(vectors), depth, view)
             asked = list(map(Asked, given, plain, queries, vectors, kernels, nearest, repeat(present), first))
             shared.lap("search")
@@ -225,12 +228,6 @@ class NeuroRetriever:
         found = self._neighbourhoods.neighbourhood(plain, list(embed(plain)), filters, wanted)
         return self._store if found is None else found
 
-    def _wanted(self, top_n: int | None) -> int:
-        wanted = self._config.TOP_N_RETRIEVAL if top_n is None else top_n
-        if not checked_count("top_n", wanted):
-            raise InputError(f"top_n is {top_n}, but must be at least 1")
-        return wanted
-
     def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
         """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
         user = filters.get("user_id")
@@ -253,19 +250,22 @@ class NeuroRetriever:
 
     def _read(
         self, queries: Sequence[str], embed: Embedding, search: Callable[[], list[FirstPhase]], watch: Stopwatch
-    ) -> tuple[NDArray[np.float32], list[Kernel], list[FirstPhase]]:
-        """Embed the questions and choose their kernels, while a thread runs the first phase."""
-        first = started(search)
+    ) -> tuple[NDArray[np.float32], list[Kernel], Callable[[], list[FirstPhase]]]:
+        """Embed the questions, choose their kernels, and return what returns the first phase.
+
+        A thread runs the first phase meanwhile if the last questions took long to embed. Else it would cost more time
+        than it saves.
+        """
+        finish = started(search).result if self._embeds_slowly else search
         vectors = embed(queries)
         watch.lap("embed")
-        kernels = self._generate(queries, vectors)
+        self._embeds_slowly = watch.seconds["embed"] > _SLOW_EMBEDDING
+        batches = self._kernel_batches
+        kernels = (
+            batches.generate_batch(queries, vectors) if batches else list(map(self._kernels.generate, queries, vectors))
+        )
         watch.lap("kernel")
-        return vectors, kernels, first.result()
-
-    def _generate(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]:
-        if isinstance(self._kernels, SupportsKernelBatch):
-            return self._kernels.generate_batch(queries, vectors)
-        return [self._kernels.generate(query, vector) for query, vector in zip(queries, vectors, strict=True)]
+        return vectors, kernels, finish
 
     def _find(self, asked: Asked, admission: Admission, samples: Samples, wanted: int) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""

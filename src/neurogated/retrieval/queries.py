@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.kernel import Kernel
+from neurogated.core.model import checked_count
 from neurogated.core.ports import Embedder
 from neurogated.errors import InputError
 from neurogated.retrieval.dormancy import Scored
@@ -74,6 +75,13 @@ def checked_queries(queries: Sequence[str]) -> None:
 def plain_query(query: str) -> str:
     """Return the beginning and the end of a query, without courtesies."""
     return plain_question(ends_of(query, MAX_QUERY_CHARS))
+
+
+def checked_top(top_n: int) -> int:
+    """Return the number of memories to return; raise InputError if it is not at least 1."""
+    if not checked_count("top_n", top_n):
+        raise InputError(f"top_n is {top_n}, but must be at least 1")
+    return top_n
 
 
 def checked_score(score: object) -> float:

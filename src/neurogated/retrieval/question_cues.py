@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, repeat
 from typing import NamedTuple
 
@@ -39,16 +40,31 @@ class Cue:
     """Whether nearly all questions with these words have this kind; else only most of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuestionReading:
     """The cues of a text."""
 
-    is_question: bool
-    """Whether the text asks or requests something; a statement and a list of keywords do not."""
-    cues: tuple[Cue, ...]
-    """In the order of the rules; the first takes precedence."""
-    features: NDArray[np.float32]
-    """0–1: strong and weak cues of each kind, opening of the question, lack of cues, Chinese, sentences before it."""
+    part: str
+    """The sentences that ask, or else the whole text, in lower case."""
+    language: Language
+    has_scene: bool
+    """Whether other sentences stand beside that part."""
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the text asks or requests something; a statement and a list of keywords do not."""
+        asks = _ASKING.get(self.language, _ASKS_OR_REQUESTS)
+        return bool(_QUESTION_MARK.search(self.part) or asks.search(self.part))
+
+    @cached_property
+    def cues(self) -> tuple[Cue, ...]:
+        """In the order of the rules; the first takes precedence."""
+        return tuple(_cues(self.part, self.language))
+
+    @property
+    def features(self) -> NDArray[np.float32]:
+        """0–1: strong and weak cues of each kind, opening, lack of cues, Chinese, sentences before the question."""
+        return _features(self.part, self.cues, self.language, has_scene=self.has_scene)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +175,8 @@ def read_question(text: str) -> QuestionReading:
     asking = " ".join(s.strip() for s in _SENTENCE.findall(whole) if _QUESTION_MARK.search(s))
     language = language_of(whole)
     part = asking if _ASKING.get(language, _INTERROGATIVE).search(asking) else whole
-    cues = tuple(_cues(part, language))
-    is_question = bool(_QUESTION_MARK.search(part) or _ASKING.get(language, _ASKS_OR_REQUESTS).search(part))
     # Many questions for the next event begin with a sentence that describes the scene.
-    return QuestionReading(is_question, cues, _features(part, cues, language, has_scene=len(part) < len(whole)))
+    return QuestionReading(part, language, has_scene=len(part) < len(whole))
 
 
 def _ends(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -107,12 +108,8 @@ class Turns:
         self._store = store
         self._view = view
         self._config = config
-        folded = fold(query)
-        words = split_words(folded)
-        # Long messages lose nothing if the question asks for a summary or for an answer of the assistant.
-        brief = not (asks_for_overview(folded) or asks_for_answer(folded))
-        self._length_cost = config.retrieval.length_cost * brief
-        self._own_words = config.retrieval.own_words_weight * (brief and is_first_person(folded))
+        self._folded = fold(query)
+        words = split_words(self._folded)
         self._speakers = SpeakersByName(store, view, words) if config.retrieval.subject_weight else None
         self._counts = any(getattr(config.retrieval, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None
@@ -173,9 +170,19 @@ class Turns:
 
     def _of_message(self, rows: Rows, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
         config = self._config.retrieval
-        worth = self._own_words * by_user.astype(np.float64) - self._length_cost * length - config.length_cost * place
+        length_cost, own_words = self._weights
+        worth = own_words * by_user.astype(np.float64) - length_cost * length - config.length_cost * place
         cost = config.generic_cost * self._share
         return worth - cost * self._likeness_to_all(rows) if cost else worth
+
+    @cached_property
+    def _weights(self) -> tuple[float, float]:
+        """The cost of a long message and the weight of the user's own words."""
+        config = self._config.retrieval
+        # Long messages lose nothing if the question asks for a summary or for an answer of the assistant.
+        if asks_for_overview(self._folded) or asks_for_answer(self._folded):
+            return 0.0, 0.0
+        return config.length_cost, config.own_words_weight * is_first_person(self._folded)
 
     def _share_of_context(self, rows: Rows, near: Neighbours) -> float:
         """Return how much the turns around these count, 0–1: less if they repeat the rare words of these."""
