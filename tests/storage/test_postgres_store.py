@@ -79,6 +79,18 @@ def test_writers_of_one_graph_wait_and_those_of_others_do_not(store: PostgresSto
         assert names(other.in_namespace("tenant")) == ["b"]
 
 
+def test_a_block_that_excludes_others_may_contain_another(store: PostgresStore) -> None:
+    def nested() -> None:
+        with store.exclusively(), store.exclusively():
+            put(store, "a")
+
+    writer = threading.Thread(target=nested, daemon=True)
+    writer.start()
+    writer.join(30)
+    assert not writer.is_alive()
+    assert names(store) == ["a"]
+
+
 def test_a_read_sees_the_writes_of_others_while_a_write_of_its_process_waits(store: PostgresStore, url: str) -> None:
     with PostgresStore.open(url) as other, ThreadPoolExecutor() as pool:
         tenant = store.in_namespace("tenant")

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from typing import TypeVar
 
@@ -108,7 +108,8 @@ class LiveGraph:
                 # Readers of the other graphs do not wait for this writer either.
                 self.family.catch_up()
             self.catch_up()
-            with self._in_turn:
+            # Inner blocks claim again: a server may have dropped the connection of the outer one.
+            with nullcontext() if self._claiming is not None else self._in_turn:
                 yield
 
     def apply(self, delta: GraphDelta) -> int:
