@@ -12,6 +12,7 @@ from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.clock import to_micros
 from neurogated.core.delta import Access
+from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import USE_GAIN, EnergyController
@@ -148,6 +149,23 @@ def test_a_use_wakes_a_dormant_memory_and_the_journal_says_so(clock: ManualClock
     twice = 1 - (1 - before) * 0.9**2
     energy = EnergyController(MetabolismSettings()).energy(store.view(), "a", clock())
     assert energy == pytest.approx(twice * reference.left(clock() - DAY, clock()), abs=1e-9)
+
+
+def test_the_log_tells_shared_memories_apart_when_it_is_written(
+    clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = _store(clock)
+    store.add_node(MemoryNode("own", "own", created_at=clock(), scope=Scope(user_id="ana")))
+    log = AccessLog(clock, EnergyController(MetabolismSettings()), 1e9, 10)
+    with monkeypatch.context() as patch:
+        patch.delattr(GraphStore, "view")
+        for user in ("ana", "ana", None):
+            log.add(store, Access({"a": 1, "own": 1} if user else {"a": 1}), user)
+    log.flush()
+    assert (store.get_node("own").uses, store.get_node("a").uses) == (2, 1)
+    log.add(store, Access({"a": 1}), "ana")
+    log.flush()
+    assert store.get_node("a").uses == 1
 
 
 def test_a_million_energies_are_read_without_a_sweep() -> None:

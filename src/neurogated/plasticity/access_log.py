@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -18,9 +18,12 @@ from neurogated.core.reasons import WOKEN
 from neurogated.core.scope import UserChoice
 from neurogated.core.view import GraphView
 from neurogated.errors import MemoryClosedError, MemoryLockedError, StorageError
-from neurogated.plasticity.energy import EnergyController, TimedAccess
+from neurogated.plasticity.energy import EnergyController
 
 _log = logging.getLogger(__name__)
+
+_Logged = tuple[Access, datetime, bool]
+"""An access, its time, and whether it is that of a user, who changes no memories without a user."""
 
 
 class AccessLog:
@@ -36,7 +39,7 @@ class AccessLog:
         self._energies = energies
         self._interval = timedelta(seconds=seconds)
         self._most_graphs = max(1, open_namespaces // 2)
-        self._accesses: dict[GraphStorePort, list[TimedAccess]] = {}
+        self._accesses: dict[GraphStorePort, list[_Logged]] = {}
         self._since = self._last = clock()
         self._lock = threading.Lock()
 
@@ -45,13 +48,10 @@ class AccessLog:
 
         Accesses by a user to memories without a user do not count: they would change what other users recall.
         """
-        if isinstance(user_id, str):
-            shared = _shared(store.view(), mark)
-            mark = mark.without(shared) if shared else mark
         with self._lock:
             # The time of an access is the time of the recall, not of the write.
             self._last = self._clock()
-            self._accesses.setdefault(store, []).append((mark, self._last))
+            self._accesses.setdefault(store, []).append((mark, self._last, isinstance(user_id, str)))
             due = self._last - self._since >= self._interval or len(self._accesses) > self._most_graphs
         if due:
             self.flush_if_free()
@@ -96,14 +96,19 @@ class AccessLog:
                     errors.append(error)
         return errors
 
-    def _delta(self, store: GraphStorePort, marks: Sequence[TimedAccess], at: datetime) -> GraphDelta:
+    def _delta(self, store: GraphStorePort, logged: Sequence[_Logged], at: datetime) -> GraphDelta:
         """Return the delta of accesses; it is journaled only if they wake dormant nodes."""
-        found = self._energies.uses(store.view(), marks)
+        view = store.view()
+        shared = _shared(view, [mark for mark, _, is_of_user in logged if is_of_user])
+        marks = [(mark.without(shared) if is_of_user and shared else mark, then) for mark, then, is_of_user in logged]
+        if not any(mark for mark, _ in marks):
+            return GraphDelta()
+        found = self._energies.uses(view, marks)
         mark = replace(Access.gathered(mark for mark, _ in marks), charges=found.charges)
         reason = f"{WOKEN}{len(found.changes)} dormant memories woke" if found.changes else "touch"
         return GraphDelta(touch=mark, node_changes=found.changes, reason=reason, at=at)
 
-    def _take(self) -> tuple[dict[GraphStorePort, list[TimedAccess]], datetime]:
+    def _take(self) -> tuple[dict[GraphStorePort, list[_Logged]], datetime]:
         with self._lock:
             accesses, self._accesses = self._accesses, {}
             self._since = self._clock()
@@ -111,9 +116,10 @@ class AccessLog:
             return {store: marks for store, marks in found.items() if marks}, self._last
 
 
-def _shared(view: GraphView, mark: Access) -> set[str]:
+def _shared(view: GraphView, marks: Iterable[Access]) -> set[str]:
     """Return the memories without a user among the nodes of accesses and the ends of their edges."""
-    names = {*mark.nodes, *chain.from_iterable((key.source_id, key.target_id) for key in mark.edges)}
-    rows = view.known_rows(names)
+    rows = view.known_rows(
+        chain.from_iterable((*mark.nodes, *chain.from_iterable(key[:2] for key in mark.edges)) for mark in marks)
+    )
     scopes = zip(rows.tolist(), view.scope.take(rows).tolist(), strict=True)
     return {view.ids[row] for row, scope in scopes if view.scopes[scope].user_id is None}

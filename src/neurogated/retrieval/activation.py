@@ -61,16 +61,22 @@ SELECTIVITY = 6.0
 _NONE = _Levels(np.empty(0, dtype=np.int64), np.empty(0))
 
 
-def _distinct(rows: Rows) -> tuple[Rows, Rows]:
-    """Return the distinct rows, ascending, and the position of every given row among them."""
-    order = rows.argsort()
+def _firsts(rows: Rows) -> tuple[Rows, Rows]:
+    """Return the first place of each distinct row, in order of the rows, and the position of every row among these."""
+    order = rows.argsort(kind="stable")
     ordered = rows[order]
     first = np.empty(rows.size, dtype=np.bool_)
     first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     place = np.empty(rows.size, dtype=np.int64)
     place[order] = first.cumsum() - 1
-    return ordered[first], place
+    return order[first], place
+
+
+def _distinct(rows: Rows) -> tuple[Rows, Rows]:
+    """Return the distinct rows, ascending, and the position of every given row among them."""
+    first, place = _firsts(rows)
+    return rows[first], place
 
 
 def _summed(rows: Rows, values: Values) -> _Levels:
@@ -170,9 +176,8 @@ class Activation:
         if into:
             every = _Flow(*map(np.concatenate, zip(*into, strict=True)))
             hop = np.repeat(np.arange(1, len(into) + 1), [flow.amount.size for flow in into])
-            # Edge and target together name the direction of the walk. `np.unique` returns the first hop of each flow.
-            keys = every.edge.astype(np.int64) * self.view.node_count + every.target
-            _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+            # Edge and target together name the direction of the walk. The first hop of each flow comes first.
+            first, place = _firsts(every.edge.astype(np.int64) * self.view.node_count + every.target)
             merged = every.at(first)._replace(amount=_sums(every.amount, place, first.size))
             order = np.lexsort((merged.edge, -merged.amount))
             merged = merged.at(order)

@@ -26,9 +26,10 @@ _FEWEST_KEYWORDS, _FEWEST_WORDS = 2, 4
 """A question with fewer of both, such as "Is that right?", asks nothing of its own."""
 _QUOTED = re.compile('"[^"]*"|“[^“”]*”|„[^„“]*“|«[^«»]*»|「[^「」]*」')
 _ADDED = re.compile(
-    r"(?=(?<!\w)(?:and|also|und|außerdem|et|aussi|y|también)(?!\w)|另外|还有|還有|此外|以及)", re.IGNORECASE
+    r"(?=[aeuy另还還此以])(?=(?<!\w)(?:and|also|und|außerdem|et|aussi|y|también)(?!\w)|另外|还有|還有|此外|以及)",
+    re.IGNORECASE,
 )
-"""The place before words that add something."""
+"""The place before words that add something. Their first letters come first, since most places have none of them."""
 _ALONE = 2
 """Recalls of a text with a single question: its own and that of the question."""
 _LONGEST = 10_000

@@ -72,7 +72,8 @@ class Admission:
         asleep = law.dormant(view, rows, now)
         if self.groups and asleep.any():
             asleep[asleep] = ~is_said(view, rows[asleep], is_awake)
-        found[asleep] = law.lacking(view, rows[asleep], now)
+        if asleep.any():
+            found[asleep] = law.lacking(view, rows[asleep], now)
         return found
 
     @property

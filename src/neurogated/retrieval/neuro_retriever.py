@@ -20,6 +20,7 @@ from neurogated.core.abilities import SupportsNeighbourhoods
 from neurogated.core.claims import QuestionReader
 from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
+from neurogated.core.deferred import DeferredDict
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import Filter, FilterOptions, recallable
 from neurogated.core.kernel import Kernel
@@ -215,8 +216,8 @@ class NeuroRetriever:
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else _without(store.view(filters=wanted_nodes), left_out)
-        owner = ScopeFilter(filters.get("user_id"), filters.get("agent_id"))
-        views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner)))
+        owner = partial(ScopeFilter, filters.get("user_id"), filters.get("agent_id"))
+        views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner())))
         reader = None if isinstance(filters.get("user_id"), AnyUser) else self._question_reader
         return in_present_order(store, views, recalls, wanted, from_micros(present), reader=reader, held=held)
 
@@ -312,7 +313,7 @@ class NeuroRetriever:
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
             notes=(*asked.notes(), *found.notes),
-            relays=relays_of(found, memories),
+            relays=DeferredDict(partial(relays_of, found, memories)),
             activated=found.ranking.activated,
         )
 

@@ -83,13 +83,14 @@ def in_present_order(
         if slots:
             values = _values(store, views.owned(), slots, span, at)
             _put(store, memories, 0, _answers(views, values, memories))
-        ordered = replace(recall, memories=tuple(memories[:most]))
-        if ordered.ids != recall.ids:
-            claims = recalled_claims(store, views.every_time, ordered, at)
+        ordered = tuple(memories[:most])
+        if [one.id for one in ordered] != list(recall.ids):
+            claims = recalled_claims(store, views.every_time, replace(recall, memories=ordered), at)
         listed = tuple(one for one in claims.conflicts if _may_list(views.every_time, claims, one))
         found.append(
             replace(
-                ordered,
+                recall,
+                memories=ordered,
                 conflicts=listed,
                 states=claims.states,
                 facts=claims.facts,

@@ -101,7 +101,7 @@ _LEXER = re.compile(
 )
 # Matches where a day may be named. Each rule needs such a word, and the lexer is slow.
 _DAY_WORDS = "|".join(row[-2] for row in _LATIN_ROWS if row[0] in "DWwEMU")
-_NAMES_DAY = re.compile(rf"[\u3400-\u9fff]|(?:1[0-9]|20)\d\d|(?<!\w)(?:{_DAY_WORDS})(?!\w)")
+_NAMES_DAY = re.compile(rf"[\u3400-\u9fff]| (?:1[0-9]|20)\d\d|(?<!\w)(?:{_DAY_WORDS})(?!\w)")
 _FILLER = re.compile(r"[\s,'’]*(?:(?:the|of|des?|del|du|la|dem|der|den|l|的)(?!\w)[\s,'’]*)*")
 _BETWEEN = re.compile(r"(\d{4}-\d\d-\d\d)\b\D{1,12}(\d{4}-\d\d-\d\d)\b")
 # In the order in which they are tried

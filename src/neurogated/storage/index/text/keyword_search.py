@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.columns import contained
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.best_texts import best_texts, kth_best
 from neurogated.storage.index.text.bm25 import Statistics
@@ -37,7 +38,7 @@ def statistics_of(view: TableView, words: Rows, keys: Rows) -> Statistics:
             entries, _ = part.texts.entries(places)
             held = part.texts.words[entries]
             total += int(part.texts.counts[entries].sum(dtype=np.int64))
-            frequencies += np.bincount(np.searchsorted(words, held[np.isin(held, words)]), minlength=words.size)
+            frequencies += np.bincount(np.searchsorted(words, held[contained(words, held)]), minlength=words.size)
         else:
             wanted = np.zeros(len(part), dtype=np.bool_)
             wanted[places] = True

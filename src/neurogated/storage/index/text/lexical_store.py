@@ -150,6 +150,8 @@ class LexicalStore:
             numbers = self._table.vocabulary.numbers(asked)
             # Most of the queried terms are usually unknown.
             known = {term: number for term, number in zip(asked, numbers, strict=True) if number != UNKNOWN}
+            if not known:
+                return frozenset()
             frequencies = self._table.frequencies_of(np.array(list(known.values()), dtype=np.int64)).tolist()
         if among is not None:
             shown = np.setdiff1d(among, without) if without.size else among

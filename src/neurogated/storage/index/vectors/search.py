@@ -23,6 +23,8 @@ _AT_ONCE = 2**24
 _GATHERED = 4096
 # If less than one vector in this many is admitted, all admitted vectors are compared exactly.
 _SCATTERED = 16
+# Up to this many vectors for each wanted one, exact cosines of all are quicker than a choice by approximate ones.
+_FEW = 4
 # The factor by which the number of scanned lists grows when too few eligible vectors were found.
 _WIDENING = 4
 
@@ -126,7 +128,9 @@ def _best_of(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
     """Return the `k` best of `slots` and all ties; `slots` has at least `k`."""
     if k < 1:
         return np.empty(0, dtype=np.int64), np.empty(0)
-    return _best(state, query, k, slots[_promising(state.matrix.cosines(_unit(query), slots), k)])
+    if slots.size > _FEW * k:
+        slots = slots[_promising(state.matrix.cosines(_unit(query), slots), k)]
+    return _best(state, query, k, slots)
 
 
 def _promising(rough: Floats, k: int) -> NDArray[np.bool_]:
