@@ -12,7 +12,7 @@ from hypothesis import given
 
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.segment import ForwardIndex
-from neurogated.text.keywords import split_keywords
+from neurogated.text.keywords import search_terms
 
 # Lengths that fit a byte: the first of Lucene's table above 40.
 LENGTHS = [*range(41), 42, 44, 46, 48, 50, 52, 54, 56, 60, 64, 68, 72, 76, 80, 84, 88, 96, 104, 112, 120, 128, 136, 144]
@@ -30,10 +30,10 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def bm25(texts: dict[int, str], query: str) -> dict[int, float]:
     """Return the scores > 0 by a slow loop."""
-    held = {key: Counter(split_keywords(text)) for key, text in texts.items()}
+    held = {key: Counter(search_terms(text)) for key, text in texts.items()}
     mean = sum(sum(counts.values()) for counts in held.values()) / max(len(held), 1)
     scores: dict[int, float] = {}
-    for word in set(split_keywords(query)):
+    for word in set(search_terms(query)):
         holders = [key for key, counts in held.items() if word in counts]
         weight = math.log(1 + (len(held) - len(holders) + 0.5) / (len(holders) + 0.5))
         for key in holders:
@@ -95,7 +95,7 @@ def test_a_search_among_some_texts_is_as_in_an_index_of_these_alone(share: int) 
 def test_any_text_can_be_put_and_asked_for(text: str) -> None:
     store = LexicalStore(0)
     put(store, {0: text, 1: "something else"})
-    keywords = split_keywords(text)
+    keywords = search_terms(text)
     assert (0 in store.search(text, 2)[0]) == bool(keywords)
 
 

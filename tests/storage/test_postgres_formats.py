@@ -35,3 +35,15 @@ def test_an_older_format_is_migrated_before_it_is_read(url: str) -> None:
         assert connection.execute(samples).fetchone() == (0,)
     with PostgresStore.open(url, read_only=True) as store:
         assert names(store) == ["a"]
+
+
+def test_tables_of_the_search_with_older_terms_are_made_again(url: str) -> None:
+    searching = f"{url}{'&' if '?' in url else '?'}search=database"
+    terms = "SELECT term FROM neurogated.terms ORDER BY term"
+    with PostgresStore.open(searching) as store:
+        put(store, "早上喝茶")
+    with psycopg.connect(url, autocommit=True) as connection:
+        expected = connection.execute(terms).fetchall()
+        connection.execute("DELETE FROM neurogated.migrations WHERE number = 5; DELETE FROM neurogated.terms")
+        PostgresStore.open(searching).close()
+        assert connection.execute(terms).fetchall() == expected != []

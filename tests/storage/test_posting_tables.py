@@ -19,7 +19,7 @@ from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text import posting_table
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.segment import ForwardIndex
-from neurogated.text.keywords import split_keywords
+from neurogated.text.keywords import search_terms
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
 CONTENTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
@@ -40,7 +40,7 @@ def put(index: LexicalStore, contents: dict[int, str]) -> None:
 
 def terms(content: str) -> frozenset[str]:
     one = node(content)
-    return tags(one).union(split_keywords(keyword_text(one)))
+    return tags(one).union(search_terms(keyword_text(one)))
 
 
 def assert_holds(index: LexicalStore, contents: dict[int, str], queries: list[str]) -> None:

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated.text.keywords import split_keywords
+from neurogated.text.keywords import search_terms, split_keywords
 
 MEGABYTE = 1_000_000
 
@@ -41,8 +41,30 @@ def test_any_string_gives_keywords_without_blanks(text: str) -> None:
     assert split_keywords(text) == keywords
 
 
+@given(st.text(st.characters()))
+def test_a_text_is_searched_by_its_keywords_and_by_parts_that_are_none(text: str) -> None:
+    keywords, terms = split_keywords(text), search_terms(text)
+    assert [one for one in terms if not one.startswith(" ")] == keywords
+    assert not {one[1:] for one in terms if one.startswith(" ") and len(one) > 2} & set(keywords)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Cats run", []),
+        ("茶的时间", [" 茶的", " 的时", " 茶", " 的", " 时", " 间"]),
+        ("猫", [" 猫"]),
+        ("東京タワー", [" 東", " 京"]),
+        ("한국어", []),
+    ],
+)
+def test_parts_are_han_characters_and_pairs_with_stop_words(text: str, parts: list[str]) -> None:
+    assert search_terms(text) == split_keywords(text) + parts
+
+
 @pytest.mark.parametrize(
     "text", ["\ud800 lone", "a\0b", "(" * MEGABYTE, "x" * MEGABYTE, "'" * MEGABYTE, "的" * MEGABYTE]
 )
 def test_hostile_strings_do_no_harm(text: str) -> None:
     assert isinstance(split_keywords(text), list)
+    assert isinstance(search_terms(text), list)

@@ -201,7 +201,10 @@ class GraphStorePort(Protocol):
         """Return each node's tags; raises UnknownIdError for an unknown id."""
 
     def terms_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
-        """Return each node's tags and keywords, or those that at most `at_most` nodes have; raises UnknownIdError."""
+        """Return each node's tags and search terms, or those that at most `at_most` nodes have.
+
+        Raises UnknownIdError.
+        """
 
     @property
     def embedder(self) -> tuple[str, int] | None:

@@ -134,7 +134,7 @@ def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair
 
 
 def _keywords(terms: Iterable[str]) -> frozenset[str]:
-    """Return the terms of a node without tags. A tag contains a blank, a keyword does not."""
+    """Return the keywords among the terms of a node: those without a blank."""
     return frozenset(term for term in terms if " " not in term)
 
 

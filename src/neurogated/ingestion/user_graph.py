@@ -50,7 +50,7 @@ class UserGraph:
         return self._store.tags_of(node_ids)
 
     def terms_of(self, node_ids: Sequence[str], at_most: int) -> list[frozenset[str]]:
-        """Return each node's tags and keywords, if possible without those that more than `at_most` nodes have."""
+        """Return each node's tags and search terms, if possible without those that more than `at_most` nodes have."""
         # The store has no counts of terms for each user.
         return self._store.terms_of(node_ids, at_most if self.view.among is None else None)
 

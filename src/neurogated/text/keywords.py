@@ -3,6 +3,7 @@
 import re
 import threading
 import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 import Stemmer
@@ -33,6 +34,7 @@ _CHINESE_STOP = re.compile("|".join(sorted(_CHINESE.split(), key=len, reverse=Tr
 _RUN_CHARACTERS = r"\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"[{_RUN_CHARACTERS}]+|[^\W_{_RUN_CHARACTERS}]+(?:'[^\W_{_RUN_CHARACTERS}]+)*")
 _RUN_START = re.compile(f"[{_RUN_CHARACTERS}]")
+_HAN = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 _ACCENT = re.compile("[\u0300-\u036f]")
 
 
@@ -54,6 +56,21 @@ def split_keywords(text: str) -> list[str]:
     stay. From runs of Han, kana or Hangul it cuts out Chinese stop words; each remaining run becomes its overlapping
     character bigrams, or stays if it is one character. Any string is valid, and no character is query syntax.
     """
+    return _split(text, _keywords_of_run)
+
+
+def search_terms(text: str) -> list[str]:
+    """Return what a text is searched by, in order, with repetitions: its keywords and *parts*.
+
+    Parts are the other bigrams of runs, and each Han character, which is often a word. Stop words count here, because
+    they tell 的时间 from 持续时间, and a search weighs each term by how rare it is. A part starts with a blank, so it
+    is never a keyword.
+    """
+    return _split(text, _terms_of_run)
+
+
+def _split(text: str, of_run: Callable[[str], Iterable[str]]) -> list[str]:
+    """Return the keywords of a text; `of_run` returns those of a run without spaces."""
     words: list[str] = []
     folded = fold(text)
     if folded.isascii() or not _RUN_START.search(folded):
@@ -67,9 +84,21 @@ def split_keywords(text: str) -> list[str]:
             continue
         keywords += _stem(words)
         words.clear()
-        for part in _CHINESE_STOP.split(token):
-            keywords += [part] if len(part) == 1 else map("".join, pairwise(part))
+        keywords += of_run(token)
     return keywords + _stem(words)
+
+
+def _keywords_of_run(run: str) -> Iterator[str]:
+    for part in _CHINESE_STOP.split(run):
+        yield from [part] if len(part) == 1 else map("".join, pairwise(part))
+
+
+def _terms_of_run(run: str) -> Iterator[str]:
+    keywords = list(_keywords_of_run(run))
+    yield from keywords
+    held = set(keywords)
+    yield from (f" {one}" for one in map("".join, pairwise(run)) if one not in held)
+    yield from (f" {one}" for one in _HAN.findall(run))
 
 
 def fold(text: str) -> str:

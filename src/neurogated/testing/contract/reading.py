@@ -26,7 +26,7 @@ from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows, shown_by
 from neurogated.testing.contract.writing import PROPERTY, three_nodes
 from neurogated.testing.histories import QUERIES, edge, history_of, node
-from neurogated.text.keywords import split_keywords
+from neurogated.text.keywords import search_terms
 
 _TIMED = trait_tag(TIME)
 _TAGS = (subject_tag("lyon"), speaker_tag("ann"), _TIMED, "unknown")
@@ -77,9 +77,9 @@ def keyword_scores(store: GraphStorePort, query: str, view: GraphView | None = N
     rows = shown.live_nodes()
     names = [shown.ids[row] for row in rows.tolist()]
     everything = store.keyword_search(query, len(names) + 1, view)
-    wanted = set(split_keywords(query))
+    wanted = set(search_terms(query))
     sharing = {
-        one.id for one in store.get_nodes(names, missing_ok=True) if wanted & set(split_keywords(keyword_text(one)))
+        one.id for one in store.get_nodes(names, missing_ok=True) if wanted & set(search_terms(keyword_text(one)))
     }
     assert dict(everything).keys() == sharing
     assert all(score > 0 for _, score in everything)
@@ -292,7 +292,7 @@ class ReadingContract(ContractBase):
         for delta, _ in history_of(random, clock, deltas):
             store.apply(delta)
             tagged = {one.id: tags(one) for one in store.all_nodes()}
-            held = {one.id: tagged[one.id].union(split_keywords(keyword_text(one))) for one in store.all_nodes()}
+            held = {one.id: tagged[one.id].union(search_terms(keyword_text(one))) for one in store.all_nodes()}
             assert store.tags_of(list(tagged)) == list(tagged.values())
             assert store.terms_of(list(held)) == list(held.values())
             known = sorted(frozenset[str]().union(*held.values()))

@@ -26,7 +26,7 @@ from neurogated.storage.index.text.term_lookup import (
     keys_with_each_among,
 )
 from neurogated.storage.index.text.weights import Weights
-from neurogated.text.keywords import split_keywords
+from neurogated.text.keywords import search_terms
 
 _NOTHING = np.empty(0, dtype=np.int64)
 # A recall scores each of its questions in several steps, and threads recall at once.
@@ -36,9 +36,9 @@ _QUERIES = 8
 class LexicalStore:
     """Texts with tags under integer keys, searched by BM25 with the statistics of all present texts.
 
-    A term is a keyword or a tag. A tag contains a blank, a keyword never does. Tags do not count in scores. The
-    distribution of texts over segments affects speed but never results: scores are computed in double precision from
-    the counts of keywords. Methods are thread-safe.
+    A term is a tag, or a keyword or part of `search_terms`. Tags and parts contain a blank, keywords never do. Tags do
+    not count in scores. The distribution of texts over segments affects speed but never results: scores are computed
+    in double precision from the counts of terms. Methods are thread-safe.
 
     Args:
         memtable_texts: up to this many of the newest texts are merged at once.
@@ -61,7 +61,7 @@ class LexicalStore:
             texts: n texts of any content.
             tags: the tags of each text; none if omitted.
         """
-        terms: list[dict[str, int]] = [Counter(split_keywords(text)) for text in texts]
+        terms: list[dict[str, int]] = [Counter(search_terms(text)) for text in texts]
         for counts, own in zip(terms, tags, strict=bool(tags)):
             counts.update(dict.fromkeys(own, 0))
         flat = np.array([count for counts in terms for count in counts.values()], dtype=np.int64)
@@ -198,7 +198,7 @@ class LexicalStore:
         for asked, searched, changes, weights in self._asked:
             if asked == query and searched is among and changes == now:
                 return weights
-        keywords = list(dict.fromkeys(split_keywords(query)))
+        keywords = list(dict.fromkeys(search_terms(query)))
         with self._table.lock:
             changes, numbers = self._table.changes, self._table.vocabulary.numbers(keywords)
             words = np.array(sorted({*numbers} - {UNKNOWN}), dtype=np.int64)

@@ -27,7 +27,7 @@ from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import MemoryRecords
-from neurogated.text.keywords import split_keywords
+from neurogated.text.keywords import search_terms
 
 Statement = tuple[LiteralString, Sequence[object]]
 
@@ -157,7 +157,7 @@ def owner_of(user_id: str | None) -> int:
 
 def terms_of(text: str) -> list[int]:
     """Return the numbers of the distinct keywords of a text."""
-    return [number_of(one) for one in dict.fromkeys(split_keywords(text))]
+    return [number_of(one) for one in dict.fromkeys(search_terms(text))]
 
 
 def filled(namespace: int, state: GraphState) -> Iterator[Statement]:
