@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.retrieval.queries import plain_query
 from neurogated.retrieval.requests import without_request
 
 NOTES = (
@@ -33,6 +34,8 @@ def memory() -> Iterator[NeuroGraphMemory]:
         "I need your help with something odd: ",
         "Kannst du mir kurz helfen, ",
         "有个小问题要请教你，",
+        "hey assistant can you look something up for me ",
+        "so basically i keep forgetting this and need a hint ",
     ],
 )
 def test_a_question_scores_the_same_with_a_request_before_it(memory: NeuroGraphMemory, request_: str) -> None:
@@ -51,13 +54,54 @@ def test_a_question_scores_the_same_with_a_request_before_it(memory: NeuroGraphM
         "What did you say about the trip, and who is the surgeon?",
         "Could you tell me, where?",
         "那个喜欢登山的人，你知道他的邮箱地址是什么吗？",
+        "麻烦你帮我查一下我同事的身高是多少厘米呢",
+        "I met the singer of which band from the north?",
+        "Can you list the order in which I mentioned the dentists?",
+        "you know the trip to the lake with my aunt which hotel was near it",
+        "you know this tall singer which hotel was near the lake on the trip",
+        "i talked to clara about a book which shop sold the book",
+        "the tall singer lives in which city of the north",
     ],
 )
 def test_what_a_question_is_about_stays(question: str) -> None:
-    held = {"lake": ("trip",), "trip": ("trip",)}
-    assert without_request(question, lambda words: {word: held[word] for word in words if word in held}) == question
+    held = {"lake": ("trip",), "trip": ("trip",), "singer": ("trip",)}
+    assert (
+        without_request(question, lambda words: {word: held[word] for word in words if word in held}, _clara)
+        == question
+    )
+
+
+def _clara(tags: Iterable[str]) -> list[str]:
+    """Return the tags of a subject with the name "Clara"."""
+    return [tag for tag in tags if tag.endswith("clara")]
+
+
+@pytest.mark.parametrize(
+    ("request_", "question"),
+    [
+        ("kannst du mir bitte kurz helfen ", "wo wohnt die tante von ana"),
+        ("tu peux me rendre un service ", "où habite la tante de ana"),
+        ("quick one i was chatting with my sister and we could not agree ", "when does the long trip begin"),
+        ("Hey can you look something up for me ", "when does the trip of Ana begin?"),
+    ],
+)
+def test_a_word_that_asks_ends_a_request_without_a_mark(request_: str, question: str) -> None:
+    assert without_request(request_ + question, lambda _: {}, _clara) == question
+
+
+@pytest.mark.parametrize(
+    ("query", "plain"),
+    [
+        ("where does ana live", "where does ana live?"),
+        ("ana lives in riga", "ana lives in riga"),
+        ("Where does Ana live?", "Where does Ana live?"),
+        ("What Ana said.", "What Ana said."),
+    ],
+)
+def test_a_question_without_a_mark_gets_one(query: str, plain: str) -> None:
+    assert plain_query(query) == plain
 
 
 @given(st.text(alphabet="you whatİß，,:？?你ab3A "))
 def test_the_end_of_a_text_stays(text: str) -> None:
-    assert text.endswith(without_request(text, lambda _: {}).rsplit("?")[-1])
+    assert text.endswith(without_request(text, lambda _: {}, lambda _: ()).rsplit("?")[-1])

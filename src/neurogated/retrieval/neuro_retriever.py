@@ -194,7 +194,8 @@ class NeuroRetriever:
             store = self._store if then is None else self._store.as_of(then)
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         existing, holding = partial(store.existing_tags, view=view), partial(store.nodes_with, limit=1, view=view)
-        plain = [without_request(query, partial(rare_words, store, view)) for query in map(plain_query, given)]
+        rare = partial(rare_words, store, view)
+        plain = [without_request(query, rare, existing) for query in map(plain_query, given)]
         queries = [corrected(query, existing, self._embedder.count_tokens, holding) for query in plain]
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates

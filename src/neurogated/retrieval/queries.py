@@ -14,6 +14,7 @@ from neurogated.core.ports import Embedder
 from neurogated.errors import InputError
 from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.first_phase import FirstPhase
+from neurogated.retrieval.question_cues import has_interrogative
 from neurogated.text.normalise import plain_question
 from neurogated.text.strings import checked_text, ends_of
 
@@ -73,8 +74,12 @@ def checked_queries(queries: Sequence[str]) -> None:
 
 
 def plain_query(query: str) -> str:
-    """Return the beginning and the end of a query, without courtesies."""
-    return plain_question(ends_of(query, MAX_QUERY_CHARS))
+    """Return the beginning and the end of a query, without courtesies; a question without a mark gets one.
+
+    The vector of a question with its mark is nearer to its answers.
+    """
+    plain = plain_question(ends_of(query, MAX_QUERY_CHARS)).rstrip()
+    return f"{plain}?" if plain[-1:].isalnum() and has_interrogative(plain) else plain
 
 
 def checked_top(top_n: int) -> int:
