@@ -17,7 +17,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.forking import bind_to_process
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.reading import SupportsReading, reading
-from neurogated.core.work import work
+from neurogated.core.work import outside_work, work
 from neurogated.errors import InputError, NeurogatedError
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController
@@ -146,7 +146,8 @@ class Runtime:
         """
         for callback in tuple(self._callbacks.get(event, ())):
             try:
-                callback(*about)
+                with outside_work():
+                    callback(*about)
             except Exception:  # noqa: BLE001 - a callback is the caller's code and may raise anything
                 _log.exception("a callback of %r failed", event)
 

@@ -16,6 +16,7 @@ from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import OPENING
 from neurogated.core.references import id_of, listed
+from neurogated.core.work import work
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage
 from neurogated.ingestion.linking import Check
@@ -62,7 +63,9 @@ class Texts:
             stored = writer.add(map(self._with_user, documents))
             added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
         if added:
-            self._session.notify(Notice("added", ([node_id for ids in added for node_id in ids],)))
+            # The subscribers share one look at what other processes have written.
+            with work():
+                self._session.notify(Notice("added", ([node_id for ids in added for node_id in ids],)))
         return added
 
     def add(self, documents: Sequence[Document]) -> list[str]:

@@ -49,13 +49,12 @@ class PatchedValues:
 
     def take(self, rows: Rows) -> NDArray[Any]:
         """Return the values at `rows`."""
-        values = self.base[rows]
+        values: NDArray[Any] = self.base.take(rows)
         if self.rows.size and rows.size:
             place = self.rows.searchsorted(rows)
-            place[place == self.rows.size] = 0
-            patched = self.rows[place] == rows
-            if patched.any():
-                values[patched] = self.patches[place[patched]]
+            patched = (self.rows.take(place, mode="clip") == rows).nonzero()[0]
+            if patched.size:
+                values[patched] = self.patches.take(place[patched])
         return values
 
     def at(self, row: int) -> Any:  # noqa: ANN401 - a number of the column's type

@@ -54,5 +54,7 @@ class Committer:
             if delta:
                 cause = CAUSE.get()
                 reason = delta.reason if cause is None else f"{cause}: {delta.reason}"
-                self.store.apply(replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason))
+                if delta.owner is None or cause is not None:
+                    delta = replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason)
+                self.store.apply(delta)
         return delta

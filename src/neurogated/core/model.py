@@ -296,7 +296,8 @@ class MemoryEdge:
         assign(self, "type", EdgeType(self.type))
         if self.source_id == self.target_id:
             raise InputError(f"an edge cannot lead from node {self.source_id!r} to itself")
-        assign(self, "weight", checked_unit("weight of edge", self.key, self.weight))
+        if type(self.weight) is not float or not 0.0 <= self.weight <= 1.0:
+            assign(self, "weight", checked_unit("weight of edge", self.key, self.weight))
         assign(self, "last_activated", self.last_activated or self.created_at)
         for name in ("created_at", "last_activated"):
             assign(self, name, to_utc(getattr(self, name)))

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.filters import Filter
 from neurogated.core.found import Found
 from neurogated.core.model import MemoryNode, checked_unit
 from neurogated.core.places import place_of
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.scope import Scope, ScopeFilter
+from neurogated.core.scope import ScopeFilter
 from neurogated.core.sentiment import SentimentScale
 from neurogated.ingestion.importance import ImportanceJudge, Remark
 
@@ -102,6 +101,8 @@ class Encoder:
         if self._scale is not None and node.embedding is not None:
             sentiment = self._scale.sentiment(np.asarray(node.embedding))
         place = place_of(node.metadata, node.content, node.found.entities)
+        if (node.found.sentiment, node.found.place) == (sentiment, place):
+            return node.found
         return replace(node.found, sentiment=sentiment, place=place)
 
     def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
@@ -114,7 +115,8 @@ class Encoder:
 
 def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: GraphStorePort) -> list[Remark]:
     """Return the texts to judge. A piece of a message is judged by the whole message."""
-    earlier = Counter({scope.user_id: _stored(store, scope) for scope in {Scope(node.scope.user_id) for node in nodes}})
+    chatting = {node.scope.user_id for node in nodes if node.role is not None and node.speaker is None}
+    earlier = Counter({user_id: _stored(store, user_id) for user_id in chatting})
     remarks = []
     for node in nodes:
         remarks.append(Remark(texts[node.id], node.role, node.speaker, earlier[node.scope.user_id]))
@@ -122,7 +124,8 @@ def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: Graph
     return remarks
 
 
-def _stored(store: GraphStorePort, scope: Scope) -> int:
-    """Return the number of memories of a user."""
-    view = store.view(filters=Filter(scope=ScopeFilter(scope.user_id, alone=True)))
-    return view.node_count if view.among is None else view.among.size
+def _stored(store: GraphStorePort, user_id: str | None) -> int:
+    """Return the number of memories of a user, or of all memories if the user has all."""
+    view = store.view()
+    rows = view.rows_of_scopes(ScopeFilter(user_id, alone=True))
+    return view.node_count if rows is None or view.leaves_out_none(rows) else rows.size

@@ -53,7 +53,7 @@ class Remark:
     speaker: str | None = None
     """The person who speaks."""
     earlier: int = 0
-    """Number of earlier memories of its user."""
+    """Number of earlier memories of its user; only counted in a chat."""
 
     @property
     def in_chat(self) -> bool:

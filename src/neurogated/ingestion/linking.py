@@ -9,7 +9,7 @@ from functools import cache, partial
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import conflicts_about
-from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.delta import GraphDelta, Owner, PendingTask
 from neurogated.core.derivation import common_metadata, derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
@@ -75,6 +75,7 @@ class Linker:
             settled=tuple(task for task in waiting if task not in analysed.failed),
             reason=reason,
             at=at,
+            owner=Owner.MEMORY,
         )
 
     def deletion(self, node_ids: Iterable[str], *, reason: str, at: datetime) -> GraphDelta:

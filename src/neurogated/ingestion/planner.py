@@ -142,7 +142,8 @@ class Planner:
         A chunk or a fact gets another id if a memory with another text or of another user has its id. A memory keeps
         its id when its text is updated, so the old text needs a new id when it is added again.
         """
-        old = stored(self._store, chain.from_iterable(part.with_neighbours(self._reach) for part in parts))
+        around = chain.from_iterable(part.with_neighbours(self._reach) for part in parts)
+        old = stored(self._store, (name for name in around if name in view.rows_by_id))
         replaced = []
         for part in parts:
             for place in part.places(self._reach):

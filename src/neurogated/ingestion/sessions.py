@@ -57,7 +57,7 @@ class Session:
         The session leaves out the turns with the ids `without`, which are about to move.
         """
         view, rows = _turns(store, user_id, session_id)
-        return cls(store, view, rows[~np.isin(rows, view.known_rows(without))], reach)
+        return cls(store, view, rows[~np.isin(rows, view.known_rows(without))] if without else rows, reach)
 
     def add(self, turn_id: str, timestamp: datetime | None, previous: str | None = None) -> None:
         """Add a turn after all turns that are not later; a turn without a timestamp is last.

@@ -179,6 +179,8 @@ class Settlement:
 
     def added_to(self, delta: GraphDelta) -> GraphDelta:
         """Return a delta with these changes."""
+        if not (self._written or self._ended or self._put):
+            return delta
         put = [one for name in self._put if (one := self._latest[name]) is not None]
         about = {*self._ended, *(side for one in put if one.status == "open" for side in one.sides)}
         about.update(chain.from_iterable(sources_of(self.view, about).values()))

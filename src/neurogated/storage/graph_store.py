@@ -119,12 +119,7 @@ class GraphStore(
     def get_nodes(self, node_ids: Sequence[str | UUID], *, missing_ok: bool = False) -> list[MemoryNode]:
         def read(state: GraphState) -> list[MemoryNode]:
             wanted = list(map(str, node_ids))
-            try:
-                rows = state.view.rows(wanted)
-            except UnknownIdError:
-                if not missing_ok:
-                    raise
-                rows = state.view.rows(one for one in wanted if state.view.find(one) is not None)
+            rows = state.view.rows(one for one in wanted if not missing_ok or state.view.find(one) is not None)
             return state.nodes(rows, to_micros(self._clock()))
 
         return self.graph.read(read)

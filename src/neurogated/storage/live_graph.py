@@ -64,7 +64,7 @@ class LiveGraph:
         self._freshness = Freshness(self.follower)
         # Held for the moments in which views and validity are inconsistent.
         self._committing = threading.Lock()
-        # Held while nobody else writes. Only a `with` statement releases it no matter where an interrupt strikes.
+        # Held while nobody else writes and the log needs no claim; released no matter where an interrupt strikes.
         self._in_turn = threading.Lock()
         with self.lock:
             if not self.follower.loads_on_use:
@@ -96,21 +96,23 @@ class LiveGraph:
             if not self.lock.acquire(timeout=patience):
                 raise MemoryLockedError("another thread of this process is writing; try again later")
             self.lock.release()
-        with self.lock, self.family.engine.writing(patience):
-            self.require_open()
-            if self._claiming is not None:
-                self._claiming.claim()
-            elif self._in_turn.locked():
+        with self.lock:
+            if self._in_turn.locked():
                 # The outer block has caught up.
+                self.require_open()
                 yield
                 return
-            elif self._freshness.lacks_writes():
-                # Readers of the other graphs do not wait for this writer either.
-                self.family.catch_up()
-            self.catch_up()
-            # Inner blocks claim again: a server may have dropped the connection of the outer one.
-            with nullcontext() if self._claiming is not None else self._in_turn:
-                yield
+            with self.family.engine.writing(patience):
+                self.require_open()
+                if self._claiming is not None:
+                    self._claiming.claim()
+                elif self._freshness.lacks_writes():
+                    # Readers of the other graphs do not wait for this writer either.
+                    self.family.catch_up()
+                self.catch_up()
+                # Inner blocks claim again: a server may have dropped the connection of the outer one.
+                with nullcontext() if self._claiming is not None else self._in_turn:
+                    yield
 
     def apply(self, delta: GraphDelta) -> int:
         """Check a delta against the index, append it to the log and apply it to the index; see `GraphStorePort`."""
@@ -329,17 +331,15 @@ class LiveGraph:
         With `latest`, the state includes the writes of other processes.
         """
         lock = self.lock
-        # Every call asks often, so the usual case is quick.
-        if not lock.acquire(blocking=False) and not self._freshness.acquire(
-            lock, lambda: self._committed, latest=latest
-        ):
+        if not (lock.acquire(blocking=False) or self._freshness.acquire(lock, lambda: self._committed, latest=latest)):
             with self._committing:
                 if self._committed is not None:
                     self._require_unclosed()
                     return question(self._committed)
             lock.acquire()
         try:
-            if latest and not self._freshness.is_enough():
+            # In turn, nobody else writes.
+            if latest and not (self._in_turn.locked() or self._freshness.is_enough()):
                 self.require_open()
                 self.catch_up()
             return question(self._present())
@@ -350,7 +350,7 @@ class LiveGraph:
         """Return the present state, and publish it if it is not; the lock is held."""
         self.require_open()
         state = self._now()
-        if self._committed is None or state.view is not self._committed.view:
+        if state is not self._committed and (self._committed is None or state.view is not self._committed.view):
             # An interrupt may have prevented its publication.
             self.publish()
         return state
@@ -385,8 +385,9 @@ class LiveGraph:
 
     def require_open(self) -> None:
         """Reload a stale index, or raise MemoryClosedError."""
-        self.renew()
-        self._require_unclosed()
+        if self._stale or self._block is not None or self.closed:
+            self.renew()
+            self._require_unclosed()
         self._note_open()
 
     def is_bound_to(self, embedder: tuple[str, int] | None) -> bool:

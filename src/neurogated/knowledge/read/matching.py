@@ -14,6 +14,8 @@ _MOST_BEFORE, _MOST_BETWEEN, _MOST_OWNER, _MOST_KEY = 14, 8, 5, 3
 _TIGHT = frozenset({VALUE, KEY, NUMBER})
 """Variables directly after which the next word stands."""
 Span = tuple[int, int]
+_Places = tuple[Span, bool, Span, Span, tuple[int, ...]]
+"""The fields of a match besides its wording."""
 
 
 class Match(NamedTuple):
@@ -50,6 +52,7 @@ class _Matcher:
     def __init__(self, clause: Clause, own: Language, *, asks: bool) -> None:
         self._own, self._asks = own, asks
         self._tokens, self._labels = clause.tokens, clause.labels
+        self._places: dict[int, _Places | None] = {}
         self._words = [token.word for token in clause.tokens[:_MOST_BEFORE]]
         self._small = own.words["joiners"] if asks else frozenset[str]()
 
@@ -57,10 +60,18 @@ class _Matcher:
         """Return where a wording fits first; None if it does not."""
         if wording.only_asks and not self._asks:
             return None
+        # Many wordings differ only in the kind of their value; a language has their elements once.
+        key = id(wording.elements)
+        if key not in self._places:
+            self._places[key] = self._fit(wording)
+        places = self._places[key]
+        return Match(wording, *places) if places else None
+
+    def _fit(self, wording: Wording) -> _Places | None:
         elements, first = wording.elements, wording.first
         if first > 1:
             found = self._rest(elements, 0, _State(next((n for n, label in enumerate(self._labels) if not label), 0)))
-            return _match(wording, found) if found and all(self._labels[found.end :]) else None
+            return _places(found) if found and all(self._labels[found.end :]) else None
         for place, word in enumerate(self._words):
             if word not in wording.openings or (not first and not all(self._labels[:place])):
                 continue
@@ -69,7 +80,7 @@ class _Matcher:
             value = ((VALUE, place, place + 1),) if elements[start].is_value else ()
             found = self._rest(elements, start + 1, _State(place + 1, begin.bound + value, (place,)))
             if found and all(self._labels[found.end :]):
-                return _match(wording, found)
+                return _places(found)
         return None
 
     def _rest(self, elements: Sequence[Element], n: int, state: _State) -> _State | None:
@@ -150,14 +161,13 @@ class _Matcher:
             yield end
 
 
-def _match(wording: Wording, state: _State) -> Match:
+def _places(state: _State) -> _Places:
     spans = {kind: (begin, end) for kind, begin, end in state.bound}
     values = [(begin, end) for kind, begin, end in state.bound if kind == VALUE]
     if values:
         spans[VALUE] = (min(values)[0], max(values)[1])
     number, none = spans.get(NUMBER), (state.end, state.end)
-    return Match(
-        wording,
+    return (
         spans.get(OWNER) or spans.get(SUBJECT) or (0, 0),
         OWNER in spans,
         number or spans.get(VALUE, none),

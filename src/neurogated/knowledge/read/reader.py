@@ -52,6 +52,8 @@ class _Reading:
     def __init__(self, said: datetime | None, speaker: str) -> None:
         self._own, self._said = language("en"), said
         self._subjects, self._new = Subjects(speaker), Introduction()
+        # The values of the present clause, by their place and how their attribute cuts them.
+        self._cut: dict[tuple[tuple[int, int], str, bool], list[tuple[int, int]]] = {}
 
     def claims(self, text: str) -> list[Claim]:
         """Return the claims of the text, each once; none if it says that it is a joke."""
@@ -72,6 +74,7 @@ class _Reading:
         """Yield the claims of a clause: the most specific wordings whose values are apart."""
         taken: set[int] = set()
         done: set[str] = set()
+        self._cut.clear()
         found = matches(clause, self._own)
         for is_vague, match in sorted(((self._is_vague(each), each) for each in found), key=lambda each: each[0]):
             words = self._own.joint.join(token.word for token in clause.tokens[slice(*match.key)])
@@ -122,8 +125,10 @@ class _Reading:
         if match.wording.attribute == "open" and is_description(clause, match, self._own):
             return []
         value = (0, len(clause.tokens)) if attribute.type == "clause" else match.value
-        span = trimmed(clause, value, attribute, self._own)
-        parts = parts_of(clause, span, attribute, self._own) if span else iter(())
+        key = value, attribute.type, attribute.is_single
+        if (parts := self._cut.get(key)) is None:
+            span = trimmed(clause, value, attribute, self._own)
+            parts = self._cut[key] = list(parts_of(clause, span, attribute, self._own)) if span else []
         return [part for part in parts if fits(clause, part, match.wording.value_kind, attribute, self._own)]
 
     def _claim(self, clause: Clause, match: Match, slot: Slot, span: tuple[int, int]) -> Claim | None:

@@ -101,7 +101,11 @@ class Language:
         """The orders of a subject, its verb and the rest, besides this one."""
         self.lemmas: set[str] = set()
         """Verbs of subjects as wordings name them, which are commands where they open a sentence."""
-        self.wordings = tuple(_unique(self._wordings(data)))
+        shared: dict[tuple[Element, ...], tuple[Element, ...]] = {}
+        self.wordings = tuple(
+            replace(one, elements=shared.setdefault(one.elements, one.elements))
+            for one in _unique(self._wordings(data))
+        )
         self.past = frozenset(form for forms in self._verbs.values() for form in forms[:1]) | self.words["past"]
         self.past |= self.conjugation.past
         after_subject = [element for each in self.wordings for element in each.elements if element.is_verb]

@@ -152,7 +152,7 @@ def _refuse_overflow(view: GraphView, delta: GraphDelta) -> None:
 def _removed_edges(view: GraphView, delta: GraphDelta, removed_nodes: Rows) -> Rows:
     named = _existing_edges(view, delta.removed_edges)
     if not removed_nodes.size:
-        return np.unique(named)
+        return np.unique(named) if named.size else named
     return np.union1d(named, view.arcs(removed_nodes, both_ways=True).edge)
 
 
@@ -193,9 +193,10 @@ def _refuse_joined_users(view: GraphView, delta: GraphDelta, node_rows: Rows, en
                 f"node {view.ids[row]!r} is not a memory of {_user(put[row])} and cannot move to it; "
                 "give the new memory another id"
             )
-    joined = np.setdiff1d(np.concatenate(ends), node_rows)
-    owners = _owners(view, joined[joined < view.node_count]) | put
-    for edge, source, target in zip(delta.edges, *(rows.tolist() for rows in ends), strict=True):
+    sources, targets = (rows.tolist() for rows in ends)
+    joined = sorted(row for row in {*sources, *targets} - put.keys() if row < view.node_count)
+    owners = _owners(view, np.array(joined, dtype=np.int64)) | put
+    for edge, source, target in zip(delta.edges, sources, targets, strict=True):
         if owners[source] != owners[target]:
             raise InputError(
                 f"edge {edge.key} would join memories of two users; the memories of two users are never joined"
@@ -261,7 +262,7 @@ def _accessed_nodes(
 def _known_edges(view: GraphView, keys: Iterable[EdgeKey]) -> Rows:
     """Return the rows of the edges that exist, ascending."""
     rows = _find_by_key(view, list(keys))
-    return np.unique(rows[rows >= 0])
+    return np.unique(rows[rows >= 0]) if rows.size else rows
 
 
 def _weight_times(view: GraphView, delta: GraphDelta, rows: Rows) -> NDArray[np.int64]:

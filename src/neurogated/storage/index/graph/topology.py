@@ -37,10 +37,12 @@ def _adjacency(leaving: NDArray[Any], reached: NDArray[Any], edges: Rows, nodes:
     order = np.argsort(leaving, kind="stable")
     targets, edge_rows = reached[order].astype(np.int32), edges[order].astype(np.int32)
     if edges.size >= nodes:
-        counts, sources = np.bincount(leaving, minlength=nodes), None
-    else:
-        sources, counts = np.unique(leaving.astype(np.int64), return_counts=True)
-    return Adjacency(np.concatenate(([0], np.cumsum(counts))), targets, edge_rows, sources)
+        counts = np.bincount(leaving, minlength=nodes)
+        return Adjacency(np.concatenate(([0], np.cumsum(counts))), targets, edge_rows)
+    grouped = leaving[order].astype(np.int64)
+    (starts,) = (grouped[1:] != grouped[:-1]).nonzero()
+    ends = np.concatenate(([0], starts + 1, [grouped.size])) if grouped.size else np.zeros(1, dtype=np.int64)
+    return Adjacency(ends, targets, edge_rows, grouped[ends[:-1]])
 
 
 class Topology:

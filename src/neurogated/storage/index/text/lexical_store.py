@@ -132,7 +132,8 @@ class LexicalStore:
             numbers = np.array(self._table.vocabulary.numbers(terms), dtype=np.int64)
         if among is not None:
             most = list(limits.values())
-            few = self._table.read(lambda view: list(keys_with_each_among(view, numbers, among, most)))
+            total = int(self._table.frequencies_of(numbers).sum())
+            few = self._table.read(lambda view: list(keys_with_each_among(view, numbers, among, most, total)))
             return {terms[place]: keys for place, keys in few}
         with self._table.lock:
             frequencies = self._table.frequencies_of(numbers)

@@ -18,6 +18,8 @@ from neurogated.storage.index.text.term_dictionary import UNKNOWN
 _NOTHING = np.empty(0, dtype=np.int64)
 # Up to this many texts are scanned by their words; more are found through the posting lists of the terms.
 _LATEST = 1024
+# Reading a posting takes as long as scanning so many words of a text, of which it has about 20.
+_FEW_PER_KEY = 4
 
 
 def keys_with(view: TableView, numbers: Sequence[int]) -> Rows:
@@ -83,12 +85,16 @@ def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
 
 
 def keys_with_each_among(
-    view: TableView, numbers: Rows, keys: Rows, limits: Sequence[int]
+    view: TableView, numbers: Rows, keys: Rows, limits: Sequence[int], total: int
 ) -> Iterator[tuple[int, Rows]]:
     """Yield the position of each term within its limit among some keys, and the keys that hold it, ascending.
 
-    It first scans the newest texts. That is quick, and shows for most terms that they exceed their limit.
+    If the terms occur `total` times in all texts, and that is not often, it reads their posting lists. Otherwise it
+    first scans the newest texts. That is quick, and shows for most terms that they exceed their limit.
     """
+    if total < _FEW_PER_KEY * keys.size:
+        held = (each[contained(keys, each)] for each in keys_with_each(view, numbers))
+        return ((term, each) for term, each in enumerate(held) if each.size <= limits[term])
     latest = keys[-_LATEST:]
     few = [(term, held) for term, held in enumerate(_scanned(view, numbers, latest)) if held.size <= limits[term]]
     if latest.size < keys.size:

@@ -63,8 +63,11 @@ class NodeNumbers:
     def _number(self, table: str, name: str) -> int:
         known = self._known.get((table, name))
         if known is None:
-            self._connection.execute(f"INSERT OR IGNORE INTO {table} (name) VALUES (?)", (name,))
-            ((known,),) = fetch(self._connection, f"SELECT number FROM {table} WHERE name = ?", (name,))
+            find = f"SELECT number FROM {table} WHERE name = ?"
+            if not (found := fetch(self._connection, find, (name,))):
+                self._connection.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,))
+                found = fetch(self._connection, find, (name,))
+            ((known,),) = found
             self._known[table, name] = known
         return known
 
