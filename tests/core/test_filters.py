@@ -1,11 +1,14 @@
 """Conditions on metadata."""
 
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
+from typing import Any
 
+import numpy as np
 import pytest
 
-from neurogated.core.filters import Condition, field
+from neurogated.core.filters import Condition, field, filter_of
 from neurogated.errors import InputError
 
 
@@ -26,3 +29,13 @@ def test_many_conditions_may_be_joined_in_groups() -> None:
     assert condition.admits({"year": 1999})
     assert not condition.admits({"year": 2000})
     assert (~condition).admits({"year": 2000})
+
+
+@pytest.mark.parametrize("names", [["turn", "fact"], []])
+def test_names_may_stand_in_an_array_or_come_from_an_iterator(names: list[str]) -> None:
+    wanted = filter_of({"kinds": names, "tags": names, "path": names}, ("placeholder",))
+    assert wanted.except_kinds == (frozenset() if names else {"placeholder"})
+    listings: list[Callable[[list[str]], Any]] = [np.array, iter]
+    for given in listings:
+        found = filter_of({"kinds": given(names), "tags": given(names), "path": given(names)}, ("placeholder",))
+        assert found == wanted

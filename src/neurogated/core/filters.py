@@ -244,7 +244,7 @@ def filter_of(options: FilterOptions, except_kinds: Collection[str] = ()) -> Fil
         raise InputError(f"unknown filter {', '.join(sorted(unknown))}; known are {', '.join(known)}")
     path, kinds, tags = options.get("path", ()), options.get("kinds"), options.get("tags")
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
-    kinds, tags = () if kinds is None else kinds, () if tags is None else tags
+    kinds, tags = () if kinds is None else checked_names("kinds", kinds), () if tags is None else tags
     if kinds:
         except_kinds = ()
     where, only_ids = options.get("where"), options.get("only_ids")
