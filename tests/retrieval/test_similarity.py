@@ -138,6 +138,15 @@ class Counting(GraphStore):
         return super().similarities(query, view, rows)
 
 
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [("where is anas dog", {"ana"}), ("Where is James?", {"james"}), ("Where is the bus?", set())],
+)
+def test_a_name_may_lack_the_apostrophe_before_its_s(query: str, named: set[str]) -> None:
+    store = filled(*(MemoryNode(name, "text", title=name) for name in ("Ana", "James")))
+    assert asked(store, query, vector(1.0, 0.0)).named == named
+
+
 def test_the_cosine_of_a_turn_is_computed_once_though_it_counts_for_its_neighbours() -> None:
     store = Counting()
     for place in range(9):

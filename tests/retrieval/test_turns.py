@@ -213,6 +213,7 @@ def talk(*said: tuple[str, str, list[str]], user: str | None = None) -> list[Mem
     [
         ("What did Mel say?", [0, 1, 0, 1]),
         ("Where was ann?", [1, 0, 1, 0]),
+        ("where was anns dog", [1, 0, 1, 0]),
         ("Was it Ann or Mel?", [1, 1, 1, 1]),
         ("Where is Lyon?", [0, 0, 0, 0]),
     ],

@@ -20,7 +20,7 @@ from neurogated.retrieval.dormancy import NOTHING, Admission, Scored
 from neurogated.retrieval.sample import Samples
 from neurogated.retrieval.turns import Turns
 from neurogated.text.keywords import fold
-from neurogated.text.words import split_words
+from neurogated.text.words import split_words, without_final_s
 
 PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """The parts of the similarity of a memory."""
@@ -117,7 +117,8 @@ class QuestionSimilarity:
         self._config = config
         self._query = query
         self._vector = vector
-        (found,) = names_in([split_words(fold(query))], partial(store.existing_tags, view=view))
+        words = split_words(fold(query))
+        found = frozenset().union(*names_in([words, without_final_s(words)], partial(store.existing_tags, view=view)))
         titles = subjects_among(found)
         # A name within a longer name is no subject of its own, such as "Leland" in "Leland, North Carolina".
         self.named = frozenset(

@@ -18,7 +18,7 @@ from neurogated.retrieval.called_names import SpeakersByName
 from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
 from neurogated.retrieval.sample import Samples
 from neurogated.text.keywords import fold
-from neurogated.text.words import split_words
+from neurogated.text.words import split_words, without_final_s
 
 # Share of the pairs of near turns with a rare word in common up to which near turns count fully, and from which they
 # do not count. It is about 1/8 in conversations, 1/5 in chats with long messages and 3/4 in lists of notes.
@@ -109,7 +109,7 @@ class Turns:
         self._view = view
         self._config = config
         self._folded = fold(query)
-        words = split_words(self._folded)
+        words = [*(plain := split_words(self._folded)), *without_final_s(plain)]
         self._speakers = SpeakersByName(store, view, words) if config.retrieval.subject_weight else None
         self._counts = any(getattr(config.retrieval, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None

@@ -20,6 +20,11 @@ def split_words(text: str) -> list[str]:
     return [word.lower() for word in _words(text)]
 
 
+def without_final_s(words: Sequence[str]) -> list[str]:
+    """Return words without an "s" at their end, since people leave the apostrophe of "Ana's" out."""
+    return [word.removesuffix("s") for word in words]
+
+
 def count_words(texts: Sequence[str]) -> list[int]:
     """Return the number of words of each text, the token count for embedders without a tokenizer."""
     return [len(_words(text)) for text in texts]
