@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from neurogated import NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.knowledge.read.reader import OfflineClaimReader
 
 HOME, WORK = "Where do I live?", "Where do I work?"
 
@@ -87,3 +88,11 @@ def test_a_conflict_of_claims_marks_their_memories_until_it_is_resolved(memory: 
     recall = memory.recall("home", user_id="ana")
     assert recall.states == {leeds: "wrong"}
     assert recall.remarks == {leeds: ("wrong: home Leeds",)}
+
+
+def test_a_memory_without_claims_and_facts_looks_for_no_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        memory.add_document("Ann lives in Bergen.")
+        with monkeypatch.context() as patch:
+            patch.delattr(OfflineClaimReader, "asked")
+            assert memory.recall("Where does Ann live?").ids

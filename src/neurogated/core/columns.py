@@ -38,6 +38,14 @@ def contained(ascending: NDArray[np.signedinteger], wanted: NDArray[np.signedint
     return found
 
 
+def distinct(rows: Rows) -> Rows:
+    """Return the distinct rows, ascending; quicker than `np.unique`."""
+    ordered = np.sort(rows)
+    first = np.ones(ordered.size, dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
 @dataclass(frozen=True, slots=True)
 class PatchedValues:
     """A column at one moment: a shared base and the few values that differ from it."""

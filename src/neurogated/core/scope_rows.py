@@ -10,6 +10,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from neurogated.core.columns import distinct
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
 
 Rows = NDArray[np.int64]
@@ -145,7 +146,7 @@ class ScopeRows:
         order, starts = self._by_scope()
         known = [order[starts[code] : starts[code + 1]] for code in codes if code < starts.size - 1]
         added = [np.array(self._added[code], dtype=np.int64) for code in codes if code in self._added]
-        return np.unique(np.concatenate((np.empty(0, dtype=np.int64), *known, *added)))
+        return distinct(np.concatenate((np.empty(0, dtype=np.int64), *known, *added)))
 
     def _code(self, scope: Scope) -> int:
         code = self._codes.get(scope)

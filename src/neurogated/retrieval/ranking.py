@@ -124,5 +124,10 @@ def best_places(view: GraphView, rows: Rows, scores: NDArray[np.floating], count
     if count < 1 or not rows.size:
         return []
     threshold = np.partition(scores, rows.size - count)[rows.size - count] if count < rows.size else -np.inf
-    possible = np.flatnonzero(scores >= threshold).tolist()
-    return sorted(possible, key=lambda place: (-scores[place], view.ids[int(rows[place])]))[:count]
+    (possible,) = (scores >= threshold).nonzero()
+    possible = possible[(-scores[possible]).argsort(kind="stable")]
+    best = scores[possible]
+    if (best[1:] == best[:-1]).any():
+        return sorted(possible.tolist(), key=lambda place: (-scores[place], view.ids[int(rows[place])]))[:count]
+    found: list[int] = possible[:count].tolist()
+    return found

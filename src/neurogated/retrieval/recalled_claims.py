@@ -47,8 +47,6 @@ class RecalledClaims(NamedTuple):
 
 def recalled_claims(store: GraphStorePort, shown: GraphView, recall: Recall, present: datetime) -> RecalledClaims:
     """Return what the memories of a recall say; `shown` is the view with the memories of all valid times."""
-    if CLAIM not in shown.kinds and EdgeType.CONFLICT not in shown.edge_types:
-        return RecalledClaims()
     groups = dict(_groups(shown, recall.ids))
     members = set(groups).union(*groups.values())
     claims = claims_of(shown, members)

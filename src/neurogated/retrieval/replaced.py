@@ -11,6 +11,7 @@ from typing import NamedTuple
 from neurogated.core.claims import AskedSlots, QuestionReader
 from neurogated.core.conflicts import Conflict, moment_of
 from neurogated.core.derivation import sources_of
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.fact_words import says_more
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, FACT
@@ -69,7 +70,9 @@ def in_present_order(
         reader: finds the slots that a question asks for.
         held: the time at which facts hold, if it is not the present.
     """
-    at = held or present
+    at, graph = held or present, views.every_time
+    if EdgeType.CONFLICT not in graph.edge_types and {CLAIM, FACT}.isdisjoint(graph.kinds):
+        return list(recalls)
     found = []
     for recall in recalls:
         question = _last_question(recall.query)

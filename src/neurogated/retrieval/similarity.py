@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import contained
+from neurogated.core.columns import contained, distinct
 from neurogated.core.derivation import is_derived
 from neurogated.core.kernel import DIMENSIONS, Kernel
 from neurogated.core.places import named_places
@@ -154,7 +154,7 @@ class QuestionSimilarity:
             self._best_keywords = float(by_keywords[1].max(initial=0.0, where=originals))
         else:
             by_keywords = NOTHING
-        rows = _distinct(np.concatenate((nearest[0], by_keywords[0], self._admission.replaced)))
+        rows = distinct(np.concatenate((nearest[0], by_keywords[0], self._admission.replaced)))
         self._cosine.add(*nearest)
         self._keyword.add(*by_keywords)
         self.known = self._measure(rows)
@@ -247,14 +247,6 @@ class QuestionSimilarity:
             return np.zeros(rows.size)
         # A text that only the graph reaches may have a higher BM25 than all candidates.
         return np.minimum(1.0, self._keyword.of(rows) / self._best_keywords)
-
-
-def _distinct(rows: Rows) -> Rows:
-    """Return the distinct rows, ascending."""
-    ordered = np.sort(rows)
-    first = np.ones(ordered.size, dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first]
 
 
 class _Scores:

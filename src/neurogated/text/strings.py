@@ -39,7 +39,10 @@ def checked_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
     # Most calls give none. An array has no single truth value.
     if isinstance(names, tuple) and not names:
         return ()
-    return tuple(checked_name(f"one of {what}", name) for name in names)
+    given = tuple(names)
+    if set(map(type, given)) <= {str} and all(given) and "".join(given).isascii():
+        return given
+    return tuple(checked_name(f"one of {what}", name) for name in given)
 
 
 _PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s]*@|(?<=[?&]password=)[^&\s]+")

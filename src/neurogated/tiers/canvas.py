@@ -24,6 +24,7 @@ from neurogated.core.outage import Outage
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import CanvasKey, CanvasStorage, SharedCanvases
 from neurogated.core.scope import ScopeFilter
+from neurogated.core.text_caches import remembered
 from neurogated.core.trace import RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import StorageError
@@ -232,6 +233,7 @@ class WorkingCanvas:
         return call(self._local)
 
 
+@remembered(_CANVAS_COUNT)
 def _key(namespace: str, owner: Owner) -> CanvasKey:
     """Return a key without names: a server should not hold those of users."""
     return CanvasKey(compute_mdhash_id(namespace), compute_mdhash_id(json.dumps([namespace, *owner])))

@@ -18,6 +18,9 @@ from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.records import Records
 from neurogated.storage.index.text.lexical_store import LexicalStore
 
+_OF_NODES = tuple(name for name in NODE_COLUMNS if name != "position")
+"""The columns with fields of nodes that no record has."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphState:
@@ -66,7 +69,7 @@ class GraphState:
         if not rows.size:
             return []
         view = self.view
-        columns = [getattr(view, name).take(rows).tolist() for name in NODE_COLUMNS]
+        columns = [getattr(view, name).take(rows).tolist() for name in _OF_NODES]
         nodes = [
             MemoryNode.restored(
                 id=view.ids[row],
@@ -82,7 +85,7 @@ class GraphState:
                 scope=view.scopes[scope],
                 **record.fields(),
             )
-            for row, record, vector, energy, since, importance, uses, charge, charged_at, last, kind, scope, _ in zip(
+            for row, record, vector, energy, since, importance, uses, charge, charged_at, last, kind, scope in zip(
                 rows.tolist(), self.records.nodes(rows), self.form.vectors.get_all(rows), *columns, strict=True
             )
         ]
