@@ -240,3 +240,16 @@ def test_what_is_not_known_as_a_place_or_is_worked_for_is_an_employer(text: str,
 def test_a_value_ends_before_a_bracket(text: str) -> None:
     (claim,) = OfflineClaimReader().read(text)
     assert claim.value in {"上海", "Shanghai"}
+
+
+@pytest.mark.parametrize("text", ["家賃は月八万五千円です。", "発表会は七月です。", "妻の誕生日は九月三日。"])
+def test_japanese_is_not_read_as_chinese(text: str) -> None:
+    """Its Han characters would be matched by Chinese wordings, in the middle of words."""
+    assert not READER.read(text)
+    assert READER.asked(text) is None
+
+
+def test_a_chinese_sentence_may_quote_japanese() -> None:
+    """Hiragana between quotation marks says nothing of the language around."""
+    (claim,) = READER.read("我最喜欢的电影是《となりのトトロ》。")
+    assert claim.slot.attribute.startswith("favourite")

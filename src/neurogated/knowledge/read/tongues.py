@@ -8,13 +8,16 @@ import re
 from neurogated.knowledge.read.wordings import Language, language, languages
 
 _HAN = re.compile("[\u3400-\u9fff]")
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+_QUOTED = re.compile('《[^》]*》|「[^」]*」|『[^』]*』|“[^”]*”|"[^"]*"')
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def spoken(sentence: str) -> Language:
-    """Return the language that knows most words of a sentence; English in a tie."""
+    """Return the language that knows most words of a sentence; English in a tie, and for a language without a file."""
     if _HAN.search(sentence):
-        return language("zh")
+        # Every Japanese sentence has particles in Hiragana. The Chinese wordings would read its Han characters wrongly.
+        return language("en" if _HIRAGANA.search(_QUOTED.sub("", sentence)) else "zh")
     counts = dict.fromkeys(_spaced(), 0)
     for word in _WORD.findall(sentence.lower()):
         for code in _owners().get(word, ()):
