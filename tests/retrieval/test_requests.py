@@ -96,6 +96,7 @@ def test_a_word_that_asks_ends_a_request_without_a_mark(request_: str, question:
         ("ana lives in riga", "ana lives in riga"),
         ("Where does Ana live?", "Where does Ana live?"),
         ("What Ana said.", "What Ana said."),
+        ("Where does Ana live? Regards from Tom", "Where does Ana live? Regards from Tom"),
     ],
 )
 def test_a_question_without_a_mark_gets_one(query: str, plain: str) -> None:

@@ -79,7 +79,8 @@ def plain_query(query: str) -> str:
     The vector of a question with its mark is nearer to its answers.
     """
     plain = plain_question(ends_of(query, MAX_QUERY_CHARS)).rstrip()
-    return f"{plain}?" if plain[-1:].isalnum() and has_interrogative(plain) else plain
+    is_marked = not plain[-1:].isalnum() or "?" in plain or "？" in plain
+    return plain if is_marked or not has_interrogative(plain) else f"{plain}?"
 
 
 def checked_top(top_n: int) -> int:
