@@ -253,3 +253,49 @@ def test_a_chinese_sentence_may_quote_japanese() -> None:
     """Hiragana between quotation marks says nothing of the language around."""
     (claim,) = READER.read("我最喜欢的电影是《となりのトトロ》。")
     assert claim.slot.attribute.startswith("favourite")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我把车洗了。",
+        "我把自行车修好了。",
+        "我把钥匙放在抽屉里了。",
+        "我把书借给了小王。",
+        "昨天我去了超市。",
+        "我去了云南。",
+    ],
+)
+def test_an_errand_ends_no_possession_and_begins_no_work(text: str) -> None:
+    """What is handled stands after 把, and 去了 is "went to": only a verb of selling or working says more."""
+    assert not [claim for claim in READER.read(text) if claim.slot.attribute in {"car", "possession", "employer"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "value"),
+    [
+        ("我把车卖了。", "car", "车"),
+        ("我把电视卖掉了。", "possession", "电视"),
+        ("我去了腾讯工作。", "employer", "腾讯"),
+        ("我跳槽去了字节跳动。", "employer", "字节跳动"),
+    ],
+)
+def test_what_is_sold_ends_and_work_somewhere_begins(text: str, attribute: str, value: str) -> None:
+    """The same wordings with such a verb are read."""
+    assert [(claim.slot.attribute, claim.value) for claim in READER.read(text)] == [(attribute, value)]
+
+
+@pytest.mark.parametrize("text", ["我们在大理住了五天。", "我在大理待了一周。"])
+def test_days_in_a_place_are_a_visit(text: str) -> None:
+    """Years in a place are a home."""
+    assert [(claim.slot.attribute, claim.value) for claim in READER.read(text)] == [("visited", "大理")]
+    assert [claim.slot.attribute for claim in READER.read("我在上海住了五年。")] == ["home"]
+
+
+@pytest.mark.parametrize("question", ["我家有几个孩子？", "我家谁做饭？", "我家的猫叫什么？"])
+def test_a_question_about_a_household_asks_for_no_place(question: str) -> None:
+    """A number may follow 生日 or 房租, but no place follows 家 without a verb."""
+    asked = READER.asked(question)
+    assert asked is None or Slot(USER, "home") not in asked.slots
+    assert not [claim for claim in READER.read("我家三口人。") if claim.slot.attribute == "home"]
+    assert READER.asked("我家在哪？") == READER.asked("我住在哪里？")

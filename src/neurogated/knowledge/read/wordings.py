@@ -22,6 +22,8 @@ _DETAIL = {OWNER: 0.1, NUMBER: 1}
 """How much a variable makes a wording more specific, in words."""
 _OF_NOUNS = ("mine", "theirs", "articles")
 """Lists of words that stand before nouns."""
+_NUMBERED = frozenset({"number", "date", "time", "id", "address"})
+"""Types of values that may stand after their noun without a verb, as numbers; "my home three rooms" names no place."""
 _CHANGES = {"+": Change.BEGINS, "-": Change.ENDS}
 _PART = re.compile(r"\{[^}]*\}|\([^)]*\)|\[[^\]]*\]|\S+")
 _HAN_PART = re.compile(r"\{[^}]*\}|\[[^\]]*\]|…|[a-z0-9]+|\S")
@@ -180,8 +182,10 @@ class Language:
         for name, kinds in (("nouns", ("noun",)), ("persons", ("single", "person"))):
             for key, nouns in data[name].items():
                 is_many = name == "persons" and key in attributes() and not attributes()[key].is_single
+                is_numbered = key not in attributes() or attributes()[key].type in _NUMBERED
                 for kind in kinds[1:] if is_many else kinds:
-                    yield from ((key, nouns, pattern) for pattern in _lines(data["patterns"][kind]))
+                    patterns = _lines(data["patterns"][kind])
+                    yield from ((key, nouns, each) for each in patterns if is_numbered or "{v:number}" not in each)
 
     def _compiled(self, key: str, line: str) -> Iterator[Wording]:
         signs = line[: len(line) - len(line.lstrip("+-~!?<"))]
