@@ -95,6 +95,7 @@ def test_the_explanation_of_a_memory_names_only_nodes_of_its_recall() -> None:
         ("who owns the car and when is the party", ["who owns the car ", "and when is the party"]),
         ("我同事有多高来着另外模型展的时间是什么", ["我同事有多高来着", "另外模型展的时间是什么"]),
         ("WHO OWNS THE RED CAR AND THE BLUE BIKE", []),
+        ("do me a favour and tell me again who owns the red car", []),
         ("I met Ann, and we saw who won.", []),
         ("The car is Tom's. Right? Really?", []),
         ("", []),

@@ -132,8 +132,10 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z]")
 _SENTENCE = re.compile(r"[^.!?。！？]*(?:[.!](?!\s)[^.!?。！？]*)*[.!?。！？]*")
 _QUESTION_MARK = re.compile(r"[?？]\W*$")
+# An object is no subject: "do me a favour" asks nothing.
 _INTERROGATIVE = _compile(
-    r"\b(?:what|which|who|whom|whose|where|how|why)\b|\bwhen @AUX\b|^\W*@AUX \w+ \w+|[为為]何|[什甚][么麼]|"
+    r"\b(?:what|which|who|whom|whose|where|how|why)\b|\bwhen @AUX\b|"
+    r"^\W*@AUX (?!(?:me|us|him|them)\b)\w+ \w+|[为為]何|[什甚][么麼]|"
     r"[谁誰哪吗嗎呢啥]|[几幾](?!乎)|多少|怎|如何|何[时時以故处]|多[久大高长長]|干嘛"
 )
 _ASKS_OR_REQUESTS = _compile(
