@@ -4,6 +4,7 @@ import ctypes
 import dataclasses
 import importlib.util
 import platform
+import shlex
 import shutil
 import sys
 import tempfile
@@ -26,7 +27,10 @@ from neurogated.cli.output import counted, picked
 from neurogated.compose import build_language_model, build_text_embedder
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of, value_of
+from neurogated.core.scope import ANY_USER
 from neurogated.embedding.accelerator import has_accelerator
+from neurogated.embedding.language_watch import finding_of
+from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, BUNDLED_NAMES
 from neurogated.errors import NeurogatedError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists
@@ -206,6 +210,9 @@ _LEAST_FREE_GIB = 1.0
 _GIB = 2**30
 _OPENAI = "For an OpenAI-compatible server, also a local one: pip install 'neurogated[openai]'"
 
+_LATEST = 100
+"""Memories whose languages are looked at."""
+
 _Finding = tuple[bool, str, str]
 """Whether a part works, what was found, and the remedy if there is one."""
 
@@ -280,7 +287,14 @@ def _memory(config: MemoryConfig) -> Iterator[_Finding]:
     plain = config.replace(read_only=True, force_index_from_scratch=False, llm={"use": "off"})
     with NeuroGraphMemory(plain) as memory:
         count = counted(int(memory.admin.stats()["memories"]), "memories")
+        latest = memory.find(user_id=ANY_USER, order_by="-created_at", limit=_LATEST)
     yield True, f"{count} in {config.place}; `neurogated check` examines them", ""
+    if config.embedding_name in BUNDLED_NAMES and (found := finding_of([one.content for one in latest])):
+        folder = f"--save_dir {shlex.quote(config.save_dir)} " if config.storage == "sqlite" else ""
+        steps = (
+            f"neurogated migrate {folder}--embedding_name multilingual; name this model in your settings from then on"
+        )
+        yield True, f"{found} with {BUNDLED_MODEL}", f"pip install 'neurogated[multilingual]'; {steps}"
 
 
 def _language_model(config: MemoryConfig) -> Iterator[_Finding]:

@@ -33,8 +33,8 @@ class LanguageWatch:
         if self._warned:
             return
         self._texts += len(texts)
-        self._foreign += sum(map(_is_foreign, texts))
-        if self._texts >= _ENOUGH and 2 * self._foreign > self._texts:
+        self._foreign += count_foreign(texts)
+        if _are_most(self._foreign, self._texts):
             self._warned = True
             _log.warning(
                 "%d of %d texts are not in English, the language of the embedder %s, so recalls find less; pip install "
@@ -43,6 +43,26 @@ class LanguageWatch:
                 self._texts,
                 self._model,
             )
+
+
+def count_foreign(texts: Sequence[str]) -> int:
+    """Return how many of `texts` are in other languages than English."""
+    return sum(map(_is_foreign, texts))
+
+
+def finding_of(texts: Sequence[str]) -> str | None:
+    """Return how many of the texts of a memory are not in English if most are not, else None.
+
+    A command that adds one text counts only this text, so the log of none of them warns.
+    """
+    foreign = count_foreign(texts)
+    if not _are_most(foreign, len(texts)):
+        return None
+    return f"{foreign} of the last {len(texts)} texts are not in English, so recalls find less"
+
+
+def _are_most(foreign: int, texts: int) -> bool:
+    return texts >= _ENOUGH and 2 * foreign > texts
 
 
 def _is_foreign(text: str) -> bool:
