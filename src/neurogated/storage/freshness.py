@@ -9,6 +9,7 @@ from collections.abc import Callable
 from neurogated.core.work import work_began
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph_state import GraphState
+from neurogated.utils.locks import take
 
 # Seconds for which a reader waits for the writes of other processes, and between two looks at them.
 _PATIENCE, LOOK_SECONDS = 2.0, 0.005
@@ -41,19 +42,23 @@ class Freshness:
         """Return whether the index has what a read needs."""
         return self.until >= wanted()
 
-    def acquire(self, lock: threading.RLock, published: Callable[[], GraphState | None], *, latest: bool) -> bool:
-        """Take the lock of the engine for a reader; return False if the reader must use the published state."""
-        if lock.acquire(blocking=False):
-            return True
+    def take(
+        self, lock: threading.RLock, taken: list[bool], published: Callable[[], GraphState | None], *, latest: bool
+    ) -> bool:
+        """Take the busy lock of the engine for a reader, and note it in `taken`.
+
+        Returns:
+            Whether it was taken. If not, the reader must use the published state.
+        """
         begin = time.monotonic()
         needed = min(begin, wanted())
         # A holder that waits for its turn to write follows the writes of other processes.
         while latest and not self._is_in(published(), needed):
-            if lock.acquire(timeout=LOOK_SECONDS):
+            if take(lock, taken, LOOK_SECONDS):
                 return True
             if time.monotonic() - begin > _PATIENCE:
                 break
-        return lock.acquire(blocking=published() is None)
+        return take(lock, taken, 0 if published() else -1)
 
     def _is_in(self, state: GraphState | None, moment: float) -> bool:
         """Return whether a published state has the writes that other processes acknowledged before a moment."""

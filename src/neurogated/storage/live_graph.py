@@ -29,6 +29,7 @@ from neurogated.storage.log.replay import ReplayFollower
 from neurogated.storage.mismatch import mismatch
 from neurogated.storage.reserved import refuse_reserved
 from neurogated.utils.background import while_alive
+from neurogated.utils.locks import is_free, take
 
 _Answer = TypeVar("_Answer")
 
@@ -91,11 +92,8 @@ class LiveGraph:
     @contextmanager
     def exclusively(self, patience: float | None = None) -> Iterator[None]:
         """Run a block that reads the graph and acts on it while nobody else writes; see `SupportsExclusion`."""
-        # Only a `with` statement releases a lock no matter where an interrupt strikes.
-        if patience is not None:
-            if not self.lock.acquire(timeout=patience):
-                raise MemoryLockedError("another thread of this process is writing; try again later")
-            self.lock.release()
+        if patience is not None and not is_free(self.lock, patience):
+            raise MemoryLockedError("another thread of this process is writing; try again later")
         with self.lock:
             if self._in_turn.locked():
                 # The outer block has caught up.
@@ -331,20 +329,22 @@ class LiveGraph:
         With `latest`, the state includes the writes of other processes.
         """
         lock = self.lock
-        if not (lock.acquire(blocking=False) or self._freshness.acquire(lock, lambda: self._committed, latest=latest)):
-            with self._committing:
-                if self._committed is not None:
-                    self._require_unclosed()
-                    return question(self._committed)
-            lock.acquire()
+        taken: list[bool] = []
         try:
+            if not (take(lock, taken, 0) or self._freshness.take(lock, taken, lambda: self._committed, latest=latest)):
+                with self._committing:
+                    if self._committed is not None:
+                        self._require_unclosed()
+                        return question(self._committed)
+                take(lock, taken)
             # In turn, nobody else writes.
             if latest and not (self._in_turn.locked() or self._freshness.is_enough()):
                 self.require_open()
                 self.catch_up()
             return question(self._present())
         finally:
-            lock.release()
+            if True in taken:
+                lock.release()
 
     def _present(self) -> GraphState:
         """Return the present state, and publish it if it is not; the lock is held."""

@@ -19,6 +19,7 @@ from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import portions
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.live_graph import LiveGraph
+from neurogated.utils.locks import take
 
 _TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at", "valid_from", "valid_to"}
 _ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES
@@ -31,12 +32,14 @@ def text_state(graph: LiveGraph) -> tuple[GraphState, LexicalStore]:
     """Return `search_state` with the keyword and tag index, which the first search builds."""
     state = graph.search_state()
     while state.texts is None and state.form is graph.index:
-        if graph.lock.acquire(timeout=LOOK_SECONDS):
-            try:
+        taken: list[bool] = []
+        try:
+            if take(graph.lock, taken, LOOK_SECONDS):
                 with graph.follower.steady():
                     state = graph.latest()
                     return state, state.form.texts(state.view, state.records.nodes)
-            finally:
+        finally:
+            if True in taken:
                 graph.lock.release()
         if not graph.index.makes_texts:
             # The thread that has the lock may wait for another process, and does not write meanwhile.

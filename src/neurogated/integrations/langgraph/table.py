@@ -19,6 +19,7 @@ from neurogated.core.view import GraphView
 from neurogated.ingestion.items import item_id
 from neurogated.integrations.langgraph.filters import Check
 from neurogated.integrations.langgraph.items import Entry, Namespace
+from neurogated.utils.locks import take
 
 Alive = Callable[[Entry, int], bool]
 """Tells whether an item has not expired, given its last use."""
@@ -39,10 +40,12 @@ class ItemTable:
 
     def cache_clear(self) -> None:
         """Forget all items, unless a thread reads them now; the next read reads them again."""
-        if self._lock.acquire(blocking=False):
-            try:
+        taken: list[bool] = []
+        try:
+            if take(self._lock, taken, 0):
                 self._clear()
-            finally:
+        finally:
+            if True in taken:
                 self._lock.release()
 
     def under(self, prefix: Namespace) -> list[Entry]:

@@ -34,6 +34,7 @@ from neurogated.storage.log.sqlite.opened_files import OpenedFiles, place_of
 from neurogated.storage.log.sqlite.schema import check_format, refuse_foreign
 from neurogated.storage.log.sqlite.sealing import CheckpointWatch, refuse_unsealed, seal_pages
 from neurogated.storage.log.sqlite.settings import keep_incarnation
+from neurogated.utils.locks import take
 
 _log = logging.getLogger(__name__)
 
@@ -218,16 +219,17 @@ class SqliteFile:
 
         A thread in a transaction reads its own writes; the other threads read the last commit.
         """
-        if self.lock.acquire(blocking=self.read_only):
-            try:
+        taken: list[bool] = []
+        try:
+            if take(self.lock, taken, -1 if self.read_only else 0):
                 with self._unclosed():
                     yield self._connection
                 return
-            finally:
+        finally:
+            if True in taken:
                 self.lock.release()
         with self._reader_lock, self._unclosed():
-            if self._reader is None:
-                self._reader = connect(self.path, read_only=True)
+            self._reader = self._reader or connect(self.path, read_only=True)
             yield self._reader
 
     def _unclosed(self) -> contextlib.AbstractContextManager[None]:
@@ -369,8 +371,7 @@ class SqliteFile:
 
     def _attach(self, open_connection: Callable[[Path], apsw.Connection], *settings: str) -> None:
         """Open SQLite's connection, guarded against other parts of the process that close the file."""
-        opened = self._files.memory()
-        if opened in _busy_at_fork:
+        if (opened := self._files.memory()) in _busy_at_fork:
             raise ForkedMemoryError(
                 f"{self.path} was being written when this process was forked, so it cannot be opened here; fork "
                 "before the memory is used, or start processes with the 'spawn' method"
