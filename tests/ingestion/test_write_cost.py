@@ -8,7 +8,7 @@ from pathlib import Path
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 
-_MOST_CALLS = 9_000
+_MOST_CALLS = 8_500
 _WORDS = ("river", "stone", "garden", "winter", "copper", "window", "silver", "market", "forest", "letter")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -58,13 +59,14 @@ class Texts:
             progress: show a progress bar; None shows it if the output is a terminal.
             join: a further check, which adds to each delta.
         """
+        begin = time.monotonic()
         writer = self._session.writer if join is None else self._session.writer.joining(join)
         with self._session.runtime.work("indexing"):
             stored = writer.add(map(self._with_user, documents))
             added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
         if added:
-            # The subscribers share one look at what other processes have written.
-            with work():
+            # What other processes wrote before this call is read already, and the subscribers need no more.
+            with work(begin):
                 self._session.notify(Notice("added", ([node_id for ids in added for node_id in ids],)))
         return added
 

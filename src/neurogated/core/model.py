@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -223,7 +224,12 @@ class MemoryNode:
 
     def changed(self, **fields: Any) -> MemoryNode:  # noqa: ANN401
         """Return the node with other values of some fields, which must be valid; it skips validation."""
-        return self.restored(**{name: getattr(self, name) for name in self.__slots__} | fields)
+        node, assign = object.__new__(type(self)), object.__setattr__
+        for name, value in zip(self.__slots__, _FIELDS(self), strict=True):
+            assign(node, name, value)
+        for name, value in fields.items():
+            assign(node, name, value)
+        return node
 
     def with_accesses_of(self, other: MemoryNode) -> MemoryNode:
         """Return the node with the accesses of another."""
@@ -245,6 +251,7 @@ class MemoryNode:
         return hash(self.id)
 
 
+_FIELDS = attrgetter(*MemoryNode.__slots__)
 MOST_COUNTED = 2**31 - 1
 """The largest count; columns hold counts in 32 bits."""
 
@@ -298,9 +305,8 @@ class MemoryEdge:
             raise InputError(f"an edge cannot lead from node {self.source_id!r} to itself")
         if type(self.weight) is not float or not 0.0 <= self.weight <= 1.0:
             assign(self, "weight", checked_unit("weight of edge", self.key, self.weight))
-        assign(self, "last_activated", self.last_activated or self.created_at)
-        for name in ("created_at", "last_activated"):
-            assign(self, name, to_utc(getattr(self, name)))
+        assign(self, "created_at", to_utc(self.created_at))
+        assign(self, "last_activated", to_utc(self.last_activated) if self.last_activated else self.created_at)
         for name in ("valid_from", "valid_to"):
             moment = getattr(self, name)
             assign(self, name, moment and to_utc(moment))

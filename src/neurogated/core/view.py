@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,7 +100,12 @@ class GraphView:
 
     def restricted_to(self, rows: Rows) -> GraphView:
         """Return the view with searches restricted to the nodes at `rows`, ascending."""
-        return replace(self, among=rows if self.among is None else np.intersect1d(self.among, rows))
+        view, assign = object.__new__(GraphView), object.__setattr__
+        # A search begins so, and `replace` takes three times as long.
+        for name, value in zip(self.__slots__, _FIELDS(self), strict=True):
+            assign(view, name, value)
+        assign(view, "among", rows if self.among is None else np.intersect1d(self.among, rows))
+        return view
 
     def hides(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether each of the nodes at `rows` is hidden."""
@@ -305,3 +311,6 @@ class GraphView:
             source, target, kind = self.edge_key(row)
             graph.add_edge(source, target, key=kind.name, weight=weight)
         return graph
+
+
+_FIELDS = attrgetter(*GraphView.__slots__)

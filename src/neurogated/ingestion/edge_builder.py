@@ -74,11 +74,12 @@ def _edges_to_nearest(
     # Every comparison needs double precision, so this converts once.
     exact = vectors.astype(np.float64)
     for position, (node, stored) in enumerate(zip(new_nodes, found, strict=True)):
-        among_new = exact_cosines(exact[:position], exact[position])
-        least = np.partition(among_new, -neighbors)[-neighbors] if position > neighbors else -1.0
         candidates = dict(stored)
-        likely = np.flatnonzero(among_new >= least).tolist()
-        candidates.update((new_nodes[row].id, float(among_new[row])) for row in likely)
+        if position:
+            among_new = exact_cosines(exact[:position], exact[position])
+            least = np.partition(among_new, -neighbors)[-neighbors] if position > neighbors else -1.0
+            likely = np.flatnonzero(among_new >= least).tolist()
+            candidates.update((new_nodes[row].id, float(among_new[row])) for row in likely)
         candidates.pop(node.id, None)
         best = sorted(candidates.items(), key=lambda pair: (-pair[1], pair[0]))[:neighbors]
         for neighbor_id, cosine in best:

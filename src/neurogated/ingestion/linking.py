@@ -62,7 +62,7 @@ class Linker:
         outdated = [key for kind in (EdgeType.CAUSE, EdgeType.ECHO) for key in self._edges_of(analysed.retold, kind)]
         outdated += self._edges_of(analysed.moved, EdgeType.SIM)
         removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated, *_remaining(same, gone)))
-        for edge in put:
+        for edge in put if removed else ():
             removed.pop(edge.key, None)
         waiting = self._waiting({*gone, *analysed.retold})
         return GraphDelta(

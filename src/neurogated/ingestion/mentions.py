@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import chain, combinations, product
@@ -119,23 +119,19 @@ def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair
         if sides.differ:
             pairs.update(now, ((second, first) for first, second in combinations(before, 2)))
     left = change.left.keys() - change.come.keys()
-    pairs = {pair for pair in pairs if left.isdisjoint(pair)}
+    pairs = {pair for pair in pairs if left.isdisjoint(pair)} if left else pairs
     # The loop has seen all terms of the new texts, but two other texts may share further terms.
     others = [pair for pair in pairs if change.come.keys().isdisjoint(pair)]
     ids = list(dict.fromkeys(chain.from_iterable(others)))
     # A node is in many pairs, so its further keywords are computed once.
-    untouched = [_keywords(terms) - touched for terms in graph.terms_of(ids, limit)]
+    # A tag contains a blank, a keyword does not.
+    untouched = [{term for term in terms - touched if " " not in term} for terms in graph.terms_of(ids, limit)]
     terms = dict(zip(ids, untouched, strict=True))
     shared = {pair: terms[pair[0]] & terms[pair[1]] for pair in others}
     holding = change.holding(set().union(*shared.values()), limit)
     for pair, held in shared.items():
         parts[pair] += [1 / len(holding[term].after) for term in held if holding[term].after]
     return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
-
-
-def _keywords(terms: Iterable[str]) -> frozenset[str]:
-    """Return the keywords among the terms of a node: those without a blank."""
-    return frozenset(term for term in terms if " " not in term)
 
 
 def _mention_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair, float]:
@@ -203,6 +199,8 @@ def _changes(
 
 def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType) -> dict[Pair, float]:
     """Return the weights of the existing edges by pair; all nodes of `pairs` must be in the view."""
+    if not pairs:
+        return {}
     ends = np.array([view.rows_by_id[node_id] for pair in pairs for node_id in pair], dtype=np.int64).reshape(-1, 2)
     rows = view.edge_rows(ends[:, 0], ends[:, 1], edge_type)
     found = np.flatnonzero(rows >= 0)

@@ -150,8 +150,10 @@ def tokens_of(text: str, language: str = "en") -> list[Token]:
         word = found[0].lower()
         if word == "n't" and tokens:
             tokens[-1] = tokens[-1]._replace(word=_CUT.get(tokens[-1].word, tokens[-1].word))
-        parts = contractions[word].split() if word in contractions else [word]
-        tokens += [Token(part, found[0], *found.span()) for part in parts]
+        if word in contractions:
+            tokens += [Token(part, found[0], *found.span()) for part in contractions[word].split()]
+        else:
+            tokens.append(Token(word, found[0], *found.span()))
     return tokens
 
 

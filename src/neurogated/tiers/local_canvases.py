@@ -5,9 +5,13 @@ from __future__ import annotations
 import heapq
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 
 from neurogated.core.forking import ForkSafeLock
 from neurogated.core.projections import CanvasKey
+
+_BY_SCORE = itemgetter(1, 0)
+"""The order of the items of a canvas: by score, and then by id."""
 
 
 class LocalCanvases:
@@ -31,7 +35,7 @@ class LocalCanvases:
             # As on a server: a canvas that is not complete may hold one more.
             most = size + (key not in self._complete)
             # Few leave, so finding these is quicker than finding those that stay.
-            for name in heapq.nsmallest(len(held) - most, held, key=lambda name: (held[name], name)):
+            for name, _ in heapq.nsmallest(len(held) - most, held.items(), key=_BY_SCORE):
                 del held[name]
             while len(self._canvases) > self._most:
                 dropped, _ = self._canvases.popitem(last=False)
@@ -42,7 +46,7 @@ class LocalCanvases:
             if key not in self._complete:
                 return None
             self._canvases.move_to_end(key)
-            return dict(heapq.nlargest(size, self._canvases[key].items(), key=lambda item: (item[1], item[0])))
+            return dict(heapq.nlargest(size, self._canvases[key].items(), key=_BY_SCORE))
 
     def remove(self, graph: str, ids: Iterable[str]) -> None:
         names = list(ids)

@@ -217,8 +217,9 @@ def _find_edges(view: GraphView, keys: Sequence[EdgeKey], sources: Rows, targets
     """Return the rows of the edges with these ends; -1 where there is none."""
     found = np.full(len(keys), -1, dtype=np.int64)
     old = (sources >= 0) & (sources < view.node_count) & (targets >= 0) & (targets < view.node_count)
-    for edge_type in {key.type for key in keys}:
-        of_type = np.fromiter((key.type is edge_type for key in keys), dtype=np.bool_, count=len(keys)) & old
+    types = [key.type for key in keys] if old.any() else []
+    for edge_type in set(types):
+        of_type = np.array([one is edge_type for one in types], dtype=np.bool_) & old
         if of_type.any():
             found[of_type] = view.edge_rows(sources[of_type], targets[of_type], edge_type)
     return found
@@ -248,6 +249,8 @@ def _accessed_nodes(
     view: GraphView, delta: GraphDelta, node_rows: Rows, gone: Rows, values: Mapping[str, _Value]
 ) -> dict[int, _Value]:
     """Return values of accesses by row instead of by id, ascending; those of removed nodes are ignored."""
+    if not values:
+        return {}
     put = {node.id: row for node, row in zip(delta.nodes, node_rows.tolist(), strict=True)}
     removed = set(gone.tolist())
     by_row: dict[int, _Value] = {}

@@ -148,11 +148,13 @@ class Topology:
         self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
         self._last_activated.set(plan.weight_rows, plan.weight_times)
         self.decay([Fading(sequence, *fading) for fading in zip(delta.operators, plan.spared, strict=True)])
-        self.change_nodes(plan)
-        uses = self._nodes["uses"].take(plan.touched_nodes) + plan.touched_counts
-        self.touch(plan.touched_nodes, at, np.minimum(uses, MOST_COUNTED))
-        self.charge(plan.charged_nodes, plan.charges, plan.charge_times)
-        self.use_edges(plan.touched_edges, plan.touched_times)
+        if delta.node_changes:
+            self.change_nodes(plan)
+        if delta.touch:
+            uses = self._nodes["uses"].take(plan.touched_nodes) + plan.touched_counts
+            self.touch(plan.touched_nodes, at, np.minimum(uses, MOST_COUNTED))
+            self.charge(plan.charged_nodes, plan.charges, plan.charge_times)
+            self.use_edges(plan.touched_edges, plan.touched_times)
         self.sequence = sequence
         self._view = None
 
