@@ -299,3 +299,9 @@ def test_a_question_about_a_household_asks_for_no_place(question: str) -> None:
     assert asked is None or Slot(USER, "home") not in asked.slots
     assert not [claim for claim in READER.read("我家三口人。") if claim.slot.attribute == "home"]
     assert READER.asked("我家在哪？") == READER.asked("我住在哪里？")
+
+
+def test_the_last_time_of_a_list_belongs_to_the_value() -> None:
+    """Without it, the value ends with "and"."""
+    claims = READER.read("儿子的足球训练是每周三和周六下午四点。")
+    assert [claim.value for claim in claims] == ["每周三和周六下午四点"]

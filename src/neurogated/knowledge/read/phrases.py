@@ -65,11 +65,18 @@ def trimmed(clause: Clause, span: Span, attribute: Attribute, own: Language) -> 
             break
     if attribute.type in _DATED:
         return _dated(clause, begin, end, own)
-    while begin < end and labels[end - 1] not in _KEPT and not (is_timed and _is_kept(clause, begin, end, own)):
-        end -= 1
+    if not _ends_list(clause, begin, end, own):
+        while begin < end and labels[end - 1] not in _KEPT and not (is_timed and _is_kept(clause, begin, end, own)):
+            end -= 1
     while begin < end and not tokens[end - 1].word[-1].isalnum() and tokens[end - 1].word not in "%€$£+#":
         end -= 1
     return (begin, end) if begin < end else None
+
+
+def _ends_list(clause: Clause, begin: int, end: int, own: Language) -> bool:
+    """Return whether the times at the end are the last of a list, as in "every Wednesday and Saturday at four"."""
+    before = next((n for n in range(end - 1, begin, -1) if clause.labels[n] != TIME), begin)
+    return begin < before < end - 1 and clause.tokens[before].word in own.words["lists"]
 
 
 def _begin(clause: Clause, span: Span, attribute: Attribute, own: Language) -> int:
