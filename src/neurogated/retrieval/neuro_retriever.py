@@ -173,10 +173,7 @@ class NeuroRetriever:
         now: Moment | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
-        """Return the recall of each query.
-
-        The queries are embedded, searched and fetched together. All recalls read the same view.
-        """
+        """Return the recall of each query; the queries are searched together, and all recalls read the same view."""
         checked_queries(queries)
         wanted = checked_top(self._config.TOP_N_RETRIEVAL if top_n is None else top_n)
         then, held = checked_version(as_of), checked_moment("valid_at", valid_at)
