@@ -41,9 +41,23 @@ def contained(ascending: NDArray[np.signedinteger], wanted: NDArray[np.signedint
 def distinct(rows: Rows) -> Rows:
     """Return the distinct rows, ascending; quicker than `np.unique`."""
     ordered = np.sort(rows)
-    first = np.ones(ordered.size, dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first]
+    return ordered[_begins(ordered)]
+
+
+def firsts(rows: Rows) -> tuple[Rows, Rows]:
+    """Return the first place of each distinct row, in order of the rows, and the position of every row among these."""
+    order = rows.argsort(kind="stable")
+    begins = _begins(rows[order])
+    place = np.empty(rows.size, dtype=np.int64)
+    place[order] = begins.cumsum() - 1
+    return order[begins], place
+
+
+def _begins(ordered: Rows) -> NDArray[np.bool_]:
+    """Return whether each value differs from the one before it."""
+    begins = np.ones(ordered.size, dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    return begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,24 +112,21 @@ class Adjacency:
     edges: NDArray[np.int32]
     sources: Rows | None = None
 
-    def groups(self, frontier: Rows) -> tuple[Rows, Rows]:
-        """Return the start of each frontier node's group in the arc arrays, and the number of its arcs."""
+    def groups(self, frontier: Rows) -> tuple[Rows, Rows, Rows]:
+        """Return the positions of the frontier nodes with a group, its start in the arc arrays, and its length."""
         if not self.targets.size:
             # All edges of the layer were removed.
-            nothing = np.zeros(frontier.size, dtype=np.int64)
-            return nothing, nothing
+            return frontier[:0], frontier[:0], frontier[:0]
         if self.sources is None:
             last = self.indptr.size - 2
-            group, known = (
-                (frontier, None) if frontier.max() <= last else (np.minimum(frontier, last), frontier <= last)
-            )
+            here = np.arange(frontier.size) if frontier.max() <= last else (frontier <= last).nonzero()[0]
+            group = frontier[here]
         else:
             group = self.sources.searchsorted(frontier)
-            np.minimum(group, self.sources.size - 1, out=group)
-            known = self.sources[group] == frontier
+            (here,) = (self.sources.take(group, mode="clip") == frontier).nonzero()
+            group = group[here]
         begin = self.indptr[group]
-        count = self.indptr[group + 1] - begin
-        return begin, count if known is None else count * known
+        return here, begin, self.indptr[group + 1] - begin
 
 
 @dataclass(frozen=True, slots=True)

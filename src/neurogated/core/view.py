@@ -251,13 +251,13 @@ class GraphView:
 
         With `code`, only those of one edge type; None if there are none.
         """
-        begin, count = adjacency.groups(frontier)
+        here, begin, count = adjacency.groups(frontier)
         ends = count.cumsum()
-        if not ends[-1]:
+        if not ends.size or not ends[-1]:
             return None
         # Index into the arc arrays: start of the group plus offset in the group.
         arc = np.arange(ends[-1]) + (begin - ends + count).repeat(count)
-        origin, edge = np.arange(frontier.size).repeat(count), adjacency.edges[arc]
+        origin, edge = here.repeat(count), adjacency.edges[arc]
         if code is not None:
             (wanted,) = (self.edge_type[edge] == code).nonzero()
             if not wanted.size:

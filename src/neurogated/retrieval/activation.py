@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.columns import firsts
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.trace import PathStep
@@ -61,27 +62,9 @@ SELECTIVITY = 6.0
 _NONE = _Levels(np.empty(0, dtype=np.int64), np.empty(0))
 
 
-def _firsts(rows: Rows) -> tuple[Rows, Rows]:
-    """Return the first place of each distinct row, in order of the rows, and the position of every row among these."""
-    order = rows.argsort(kind="stable")
-    ordered = rows[order]
-    first = np.empty(rows.size, dtype=np.bool_)
-    first[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    place = np.empty(rows.size, dtype=np.int64)
-    place[order] = first.cumsum() - 1
-    return order[first], place
-
-
-def _distinct(rows: Rows) -> tuple[Rows, Rows]:
-    """Return the distinct rows, ascending, and the position of every given row among them."""
-    first, place = _firsts(rows)
-    return rows[first], place
-
-
 def _summed(rows: Rows, values: Values) -> _Levels:
-    distinct, place = _distinct(rows)
-    return _Levels(distinct, _sums(values, place, distinct.size))
+    first, place = firsts(rows)
+    return _Levels(rows[first], _sums(values, place, first.size))
 
 
 class _Terms(NamedTuple):
@@ -177,7 +160,7 @@ class Activation:
             every = _Flow(*map(np.concatenate, zip(*into, strict=True)))
             hop = np.repeat(np.arange(1, len(into) + 1), [flow.amount.size for flow in into])
             # Edge and target together name the direction of the walk. The first hop of each flow comes first.
-            first, place = _firsts(every.edge.astype(np.int64) * self.view.node_count + every.target)
+            first, place = firsts(every.edge.astype(np.int64) * self.view.node_count + every.target)
             merged = every.at(first)._replace(amount=_sums(every.amount, place, first.size))
             order = np.lexsort((merged.edge, -merged.amount))
             merged = merged.at(order)
@@ -313,7 +296,8 @@ class SpreadingActivation:
         `before` are the flows of the hop before, which do not return over the edges they took; None: all may return.
         """
         arcs, ways = self._walkable(view, active.rows, terms)
-        targets, place = _distinct(arcs.target)
+        first, place = firsts(arcs.target)
+        targets = arcs.target[first]
         gates = gate(targets).astype(np.float64)[place] if gate is not None and place.size else None
         amount = active.values[arcs.origin]
         came = None if before is None else _came(before, arcs.edge, active.rows[arcs.origin], view.node_count)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import contained
+from neurogated.core.columns import contained, distinct, firsts
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
@@ -147,10 +147,11 @@ class Turns:
     def _around(self, rows: Rows, own: Values, measure: Measure) -> Values:
         config, size = self._config, rows.size
         near = neighbours(self._view, rows, _REACH)
-        distinct, place = np.unique(near.row, return_inverse=True)
-        every = np.union1d(distinct, rows)
+        first, place = firsts(near.row)
+        around = near.row[first]
+        every = distinct(np.concatenate((around, rows)))
         asking: NDArray[np.bool_] = self._store.has_tags([ASKS_TAG], self._view, every)[0]
-        similarity, asks = measure(distinct), asking[every.searchsorted(distinct)]
+        similarity, asks = measure(around), asking[every.searchsorted(around)]
         count = np.bincount(near.owner, minlength=size)
         mean = np.bincount(near.owner, similarity[place], size) / np.maximum(count, 1)
         best = np.full(size, -np.inf)
@@ -163,10 +164,10 @@ class Turns:
             self._centre = float(mean[count > 0].mean()) if count.any() else 0.0, float(own.mean())
             self._share = self._share_of_context(rows, near)
         weight = config.retrieval.neighbour_weight * self._share
-        around = weight * np.where(count > 0, mean - self._centre[0], 0.0)
-        around += config.retrieval.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
+        gain: Values = weight * np.where(count > 0, mean - self._centre[0], 0.0)
+        gain += config.retrieval.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
         cost = _QUESTION_COST * config.retrieval.answer_weight
-        return around - cost * asking[every.searchsorted(rows)].astype(np.float64)
+        return gain - cost * asking[every.searchsorted(rows)].astype(np.float64)
 
     def _of_message(self, rows: Rows, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
         config = self._config.retrieval

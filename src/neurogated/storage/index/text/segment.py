@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -151,9 +151,14 @@ class Segment:
 
     def postings(self, word: int) -> NDArray[np.int32]:
         """Return the places of the texts that hold a word, ascending."""
-        _, at = self.found(np.array([word]))
+        return next((places for _, places in self.postings_of([word])), self.places[:0])
+
+    def postings_of(self, words: Sequence[int]) -> Iterator[tuple[int, NDArray[np.int32]]]:
+        """Yield the position in `words` of each word that a text holds, and the places of the texts, ascending."""
+        known, at = self.found(np.array(words))
         starts, ends = self.bounds(at)
-        return self.places[starts[0] : ends[0]] if at.size else self.places[:0]
+        for position, start, end in zip(known.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            yield position, self.places[start:end]
 
     def counts_at(self, at: int, places: Places) -> NDArray[Any]:
         """Return how often the texts at `places` hold the word at a position in `held`."""

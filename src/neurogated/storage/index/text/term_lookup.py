@@ -55,10 +55,11 @@ def keys_with_among(view: TableView, numbers: Sequence[int], keys: Rows) -> Rows
 def holding(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
     """Return (terms, keys) bool: whether the text of each key holds each term."""
     held = np.zeros((len(numbers), keys.size), dtype=np.bool_)
-    known = [(term, number) for term, number in enumerate(numbers) if number != UNKNOWN]
+    known = [term for term, number in enumerate(numbers) if number != UNKNOWN]
+    words = [numbers[term] for term in known]
     for part, here, places in view.located(keys) if known else ():
-        for term, number in known:
-            held[term, here] = contained(part.postings(number), places)
+        for position, holders in part.postings_of(words):
+            held[known[position], here] = contained(holders, places)
     return held
 
 
@@ -66,8 +67,7 @@ def held_by_any(view: TableView, numbers: Sequence[int], keys: Rows) -> list[boo
     """Return for each term whether the text of one of `keys`, ascending, holds it."""
     found = [False] * len(numbers)
     for part, _, places in view.located(keys) if numbers else ():
-        for term, number in enumerate(numbers):
-            held = part.postings(number)
+        for term, held in part.postings_of(numbers):
             both = contained(held, places) if places.size < held.size else contained(places, held)
             found[term] = found[term] or bool(both.any())
     return found
