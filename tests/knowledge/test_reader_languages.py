@@ -305,3 +305,10 @@ def test_the_last_time_of_a_list_belongs_to_the_value() -> None:
     """Without it, the value ends with "and"."""
     claims = READER.read("儿子的足球训练是每周三和周六下午四点。")
     assert [claim.value for claim in claims] == ["每周三和周六下午四点"]
+
+
+def test_a_german_word_that_ends_with_m_is_no_height() -> None:
+    """A unit without a space follows a digit."""
+    assert not READER.read("Wir waren fünf Tage in Rom.")
+    for text, value in (("Ich bin 1,80m.", "1,80m"), ("Ich bin 1,80 m.", "1,80 m"), ("Ich bin 180cm.", "180cm")):
+        assert [(claim.slot.attribute, claim.value) for claim in READER.read(text)] == [("height", value)]
