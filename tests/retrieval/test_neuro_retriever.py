@@ -18,7 +18,6 @@ from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwi
 from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
 from neurogated.errors import InputError
-from neurogated.retrieval.activation import Activation
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.testing import ManualClock
@@ -46,23 +45,6 @@ def test_classic_ranks_by_activation_and_fills_up_by_similarity(store: GraphStor
     assert [memory.score for memory in recall] == [1.0, 0.5, 0.0, 0.0]
     assert recall[1].path[0].source_id == "near"
     assert recall.activation == "classic"
-
-
-def test_flows_are_computed_only_if_they_are_read(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    computed = []
-
-    def flows_into(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - the arguments of the original
-        computed.append(options)
-        return original(*arguments, **options)
-
-    original = Activation.flows_into
-    monkeypatch.setattr(Activation, "flows_into", flows_into)
-    recall = _retriever(store, TOP_K_ANCHORS=1).recall("1 0", top_n=4)
-    assert not computed
-    store.remove_node("near")
-    assert {step.source_id for memory in recall for step in memory.flows} == {"near"}
-    assert len(computed) == 1
-    assert not recall.relays
 
 
 def test_gated_score_is_the_weighted_sum_of_its_parts(store: GraphStore) -> None:

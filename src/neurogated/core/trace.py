@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Any, NamedTuple, Self
@@ -59,7 +59,7 @@ class RecalledMemory:
     similarity are `cosine` (-1–1), `keywords`, `subject` and `tags` (0–1), and for turns `neighbours` and `message`."""
     path: tuple[PathStep, ...] = ()
     """The strongest path from an anchor; empty if the memory is an anchor or only similarity found it."""
-    flows: Sequence[PathStep] = ()
+    flows: tuple[PathStep, ...] = ()
     """All flows into the memory, strongest first. They add up to the part `activation`. The flows over one edge in
     several hops are added to one."""
     contributions: Mapping[str, float] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Recall:
     """Remarks for the caller, such as that the language model failed and cue words chose the kernel."""
     trust: float = 1.0
     """The share of the spread activation that counts, 0–1: small if the best match has no lead over the second."""
-    relays: Mapping[str, Sequence[PathStep]] = field(default_factory=dict)
+    relays: Mapping[str, tuple[PathStep, ...]] = field(default_factory=dict)
     """Nodes that passed activation to a memory and are neither memories of this recall nor anchors. Each id has the
     flows into the node, strongest first, in the unit of the part `activation`."""
     activated: Mapping[str, float] = field(default_factory=dict)

@@ -20,7 +20,6 @@ from neurogated.core.abilities import SupportsNeighbourhoods
 from neurogated.core.claims import QuestionReader
 from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
-from neurogated.core.deferred import DeferredDict
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import Filter, FilterOptions, recallable
 from neurogated.core.kernel import Kernel
@@ -311,7 +310,7 @@ class NeuroRetriever:
             seconds=MappingProxyType(seconds),
             trust=found.ranking.trust,
             notes=(*asked.notes(), *found.notes),
-            relays=DeferredDict(partial(relays_of, found, memories)),
+            relays=relays_of(found, memories),
             activated=found.ranking.activated,
         )
 

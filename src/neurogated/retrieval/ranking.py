@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from functools import cache, partial
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import NamedTuple
@@ -13,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.deferred import DeferredTuple
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import others_of
@@ -69,19 +67,14 @@ def _ranked(found: Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -
     ranking, likeness, activation = found.ranking, found.ranking.likeness, found.activation
     parts = _by_row({"similarity": likeness.similarity, **ranking.parts, **{n: getattr(likeness, n) for n in PARTS}})
     scales = np.ones(likeness.rows.size) if ranking.scales is None else ranking.scales
-    every, terms = cache(partial(activation.flows_into, likeness.rows, scales)), _by_row(ranking.contributions)
-
-    def into(place: int) -> tuple[PathStep, ...]:
-        return every()[place]
-
-    flows = [DeferredTuple(partial(into, place)) for place in range(len(ids))]
+    terms, flows = _by_row(ranking.contributions), activation.flows_into(likeness.rows, scales)
     paths, same = activation.paths(likeness.rows, scales), others_of(activation.view, likeness.rows)
     for node_id, *rest in zip(ids, ranking.score.tolist(), parts, paths, flows, terms, same, strict=True):
         if node_id in nodes:
             yield RecalledMemory(nodes[node_id], *rest)
 
 
-def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, Sequence[PathStep]]:
+def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:
     """Return the nodes on the way from the anchors to `memories`, with the flows into them before the last hop."""
     ends = {*dict(found.anchors), *(memory.id for memory in memories)}
     sources = dict.fromkeys(step.source_id for memory in memories for step in memory.flows)
