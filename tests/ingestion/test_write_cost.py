@@ -8,7 +8,7 @@ from pathlib import Path
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 
-_MOST_CALLS = 8_500
+_MOST_CALLS = 10_000
 _WORDS = ("river", "stone", "garden", "winter", "copper", "window", "silver", "market", "forest", "letter")
 
 
@@ -19,7 +19,7 @@ def _message(number: int) -> dict[str, str]:
 
 
 def test_a_message_takes_a_bounded_number_of_calls(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=tmp_path, embedding_name="hash")) as memory:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
         counts = []
         for number in range(60):
             calls = 0

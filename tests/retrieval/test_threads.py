@@ -3,12 +3,15 @@
 import math
 import os
 import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.retrieval import neuro_retriever
+from neurogated.retrieval.first_phase import FirstPhase, started
 
 
 def test_the_namespaces_of_a_memory_share_the_threads_of_their_searches(
@@ -32,13 +35,12 @@ def test_a_thread_searches_only_beside_a_slow_embedder(
 ) -> None:
     begun = []
 
-    def started(search: object) -> object:
+    def begin(search: Callable[[], list[FirstPhase]]) -> Future[list[FirstPhase]]:
         begun.append(search)
-        return original(search)
+        return started(search)
 
-    original = neuro_retriever.started
     monkeypatch.setattr(neuro_retriever, "_SLOW_EMBEDDING", slow)
-    monkeypatch.setattr(neuro_retriever, "started", started)
+    monkeypatch.setattr(neuro_retriever, "started", begin)
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         memory.add("Ann lives in Bergen.")
         found = [memory.recall("Where does Ann live?").ids for _ in range(3)]

@@ -38,8 +38,8 @@ class LanguageWatch:
             self._warned = True
             _log.warning(
                 "%d of %d texts are not in English, the language of the embedder %s, so recalls find less; pip install "
-                "'neurogated[multilingual]', then move the memory: neurogated migrate --embedding_name multilingual, with "
-                "the --save_dir or --storage of the memory",
+                "'neurogated[multilingual]', then move the memory: neurogated migrate --embedding_name multilingual, "
+                "with the --save_dir or --storage of the memory",
                 self._foreign,
                 self._texts,
                 self._model,
