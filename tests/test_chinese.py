@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.core.rendering import TIME
 
 PASSAGES = {
@@ -86,3 +86,10 @@ def test_a_question_for_a_time_prefers_the_memory_that_tells_one(embedder: str) 
         assert recall.kernel.tags[TIME] > 0.5
         assert recall[0].parts["tags"] > recall[1].parts["tags"] == 0.0
         assert memory.recall("小明搬家到了哪里？", top_n=2).kernel.tags.get(TIME, 0.0) < 0.5
+
+
+def test_parts_of_words_find_a_text_but_join_none() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        cat, panda, _ = memory.add(["我有一只黑猫。", "熊猫在睡觉。", "今天下雨。"])
+        assert {cat, panda} == {name for name, _ in memory.store.keyword_search("猫", 5)}
+        assert not [edge for edge in memory.store.all_edges() if edge.type is EdgeType.TERM]

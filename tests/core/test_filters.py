@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neurogated.core.filters import Condition, field, filter_of
+from neurogated.core.filters import Condition, field, recallable
+from neurogated.core.node_kind import PLACEHOLDER
 from neurogated.errors import InputError
 
 
@@ -33,9 +34,9 @@ def test_many_conditions_may_be_joined_in_groups() -> None:
 
 @pytest.mark.parametrize("names", [["turn", "fact"], []])
 def test_names_may_stand_in_an_array_or_come_from_an_iterator(names: list[str]) -> None:
-    wanted = filter_of({"kinds": names, "tags": names, "path": names}, ("placeholder",))
-    assert wanted.except_kinds == (frozenset() if names else {"placeholder"})
+    wanted = recallable({"kinds": names, "tags": names, "path": names})
+    assert wanted.except_kinds == (frozenset() if names else {PLACEHOLDER})
     listings: list[Callable[[list[str]], Any]] = [np.array, iter]
     for given in listings:
-        found = filter_of({"kinds": given(names), "tags": given(names), "path": given(names)}, ("placeholder",))
+        found = recallable({"kinds": given(names), "tags": given(names), "path": given(names)})
         assert found == wanted

@@ -20,17 +20,17 @@ def replay(source: GraphStorePort, target: GraphStorePort) -> int:
 
 
 class _Known:
-    """What a graph held before a replay. If the replay adds it again, the graph keeps what it has."""
+    """The nodes and edges of a graph before a replay. If the replay adds one again, the graph keeps its own."""
 
     def __init__(self, graph: GraphStorePort) -> None:
         self._held = graph.view()
         self._changed: set[str | EdgeKey] = set()
-        """Nodes and edges that the replay has added or removed, so that what the graph held no longer counts."""
+        """Nodes and edges that the replay has added or removed, so that those of the graph no longer count."""
         self._removed: set[str] = set()
         """Nodes that it has removed, and their edges with them."""
 
     def spared(self, delta: GraphDelta) -> GraphDelta:
-        """Return a delta of the replay without what the graph held and the replay adds for the first time."""
+        """Return a delta of the replay without its first versions of nodes and edges that the graph held."""
         self._removed.update(delta.removed_nodes)
         self._changed.update(delta.removed_nodes, delta.removed_edges)
         nodes = [node for node in delta.nodes if self._is_changed(node.id) or not self._has(node.id)]

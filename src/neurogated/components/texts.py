@@ -65,7 +65,7 @@ class Texts:
             stored = writer.add(map(self._with_user, documents))
             added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
         if added:
-            # What other processes wrote before this call is read already, and the subscribers need no more.
+            # The graph has the writes of other processes before this call. Subscribers need no later ones.
             with work(begin):
                 self._session.notify(Notice("added", ([node_id for ids in added for node_id in ids],)))
         return added

@@ -34,8 +34,6 @@ def to_utc(moment: datetime) -> datetime:
     """
     if not isinstance(moment, datetime):
         raise InputError(f"{moment!r} is not a datetime")
-    if moment.tzinfo is UTC:
-        return moment
     try:
         return moment.astimezone(UTC)
     except (OverflowError, ValueError):

@@ -54,7 +54,5 @@ class Committer:
             if delta:
                 cause = CAUSE.get()
                 reason = delta.reason if cause is None else f"{cause}: {delta.reason}"
-                if delta.owner is None or cause is not None:
-                    delta = replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason)
-                self.store.apply(delta)
+                self.store.apply(replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason))
         return delta

@@ -232,8 +232,8 @@ class FilterOptions(TypedDict, total=False):
     """Memories with one of these ids."""
 
 
-def filter_of(options: FilterOptions, except_kinds: Collection[str] = ()) -> Filter:
-    """Return the filter for these keyword arguments; it admits `except_kinds` only if they name kinds.
+def filter_of(options: FilterOptions) -> Filter:
+    """Return the filter for these keyword arguments.
 
     Raises:
         InputError: a keyword is unknown, or a name is empty or not a string.
@@ -244,16 +244,14 @@ def filter_of(options: FilterOptions, except_kinds: Collection[str] = ()) -> Fil
         raise InputError(f"unknown filter {', '.join(sorted(unknown))}; known are {', '.join(known)}")
     path, kinds, tags = options.get("path", ()), options.get("kinds"), options.get("tags")
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
-    kinds, tags = () if kinds is None else checked_names("kinds", kinds), () if tags is None else tags
-    if kinds:
-        except_kinds = ()
-    where, only_ids = options.get("where"), options.get("only_ids")
-    return Filter(kinds, tags, scope, where, except_kinds=except_kinds, only_ids=only_ids)
+    kinds, tags = () if kinds is None else kinds, () if tags is None else tags
+    return Filter(kinds, tags, scope, options.get("where"), only_ids=options.get("only_ids"))
 
 
 def recallable(options: FilterOptions) -> Filter:
     """Return the filter of a recall for these keyword arguments; it admits placeholders only if `kinds` names them."""
-    return filter_of(options, (PLACEHOLDER,))
+    found = filter_of(options)
+    return found if found.kinds else replace(found, except_kinds=frozenset({PLACEHOLDER}))
 
 
 def memories_among(options: FilterOptions) -> Filter:

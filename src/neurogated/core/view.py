@@ -285,10 +285,6 @@ class GraphView:
         """Return the rows of all edges that are not removed."""
         return np.flatnonzero(~np.isnan(self.weight.all().astype(np.float64))).astype(np.int64)
 
-    def leaves_out_none(self, rows: Rows) -> bool:
-        """Return whether all nodes that are not removed are at some distinct rows."""
-        return bool(np.count_nonzero(self.alive.take(rows)) == np.count_nonzero(self.alive.all()))
-
     def live_nodes(self) -> Rows:
         """Return the rows of all nodes that are not removed."""
         return np.flatnonzero(self.alive.all()).astype(np.int64)

@@ -101,8 +101,6 @@ class Encoder:
         if self._scale is not None and node.embedding is not None:
             sentiment = self._scale.sentiment(np.asarray(node.embedding))
         place = place_of(node.metadata, node.content, node.found.entities)
-        if (node.found.sentiment, node.found.place) == (sentiment, place):
-            return node.found
         return replace(node.found, sentiment=sentiment, place=place)
 
     def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
@@ -125,7 +123,7 @@ def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: Graph
 
 
 def _stored(store: GraphStorePort, user_id: str | None) -> int:
-    """Return the number of memories of a user, or of all memories if the user has all."""
+    """Return the number of memories of a user."""
     view = store.view()
     rows = view.rows_of_scopes(ScopeFilter(user_id, alone=True))
-    return view.node_count if rows is None or view.leaves_out_none(rows) else rows.size
+    return view.node_count if rows is None else rows.size

@@ -68,7 +68,6 @@ class TextChange:
         self._rows = graph.view.rows_by_id
         following = count(graph.view.node_count)
         self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
-        self._are_new = len(self._new_rows) == len(self.come)
         self._sides = self.left, self.come
         self._read: dict[str, str] = {}
         self._by_term = _grouped(self.left, _terms_of), _grouped(self.come, _terms_of)
@@ -149,7 +148,7 @@ class TextChange:
     def _after(self, stored: list[str], left: Collection[str], come: Sequence[str]) -> list[str]:
         after = [*(node_id for node_id in stored if node_id not in left), *come] if left else [*stored, *come]
         # New nodes follow all others, in the order in which they come.
-        return after if self._are_new or self._new_rows.keys() >= set(come) else sorted(after, key=self.row)
+        return after if self._new_rows.keys() >= set(come) else sorted(after, key=self.row)
 
     def _mentioning_and_staying(self, subject: str, limit: int) -> list[str]:
         """Return the first `limit` stored nodes that mention a subject and do not leave."""

@@ -37,10 +37,7 @@ def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> Mem
     begin, end = times.get("valid_from", node.valid_from), times.get("valid_to", node.valid_to)
     if begin is not None and end is not None and end <= begin:
         raise InputError(f"valid_to, {end}, must lie after valid_from, {begin}")
-    expires = times.get("expires_at", node.expires_at)
-    if (begin, end, expires) == (node.valid_from, node.valid_to, node.expires_at):
-        return node
-    return node.changed(valid_from=begin, valid_to=end, expires_at=expires)
+    return node.changed(valid_from=begin, valid_to=end, expires_at=times.get("expires_at", node.expires_at))
 
 
 class Changes(TypedDict, total=False):

@@ -213,8 +213,8 @@ class NeuroRetriever:
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else _without(store.view(filters=wanted_nodes), left_out)
-        owner = partial(ScopeFilter, filters.get("user_id"), filters.get("agent_id"))
-        views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner())))
+        owner = ScopeFilter(filters.get("user_id"), filters.get("agent_id"))
+        views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner)))
         reader = None if isinstance(filters.get("user_id"), AnyUser) else self._question_reader
         return in_present_order(store, views, recalls, wanted, from_micros(present), reader=reader, held=held)
 
@@ -249,10 +249,10 @@ class NeuroRetriever:
     def _read(
         self, queries: Sequence[str], embed: Embedding, search: Callable[[], list[FirstPhase]], watch: Stopwatch
     ) -> tuple[NDArray[np.float32], list[Kernel], Callable[[], list[FirstPhase]]]:
-        """Embed the questions, choose their kernels, and return what returns the first phase.
+        """Embed the questions, choose their kernels, and return a function that returns the first phase.
 
-        A thread runs the first phase meanwhile if the last questions took long to embed. Else it would cost more time
-        than it saves.
+        If the last questions took long to embed, a thread runs the first phase meanwhile. Beside a quick embedder, a
+        thread costs more time than it saves.
         """
         finish = started(search).result if self._embeds_slowly else search
         vectors = embed(queries)

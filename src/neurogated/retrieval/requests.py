@@ -69,7 +69,7 @@ def _reduced(sentence: str, rare: Rare) -> str:
 def _without_unmarked(sentence: str, rare: Rare, existing: Existing) -> str:
     """Return a sentence without a request that only a word that asks parts from the question.
 
-    What stands there may also be the beginning of the question, as in "I met the singer of which band". So a request
+    These words may also begin the question, as in "I met the singer of which band". So a request
     speaks of who asks or is asked and names nothing: no subject, and no two rare words of one memory.
     """
     place = next((place for place in interrogatives_of(sentence) if sentence[:place].strip()), 0)
@@ -78,7 +78,7 @@ def _without_unmarked(sentence: str, rare: Rare, existing: Existing) -> str:
     # In Chinese no white space stands before a word that asks, which need not begin the question.
     if not words or not request[-1].isspace() or _BREAK.search(request) or words[-1] in _PREPOSITIONS:
         return sentence
-    # In "Can you list the order in which I mentioned them", what follows is a part of the request.
+    # "Can you list the order in which I mentioned them" is one question.
     speaks, goes_on = map(_speaks, (words, split_words(fold(question))[1:2]))
     if not speaks or goes_on or not _is_open(request, words) or names_in([words], existing)[0]:
         return sentence
@@ -103,7 +103,11 @@ def _is_open(text: str, words: Sequence[str]) -> bool:
 
 
 def _belong_together(request: str, question: str, rare: Rare, most: float = inf) -> bool:
-    """Return whether a memory has a rare word of both, or more than `most` of the request; or too little is asked."""
+    """Return whether request and question belong together.
+
+    So they do if a memory has a rare word of both, or more than `most` rare words of the request, or if the question
+    has too few keywords to tell.
+    """
     first, second = set(split_keywords(request)), set(split_keywords(question))
     if len(second) < _FEWEST_KEYWORDS:
         return True

@@ -64,9 +64,4 @@ def _sampled(view: GraphView, rows: Rows | None = None) -> Rows:
 
 def _spread(size: int, count: int) -> Rows:
     """Return up to `count` evenly spaced numbers below `size`."""
-    if size <= count:
-        return np.arange(size)
-    # The numbers of `np.linspace`, which is slow.
-    spread = (np.arange(count) * ((size - 1) / (count - 1))).astype(np.int64)
-    spread[-1] = size - 1
-    return spread
+    return np.arange(size) if size <= count else np.linspace(0, size - 1, count).astype(np.int64)

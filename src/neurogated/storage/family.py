@@ -71,8 +71,6 @@ class OpenGraphs:
 
     def use(self, graph: Member, most: int) -> None:
         """Record the use of an open graph, and unload idle graphs while more than `most` are open."""
-        if len(self._graphs) <= most and next(reversed(self._graphs), None) is graph:
-            return
         self.discard(graph)
         excess = len(self._graphs) + 1 - most
         for other in list(self._graphs) if excess > 0 else ():

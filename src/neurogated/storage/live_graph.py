@@ -350,7 +350,7 @@ class LiveGraph:
         """Return the present state, and publish it if it is not; the lock is held."""
         self.require_open()
         state = self._now()
-        if state is not self._committed and (self._committed is None or state.view is not self._committed.view):
+        if self._committed is None or state.view is not self._committed.view:
             # An interrupt may have prevented its publication.
             self.publish()
         return state
@@ -385,9 +385,8 @@ class LiveGraph:
 
     def require_open(self) -> None:
         """Reload a stale index, or raise MemoryClosedError."""
-        if self._stale or self._block is not None or self.closed:
-            self.renew()
-            self._require_unclosed()
+        self.renew()
+        self._require_unclosed()
         self._note_open()
 
     def is_bound_to(self, embedder: tuple[str, int] | None) -> bool:

@@ -105,7 +105,7 @@ def filtered(graph: LiveGraph, view: GraphView, filters: Filter) -> GraphView:
         rows = np.flatnonzero(originals) if rows is None else rows[originals[rows]]
     if filters.where is not None:
         rows = _where(graph, view, view.live_nodes() if rows is None else rows, filters.where)
-    if rows is None or view.leaves_out_none(rows):
+    if rows is None or np.count_nonzero(view.alive.take(rows)) == np.count_nonzero(view.alive.all()):
         # A search among all nodes is quicker than one among rows.
         return view
     return view.restricted_to(rows)

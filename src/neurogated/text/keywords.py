@@ -60,7 +60,7 @@ def split_keywords(text: str) -> list[str]:
 
 
 def search_terms(text: str) -> list[str]:
-    """Return what a text is searched by, in order, with repetitions: its keywords and *parts*.
+    """Return the terms by which a text is searched, in order, with repetitions: its keywords and *parts*.
 
     Parts are the other bigrams of runs, and each Han character, which is often a word. Stop words count here, because
     they tell 的时间 from 持续时间, and a search weighs each term by how rare it is. A part starts with a blank, so it
@@ -70,7 +70,7 @@ def search_terms(text: str) -> list[str]:
 
 
 def _split(text: str, of_run: Callable[[str], Iterable[str]]) -> list[str]:
-    """Return the keywords of a text; `of_run` returns those of a run without spaces."""
+    """Return the stems of a text, and in place of each run without spaces the result of `of_run`."""
     words: list[str] = []
     folded = fold(text)
     if folded.isascii() or not _RUN_START.search(folded):

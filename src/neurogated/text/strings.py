@@ -36,9 +36,6 @@ def checked_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return several names; raises InputError if `names` is not a list of non-empty strings."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"{what} is {names!r}, but must be a list of names")
-    # Most calls give none. An array has no single truth value.
-    if isinstance(names, tuple) and not names:
-        return ()
     given = tuple(names)
     if set(map(type, given)) <= {str} and all(given) and "".join(given).isascii():
         return given

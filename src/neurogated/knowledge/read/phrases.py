@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from string import digits
 
 from neurogated.knowledge.read.clauses import JOIN, TIME, Clause
 from neurogated.knowledge.read.matching import Match
@@ -270,4 +271,7 @@ def _is_listed(words: Sequence[str], listed: frozenset[str], own: Language) -> b
 
 @cache
 def _endings(listed: frozenset[str]) -> tuple[str, ...]:
-    return tuple(each[1:] for each in listed if each.startswith("-"))
+    """Return the endings in a list. One Latin letter is a unit after a digit, as in "1,80m"."""
+    ends = {each[1:] for each in listed if each.startswith("-")}
+    units = {one for one in ends if len(one) == 1 and one.isascii() and one.isalpha()}
+    return (*(ends - units), *(digit + unit for unit in units for digit in digits))

@@ -78,8 +78,6 @@ class PatchedColumn:
 
     def set(self, rows: Iterable[int] | Rows, values: ArrayLike) -> None:
         """Change the values at `rows`, which are distinct; `values` has one for each row or one for all."""
-        if isinstance(rows, np.ndarray) and not rows.size:
-            return
         changed = np.asarray(rows, dtype=np.int64)
         if not changed.size:
             return

@@ -30,6 +30,4 @@ def as_stored(delta: GraphDelta, view: GraphView, pending: Container[PendingTask
         named = {*touch.nodes, *touch.charges, *(end for key in touch.edges for end in key[:2])}
         absent = {name for name in named if view.find(name) is None}.difference(node.id for node in nodes)
         touch = touch.without(absent) if absent else touch
-    if (nodes, settled, touch) == (delta.nodes, delta.settled, delta.touch):
-        return delta
     return replace(delta, nodes=nodes, settled=settled, touch=touch)

@@ -65,7 +65,7 @@ MIGRATIONS = (
         ALTER COLUMN body TYPE bytea, ALTER COLUMN body SET STATISTICS 0;
     ALTER TABLE checkpoints ALTER COLUMN deltas SET STATISTICS 0;
     """,
-    # The terms of a text in Chinese are others now.
+    # Chinese texts have further terms now.
     "DROP TABLE IF EXISTS memories, vectors, terms, links; UPDATE heads SET searched = false WHERE searched;",
 )
 """The statements of each migration. `at` is in microseconds, `body` is a delta in the form of `codec`, `entry` is its

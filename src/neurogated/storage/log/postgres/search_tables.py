@@ -156,7 +156,7 @@ def owner_of(user_id: str | None) -> int:
 
 
 def terms_of(text: str) -> list[int]:
-    """Return the numbers of the distinct keywords of a text."""
+    """Return the numbers of the distinct search terms of a text."""
     return [number_of(one) for one in dict.fromkeys(search_terms(text))]
 
 
