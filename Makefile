@@ -17,8 +17,8 @@ BENCH_CACHE ?= $(HOME)/.cache/neurogated-bench
 BENCH ?=
 
 # A file runs in one process, so that its tests share what they open. Reordered, files with one long test would run last,
-# beside idle processes.
-IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
+# beside idle processes. Where a process crashes, the run ends: after a restart, it might wait for ever.
+IN_PARALLEL := -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # For `make test-fast`: files and folders of tests; all by default.
 PART ?=
