@@ -1,7 +1,10 @@
 """The facade is small, and its coroutines are its calls."""
 
 import asyncio
+import copy
+import dataclasses
 import inspect
+import pickle
 from pathlib import Path
 
 import pytest
@@ -43,6 +46,15 @@ def test_a_memory_is_used_by_coroutines(tmp_path: Path) -> None:
             await memory.recall("heron")
 
     asyncio.run(use())
+
+
+def test_a_recall_can_be_stored_and_copied(memory: NeuroGraphMemory) -> None:
+    memory.add(["I live in Oslo.", "I moved to Bergen.", "Bees need water."], user_id="ana")
+    recall = memory.recall("Where do I live?", user_id="ana")
+    assert recall.facts or recall.former
+    assert pickle.loads(pickle.dumps(recall)) == recall  # noqa: S301 - our own bytes
+    assert copy.deepcopy(recall) == recall
+    assert dataclasses.asdict(recall)["memories"][0]["node"]["content"] == recall[0].content
 
 
 def test_the_users_are_counted(memory: NeuroGraphMemory) -> None:

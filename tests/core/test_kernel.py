@@ -1,5 +1,9 @@
 """Kernels: a weight for each direction, interpolation, and the text format."""
 
+import copy
+import dataclasses
+import pickle
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
@@ -79,3 +83,18 @@ def test_a_kernel_on_the_way_names_types_and_tags_in_the_order_of_both_ends() ->
     middle = start.towards(Kernel({second: 1.0}, "end", {}, dict.fromkeys(tags, 1.0)), 0.5, "between")
     assert list(middle.weights) == list(middle.against) == [third, first, fourth, second]
     assert list(middle.tags) == [*tags[3:], *tags[:3]]
+
+
+@given(kernels)
+def test_a_kernel_can_be_copied_and_stored_but_not_changed(kernel: Kernel) -> None:
+    stored = pickle.loads(pickle.dumps(kernel))  # noqa: S301 - our own bytes
+    copies = stored, copy.deepcopy(kernel), Kernel(**dataclasses.asdict(kernel))
+    for one in copies:
+        assert one == kernel
+        assert [one.weights[name] for name in EdgeType.__members__] == [one[kind] for kind in EdgeType]  # type: ignore[index]
+        for values in (one.weights, one.against, one.tags):
+            assert isinstance(values, dict)
+            for change in (values.clear, values.popitem, lambda values=values: values.update(SEQ=1.0)):
+                with pytest.raises(TypeError, match="read-only"):
+                    change()
+    assert copies == (kernel,) * 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, overload
 
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.read_only import ReadOnlyDict
 from neurogated.errors import InputError
 
 SPAN, PLACE, SENTIMENT, CANVAS = "span", "place", "sentiment", "canvas"
@@ -30,11 +30,23 @@ class EdgeWeights(dict[EdgeType, float]):
     """
 
     def __missing__(self, key: object) -> float:
-        if isinstance(key, EdgeType):
-            return Kernel.NEUTRAL
-        if isinstance(key, str) and key in EdgeType.__members__:
-            return self[EdgeType[key]]
-        raise KeyError(key)
+        return _weight(self, key)
+
+
+class _KernelWeights(ReadOnlyDict[EdgeType, float]):
+    """`EdgeWeights` of a kernel, which do not change."""
+
+    def __missing__(self, key: object) -> float:
+        return _weight(self, key)
+
+
+def _weight(weights: Mapping[EdgeType, float], key: object) -> float:
+    """Return the weight under a key that the weights lack."""
+    if isinstance(key, EdgeType):
+        return Kernel.NEUTRAL
+    if isinstance(key, str) and key in EdgeType.__members__:
+        return weights[EdgeType[key]]
+    raise KeyError(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +79,11 @@ class Kernel(Mapping[str, Any]):
             for edge_type, weight in given.items():
                 if not 0.0 <= weight <= self.MAX_WEIGHT:
                     raise InputError(f"kernel weight of {edge_type.name} is {weight}, not in 0–{self.MAX_WEIGHT}")
-            object.__setattr__(self, name, MappingProxyType(EdgeWeights(given)))
+            object.__setattr__(self, name, _KernelWeights(given))
         for tag, share in self.tags.items():
             if not 0.0 <= share <= 1.0:
                 raise InputError(f"kernel share of @{tag} is {share}, not in 0–1")
-        object.__setattr__(self, "tags", MappingProxyType(dict(self.tags)))
+        object.__setattr__(self, "tags", ReadOnlyDict(self.tags))
 
     @overload
     def __getitem__(self, key: EdgeType) -> float: ...

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from functools import partial
 from itertools import repeat
-from types import MappingProxyType
 from typing import Unpack
 
 import numpy as np
@@ -307,7 +306,7 @@ class NeuroRetriever:
             asked.kernel,
             found.anchors,
             self._config.ACTIVATION,
-            seconds=MappingProxyType(seconds),
+            seconds=seconds,
             trust=found.ranking.trust,
             notes=(*asked.notes(), *found.notes),
             relays=relays_of(found, memories),
