@@ -194,7 +194,7 @@ FIGURES = (
     Figure("recall: 95th percentile", "ms", _of("recall", "p95", MILLI)),
     Figure("`retrieve_batch` of 32", "ms", _of("retrieve_batch", None, MILLI)),
     Figure("32 times `retrieve`", "ms", _of("retrieve_batch", "one by one", MILLI)),
-    Figure("8 times `arecall` at once", "ms", _of("arecall", None, MILLI)),
+    Figure("8 times `aio.recall` at once", "ms", _of("arecall", None, MILLI)),
     Figure("8 times `recall`", "ms", _of("arecall", "one by one", MILLI)),
     Figure("longest stall of the event loop meanwhile", "ms", _of("arecall", "lag", MILLI)),
     Figure("Chroma: search for 10 by vector alone", "ms", _of("chroma", "search", MILLI)),
