@@ -53,6 +53,22 @@ with_home = build_embedder(MemoryConfig())
 print(with_home.embed_documents(["a text"]).shape, with_home.count_tokens(["a text"]))
 """
 
+SIGNAL_AFTERWARDS = """
+import gc, signal
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.embedding.registry import build_embedder
+
+embedders = [build_embedder(MemoryConfig()) for _ in range(2)]
+for embedder in embedders:
+    embedder.embed_queries(["a text"])
+while embedders:
+    embedders.pop(0).close()
+    gc.collect()
+signal.signal(signal.SIGINT, lambda *_: print("handled"))
+signal.raise_signal(signal.SIGINT)
+"""
+
 
 @pytest.fixture(scope="module")
 def original() -> Iterator[SentenceTransformersEmbedder]:
@@ -99,6 +115,13 @@ def test_it_needs_neither_torch_nor_a_folder_to_write_to(tmp_path: Path) -> None
 
     assert (done.stdout, done.stderr) == ("(1, 384) [2]\n", "")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_signal_after_two_embedders_were_closed_is_handled() -> None:
+    # On processors with AMX, it killed the process.
+    done = subprocess.run([sys.executable, "-c", SIGNAL_AFTERWARDS], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (0, "handled\n"), done.stderr
 
 
 def test_threads_at_once_get_the_vectors_of_their_own_texts() -> None:

@@ -10,8 +10,7 @@ import pytest
 from tests.durability.contents import environment
 from tests.storage.interrupted_by_signals import ACTIONS
 
-# Not in the process of the tests: Python ignores interrupts in the finalizers of what other tests left, and after
-# models ran, the stack that OpenVINO reserves for signals may be too small (SIGSEGV).
+# Not in the process of the tests: Python ignores interrupts in the finalizers of what other tests left.
 PROGRAM = Path(__file__).parent / "interrupted_by_signals.py"
 
 

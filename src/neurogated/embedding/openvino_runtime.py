@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
+from functools import cache
 from types import ModuleType
 from typing import Any, cast
 
@@ -35,12 +36,22 @@ def load_graph(graph: Any, *, exact: bool) -> OpenVINOSession:  # noqa: ANN401 -
         ForkedMemoryError: OpenVINO was used before the process was forked.
     """
     settings = {"PERFORMANCE_HINT": "THROUGHPUT", **({_PRECISION: _SINGLE} if exact else {})}
-    openvino = import_openvino()
+    import_openvino()
     try:
-        return OpenVINOSession(openvino.Core().compile_model(graph, _DEVICE, settings))
+        return OpenVINOSession(_core().compile_model(graph, _DEVICE, settings))
     except RuntimeError as error:
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise EmbeddingError(f"OpenVINO cannot load {graph} ({said}); set embedding.backend to torch") from error
+
+
+@cache
+def _core() -> Any:  # noqa: ANN401 - the package is imported on use
+    """Return the one core of this process.
+
+    On processors with AMX, a core gives its thread a stack for signals, and restores the one before when it is dropped.
+    After two were dropped, the older one first, that was freed memory, and the next signal killed the process.
+    """
+    return import_openvino().Core()
 
 
 class OpenVINOSession:
