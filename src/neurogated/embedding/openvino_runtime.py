@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import ModuleType
 from typing import Any, cast
@@ -22,6 +24,9 @@ _PRECISION = "INFERENCE_PRECISION_HINT"
 _SINGLE = "f32"
 _used_in: list[int] = []
 """The id of the process that first used OpenVINO."""
+_imported: list[ModuleType] = []
+"""The package, once it is imported completely."""
+_importing = threading.Lock()
 
 
 def load_graph(graph: Any, *, exact: bool) -> OpenVINOSession:  # noqa: ANN401 - the package is imported on use
@@ -89,15 +94,24 @@ def import_openvino() -> ModuleType:
             "OpenVINO was used before this process was forked, so it cannot run here; start processes by the 'spawn' "
             "or 'forkserver' method, or embed the first text after the fork"
         )
-    if _PACKAGE in sys.modules:
-        return sys.modules[_PACKAGE]
+    if _imported:
+        return _imported[0]
+    # If an interrupt strikes the import of its native part, no later import of this process succeeds. Python delivers
+    # interrupts in the main thread only, so another one imports it.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(_import_without_telemetry).result()
+
+
+def _import_without_telemetry() -> ModuleType:
     modules = cast("dict[str, ModuleType | None]", sys.modules)
-    present = modules.get(_TELEMETRY)
-    modules[_TELEMETRY] = None
-    try:
-        return importlib.import_module(_PACKAGE)
-    finally:
-        if present is None:
-            del modules[_TELEMETRY]
-        else:
-            modules[_TELEMETRY] = present
+    with _importing:
+        present = modules.get(_TELEMETRY)
+        modules[_TELEMETRY] = None
+        try:
+            _imported.append(importlib.import_module(_PACKAGE))
+        finally:
+            if present is None:
+                del modules[_TELEMETRY]
+            else:
+                modules[_TELEMETRY] = present
+        return _imported[0]
