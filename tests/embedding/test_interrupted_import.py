@@ -13,7 +13,10 @@ time.sleep(0.1)
 print("end", flush=True)
 """
 _PROGRAM = """
+import signal
 from neurogated.embedding.openvino_runtime import import_openvino
+# A process that was started in the background ignores interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     import_openvino()
 except KeyboardInterrupt:
