@@ -48,9 +48,11 @@ def test_a_memory_is_used_by_coroutines(tmp_path: Path) -> None:
     asyncio.run(use())
 
 
-def test_a_recall_can_be_stored_and_copied(memory: NeuroGraphMemory) -> None:
-    memory.add(["I live in Oslo.", "I moved to Bergen.", "Bees need water."], user_id="ana")
-    recall = memory.recall("Where do I live?", user_id="ana")
+@pytest.mark.parametrize("activation", ["gated", "classic"])
+def test_a_recall_can_be_stored_and_copied(config: MemoryConfig, activation: str) -> None:
+    with NeuroGraphMemory(config.replace(ACTIVATION=activation)) as memory:
+        memory.add(["I live in Oslo.", "I moved to Bergen.", "Bees need water."], user_id="ana")
+        recall = memory.recall("Where do I live?", user_id="ana")
     assert recall.facts or recall.former
     assert pickle.loads(pickle.dumps(recall)) == recall  # noqa: S301 - our own bytes
     assert copy.deepcopy(recall) == recall

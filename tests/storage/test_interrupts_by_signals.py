@@ -10,7 +10,8 @@ import pytest
 from tests.durability.contents import environment
 from tests.storage.interrupted_by_signals import ACTIONS
 
-# Not in the process of the tests: Python ignores interrupts in the finalizers of what other tests left.
+# In the process of the tests, an interrupt may strike the finalizer of an object of another test. Python ignores such
+# an interrupt with a warning, which fails the test.
 PROGRAM = Path(__file__).parent / "interrupted_by_signals.py"
 
 

@@ -26,7 +26,7 @@ _used_in: list[int] = []
 """The id of the process that first used OpenVINO."""
 _imported: list[ModuleType] = []
 """The package, once it is imported completely."""
-_importing = threading.Lock()
+_starting = threading.Lock()
 
 
 def load_graph(graph: Any, *, exact: bool) -> OpenVINOSession:  # noqa: ANN401 - the package is imported on use
@@ -42,8 +42,10 @@ def load_graph(graph: Any, *, exact: bool) -> OpenVINOSession:  # noqa: ANN401 -
     """
     settings = {"PERFORMANCE_HINT": "THROUGHPUT", **({_PRECISION: _SINGLE} if exact else {})}
     import_openvino()
+    with _starting:
+        core = _core()
     try:
-        return OpenVINOSession(_core().compile_model(graph, _DEVICE, settings))
+        return OpenVINOSession(core.compile_model(graph, _DEVICE, settings))
     except RuntimeError as error:
         said = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise EmbeddingError(f"OpenVINO cannot load {graph} ({said}); set embedding.backend to torch") from error
@@ -51,7 +53,7 @@ def load_graph(graph: Any, *, exact: bool) -> OpenVINOSession:  # noqa: ANN401 -
 
 @cache
 def _core() -> Any:  # noqa: ANN401 - the package is imported on use
-    """Return the one core of this process.
+    """Return the one core of this process; one thread at a time may call it.
 
     On processors with AMX, a core gives its thread a stack for signals, and restores the one before when it is dropped.
     After two were dropped, the older one first, that was freed memory, and the next signal killed the process.
@@ -104,7 +106,7 @@ def import_openvino() -> ModuleType:
 
 def _import_without_telemetry() -> ModuleType:
     modules = cast("dict[str, ModuleType | None]", sys.modules)
-    with _importing:
+    with _starting:
         present = modules.get(_TELEMETRY)
         modules[_TELEMETRY] = None
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import chain, islice
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.read_only import ReadOnlyDict
 from neurogated.core.same_as import others_of
 from neurogated.core.trace import PathStep, RecalledMemory
 from neurogated.core.view import GraphView, Rows
@@ -38,7 +38,7 @@ class Ranking(NamedTuple):
     """Factor of spread activation: `trust` divided by the number of subjects that the question names."""
     scales: Values | None = None
     """(n,): factors from the spread activation of each memory to its part `activation`; None: 1."""
-    activated: Mapping[str, float] = MappingProxyType({})
+    activated: Mapping[str, float] = ReadOnlyDict()
     """The activation of the strongest nodes that are not ranked, by id."""
 
 
