@@ -1,11 +1,14 @@
-"""Evidence in a context of limited tokens, beside hybrid search that fills the same budget.
+"""Words of the evidence in a context of limited tokens, beside hybrid search that fills the same budget.
 
-A long message is several memories. It counts as found if one of them is in the text, or with --whole if all of them
-are. Excerpts count for nothing. Hybrid search adds half the cosine and half the
-BM25, each scaled to 0–1 over the memories of the user, and fills the same text in this order.
+A word of a message counts if it stands in the text with the two words after it or before it in the message; ids, facts
+and summaries count for nothing. A question has the mean over the messages of its evidence. Hybrid search adds half the
+cosine and half the BM25, each scaled to 0–1 over the memories of the user, and fills the text in this order.
 
-python -m benchmarks.context locomo_conv0-4.json --budgets 500 1000 2000 4000 7000
-python -m benchmarks.context beam_odd.json --folder kept_memory --every 4
+python -m benchmarks.context locomo_conv0-4.json --budgets 250 500 1000
+python -m benchmarks.context beam_odd.json --folder kept_memory --every 4 --scores new.json
+python -m benchmarks.context beam_odd.json --folder kept_memory --every 4 --against old.json
+
+With --against, the figures are compared question by question with those that --scores wrote, such as another build's.
 """
 
 from __future__ import annotations
@@ -15,33 +18,27 @@ import json
 import re
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.bootstrap import paired_bootstrap
-from neurogated import Context, Kernel, MemoryConfig, MemoryEdge, NeuroGraphMemory, Recall, RecalledMemory
-from neurogated.context.builder import ContextBuilder, token_counter
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.core.filters import Filter
-from neurogated.core.quoting import TokenCounter, quoted
+from neurogated.core.quoting import quoted_memories
 from neurogated.core.scope import ScopeFilter
 from neurogated.storage.registry import memory_exists
-from neurogated.text.keywords import split_keywords
-from neurogated.text.sentences import split_sentences
+from neurogated.text.words import split_words
 
 _SESSION = re.compile(r"session_(\d+)")
 _EVIDENCE = re.compile(r"D\d+:\d+")
 PLACE = "place"
-_SAME = 0.7
-"""Sentences with at least this cosine say the same."""
+_RUN = 3
+"""Words in a row that are hardly ever the same by chance."""
 
 
 class Asked(NamedTuple):
@@ -51,8 +48,6 @@ class Asked(NamedTuple):
     text: str
     gold: frozenset[Any]
     kind: str
-    sides: tuple[frozenset[Any], ...] = ()
-    """The messages of each statement of a contradiction."""
 
 
 def messages(sample: Mapping[str, Any]) -> Iterator[tuple[dict[str, str], str, datetime | None, Any]]:
@@ -84,9 +79,7 @@ def questions(sample: Mapping[str, Any]) -> Iterator[Asked]:
     user, there = user_of(sample), {place for *_, place in messages(sample)}
     for one in sample.get("questions", ()):
         if one["gold"]:
-            sides = tuple(map(frozenset, one.get("statements", {}).values()))
-            is_conflict = one["category"] == "contradiction_resolution"
-            yield Asked(user, one["question"], frozenset(one["gold"]), one["category"], sides if is_conflict else ())
+            yield Asked(user, one["question"], frozenset(one["gold"]), one["category"])
     for one in sample.get("qa", ()):
         gold = frozenset(_EVIDENCE.findall(" ".join(one.get("evidence", ())))) & there
         if gold and one["category"] != 5:
@@ -101,8 +94,8 @@ def fill(memory: NeuroGraphMemory, data: Sequence[Mapping[str, Any]]) -> None:
             memory.add(message, user_id=user_of(sample), session_id=session, timestamp=moment, metadata=metadata)
 
 
-def hybrid(memory: NeuroGraphMemory, asked: Asked) -> Recall:
-    """Rank all memories of the user by half the cosine and half the BM25, each scaled to 0–1."""
+def hybrid(memory: NeuroGraphMemory, asked: Asked) -> list[MemoryNode]:
+    """Return the memories of the user by half the cosine and half the BM25, each scaled to 0–1, best first."""
     store = memory.store
     view = store.view(filters=Filter(scope=ScopeFilter(asked.user)))
     rows = view.live_nodes()
@@ -111,10 +104,9 @@ def hybrid(memory: NeuroGraphMemory, asked: Asked) -> Recall:
     score = 0.5 * _scaled(store.similarities(vector, view, rows)) + 0.5 * _scaled(
         store.keyword_scores(asked.text, view, rows)
     )
-    order = np.argsort(-score, kind="stable")[:1000]
+    order = np.argsort(-score, kind="stable")[:500]
     nodes = store.get_nodes([view.ids[row] for row in rows[order].tolist()])
-    ranked = tuple(RecalledMemory(node, float(score[at]), {}) for node, at in zip(nodes, order.tolist(), strict=True))
-    return Recall(asked.text, ranked, Kernel(), (), "hybrid")
+    return [node for node in nodes if PLACE in node.metadata]
 
 
 def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -122,62 +114,34 @@ def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return (values - values.min()) / span if span else np.zeros(values.size)
 
 
-class Measure:
-    """Scores contexts."""
-
-    def __init__(self, memory: NeuroGraphMemory, *, whole: bool) -> None:
-        """Count the memories of each message; `whole` asks for all of them."""
-        self._memory = memory
-        self._whole = whole
-        self._pieces: dict[tuple[str | None, Any], int] = defaultdict(int)
-        self._sources: dict[str, list[str]] = defaultdict(list)
-        edges: Iterator[MemoryEdge] = memory.store.all_edges()
-        for edge in edges:
-            if edge.type.name == "DERIVED_FROM":
-                self._sources[edge.source_id].append(edge.target_id)
-        for node in memory.store.all_nodes():
-            if PLACE in node.metadata and node.id not in self._sources:
-                self._pieces[node.scope.user_id, node.metadata[PLACE]] += 1
-
-    def found(self, context: Context, user: str) -> set[Any]:
-        """Return the messages in the text, as memories of their own or word for word in facts."""
-        pieces: dict[Any, set[str]] = defaultdict(set)
-        for one in context:
-            for name in self._sources.get(one.id, ()):
-                source = self._memory.get(name)
-                if source.content in one.content:
-                    pieces[source.metadata[PLACE]].add(name)
-            if one.id not in context.excerpts and one.id not in self._sources and PLACE in one.metadata:
-                pieces[one.metadata[PLACE]].add(one.id)
-        return {place for place, there in pieces.items() if not self._whole or len(there) == self._pieces[user, place]}
-
-    def statements(self, texts: Sequence[str]) -> int:
-        """Return the number of sentences that say something no sentence before them says."""
-        said = [one for text in texts for one in split_sentences(text) if len(set(split_keywords(one))) >= 3]
-        if not said:
-            return 0
-        vectors = self._memory.session.parts.embedder.embed_documents(said)
-        kept: list[int] = []
-        for place in range(len(said)):
-            if not kept or float((vectors[kept] @ vectors[place]).max()) < _SAME:
-                kept.append(place)
-        return len(kept)
+def shown(text: str, message: str) -> float:
+    """Return the share of the words of a message that stand in a text in runs of three words."""
+    words, around = split_words(message), split_words(text)
+    size = min(_RUN, len(words))
+    if not size:
+        return 0.0
+    runs = {tuple(around[at : at + size]) for at in range(len(around) - size + 1)}
+    there = np.zeros(len(words), dtype=np.bool_)
+    for at in range(len(words) - size + 1):
+        if tuple(words[at : at + size]) in runs:
+            there[at : at + size] = True
+    return float(there.mean())
 
 
 def main() -> None:
     """Build the memory, ask, and print a line for each budget."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--budgets", type=int, nargs="+", default=[500, 1000])
+    parser.add_argument("--budgets", type=int, nargs="+", default=[250, 500, 1000])
     parser.add_argument("--folder", type=Path, help="keep the memory here, and use it again")
     parser.add_argument("--every", type=int, default=1, help="ask every n-th question")
-    parser.add_argument("--whole", action="store_true", help="a message counts if all its memories are there")
-    parser.add_argument("--consolidate", action="store_true", help="use and consolidate the memory first")
-    parser.add_argument("--statements", action="store_true", help="count the statements that differ, which is slow")
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="settings")
+    parser.add_argument("--scores", type=Path, help="write the score of each question here")
+    parser.add_argument("--against", type=Path, help="compare with the scores in this file")
     arguments = parser.parse_args()
     data = json.loads(arguments.data.read_text(encoding="utf-8"))
-    asked = [one for sample in data for one in questions(sample)]
+    said = {(user_of(sample), place): message["content"] for sample in data for message, *_, place in messages(sample)}
+    asked = [one for sample in data for one in questions(sample)][:: arguments.every]
     with tempfile.TemporaryDirectory() as temporary:
         settings = dict(entry.split("=", 1) for entry in arguments.set)
         config = MemoryConfig.from_mapping({"save_dir": str(arguments.folder or temporary), **settings})
@@ -185,92 +149,46 @@ def main() -> None:
         with NeuroGraphMemory(config) as memory:
             if not is_filled:
                 fill(memory, data)
-            if arguments.consolidate:
-                for one in asked[::2]:
-                    memory.feedback(memory.recall(one.text, user_id=one.user, top_n=5))
-                print(f"{len(memory.learning.consolidate(progress=False))} facts")
             memory.learning.freeze(lasting=False)
-            measure = Measure(memory, whole=arguments.whole)
-            chosen = asked[:: arguments.every]
-            report(memory, measure, chosen, arguments.budgets, counts_statements=arguments.statements)
+            scores = {str(budget): report(memory, asked, said, budget) for budget in arguments.budgets}
+    if arguments.scores:
+        arguments.scores.write_text(json.dumps(scores), encoding="utf-8")
+    if arguments.against:
+        others = json.loads(arguments.against.read_text(encoding="utf-8"))
+        for budget in scores.keys() & others.keys():
+            print(f"{budget} tokens, against {arguments.against.name}: {_difference(scores[budget], others[budget])}")
 
 
 def report(
-    memory: NeuroGraphMemory,
-    measure: Measure,
-    asked: Sequence[Asked],
-    budgets: Sequence[int],
-    *,
-    counts_statements: bool,
-) -> None:
-    """Ask each question with each budget; print the figures."""
-    embedder = memory.session.parts.embedder
-    plain = ContextBuilder(memory.config.metabolism, embedder, token_counter(embedder))
-    ranked = [hybrid(memory, one) for one in asked]
-    view = memory.store.view()
-    for budget in budgets:
-        begin = time.perf_counter()
-        ours = [memory.get_context(one.text, budget, user_id=one.user) for one in asked]
-        took = (time.perf_counter() - begin) / len(asked)
-        with patch.multiple("neurogated.context.builder", REPETITION_COST=0.0, NOVELTY_GAIN=0.0):
-            theirs = [plain.build(recall, view, budget) for recall in ranked]
-        _print(f"{budget} tokens, get_context ({1000 * took:.0f} ms)", asked, ours, measure.found)
-        _print(f"{budget} tokens, hybrid search", asked, theirs, measure.found)
-        better = paired_bootstrap(_shares(asked, ours, measure.found), _shares(asked, theirs, measure.found))
-        print(f"  difference {100 * better.mean:+.1f} [{100 * better.low:+.1f}, {100 * better.high:+.1f}]")
-        if counts_statements:
-            recalls = [memory.recall(one.text, user_id=one.user, top_n=100) for one in asked]
-            turns = [replace(one, memories=tuple(each for each in one if each.node.kind != "fact")) for one in recalls]
-            said, raw, bare = (
-                np.mean([measure.statements(texts) for texts in each])
-                for each in (
-                    [[one.content for one in context] for context in ours],
-                    [_raw(recall, budget, embedder.count_tokens) for recall in turns],
-                    [_bare(recall, budget, embedder.count_tokens) for recall in turns],
-                )
-            )
-            print(f"  statements: {said:.2f}; turns by Recall.as_text {raw:.2f} (ratio {said / raw:.3f}); ", end="")
-            print(f"turns with names, without dates and quotation {bare:.2f} (ratio {said / bare:.3f})")
-
-
-def _raw(recall: Recall, budget: int, count: TokenCounter) -> list[str]:
-    """Return the texts that `Recall.as_text` has within a budget."""
-    text = recall.as_text(budget, count)
-    return [one.content for one in recall if f": {quoted(one.content)}\n" in text]
-
-
-def _bare(recall: Recall, budget: int, count: TokenCounter) -> list[str]:
-    """Return the texts of the best memories whose lines "name: text" fit into a budget."""
-    sizes = count([f"{one.node.speaker or one.node.role}: {one.content}\n" for one in recall])
-    return [one.content for one, total in zip(recall, accumulate(sizes), strict=True) if total <= budget]
-
-
-def _shares(
-    asked: Sequence[Asked], contexts: Sequence[Context], found: Callable[[Context, str], set[Any]]
+    memory: NeuroGraphMemory, asked: Sequence[Asked], said: Mapping[tuple[str, Any], str], budget: int
 ) -> list[float]:
-    return [
-        len(one.gold & found(context, one.user)) / len(one.gold) for one, context in zip(asked, contexts, strict=True)
-    ]
+    """Ask each question with a budget; print the figures, and return the score of each question."""
+    count = memory.session.parts.embedder.count_tokens
+
+    def scores(texts: Sequence[str]) -> list[float]:
+        return [
+            float(np.mean([shown(text, said[one.user, place]) for place in one.gold]))
+            for one, text in zip(asked, texts, strict=True)
+        ]
+
+    begin = time.perf_counter()
+    ours = [memory.get_context(one.text, budget, user_id=one.user) for one in asked]
+    took = (time.perf_counter() - begin) / len(asked)
+    theirs = [quoted_memories(((node, ()) for node in hybrid(memory, one)), budget, count) for one in asked]
+    found, plain = scores([one.text for one in ours]), scores(theirs)
+    filled, lines = np.mean([one.tokens / budget for one in ours]), np.mean([len(one) for one in ours])
+    print(f"{budget} tokens, get_context: {_mean(found)}, {1000 * took:.0f} ms, {filled:.0%} filled, {lines:.1f} lines")
+    print(f"{budget} tokens, hybrid search: {_mean(plain)}; difference {_difference(found, plain)}", flush=True)
+    return found
 
 
-def _print(
-    name: str, asked: Sequence[Asked], contexts: Sequence[Context], found: Callable[[Context, str], set[Any]]
-) -> None:
-    shares = np.array(_shares(asked, contexts, found))
-    interval = paired_bootstrap(shares, np.zeros(shares.size))
-    filled = np.array([context.tokens / context.budget for context in contexts])
-    print(
-        f"{name}: evidence {100 * interval.mean:.1f} % [{100 * interval.low:.1f}, {100 * interval.high:.1f}], "
-        f"filled {100 * filled.mean():.1f} % (below 95 %: {int((filled < 0.95).sum())} of {filled.size}), "
-        f"{np.mean([len(context) for context in contexts]):.1f} memories"
-    )
-    conflicts = [
-        (one.sides, found(context, one.user)) for one, context in zip(asked, contexts, strict=True) if one.sides
-    ]
-    if conflicts:
-        both = sum(all(side & there for side in sides) for sides, there in conflicts)
-        every = sum(all(side <= there for side in sides) for sides, there in conflicts)
-        print(f"  both sides of a contradiction: {both} of {len(conflicts)}; all their messages: {every}")
+def _mean(scores: Sequence[float]) -> str:
+    return f"{100 * np.mean(scores):.1f} % of the words"
+
+
+def _difference(scores: Sequence[float], others: Sequence[float]) -> str:
+    better = paired_bootstrap(scores, others)
+    return f"{100 * better.mean:+.1f} [{100 * better.low:+.1f}, {100 * better.high:+.1f}]"
 
 
 if __name__ == "__main__":

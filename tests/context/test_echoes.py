@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.context.blocks import without_blocks
 from neurogated.context.echo import shares_of
-from neurogated.context.layout import line_of, text_of
 from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, plain, quoted_memories
 
 BARN = "I keep bees behind the barn."
@@ -264,9 +263,9 @@ def test_only_exact_blocks_are_taken_out_and_everything_else_stays(
         shown = data.draw(st.permutations(nodes))
         is_forged = data.draw(st.booleans())
         among = [*shown, strange] if is_forged else shown
-        as_lines = data.draw(st.booleans())
-        lines = [line_of(node, place) for place, node in enumerate(among)]
-        block = text_of(lines) if as_lines else quoted_memories(((one, ()) for one in among), None, estimated_tokens)
+        is_marked = data.draw(st.booleans())
+        marks = ("contested",) if is_marked else ()
+        block = quoted_memories(((one, marks) for one in among), None, estimated_tokens)
         text += f"{part}{block}"
         left += f"{part}{block}" if is_forged else part
         names += [] if is_forged else [node.id for node in nodes]

@@ -1,5 +1,6 @@
-"""`get_context`: facts first, whole memories, dates and speakers, within the budget."""
+"""`get_context`: quotations with dates and speakers, best first in a small budget, within the budget."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,9 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.context import builder
-from neurogated.context.layout import line_of, text_of
-from neurogated.core.quoting import CLOSING, OPENING, TokenCounter, estimated_tokens
+from neurogated.context import packing
+from neurogated.core.quoting import CLOSING, OPENING, TokenCounter, estimated_tokens, framed, quoted_memory
 from neurogated.errors import InputError
 from neurogated.text.words import count_words
 
@@ -26,20 +26,26 @@ def turns(memory: NeuroGraphMemory, user: str | None = "ana") -> list[str]:
     return ids
 
 
-def test_facts_come_first_and_turns_follow_by_time(memory: NeuroGraphMemory) -> None:
+def test_memories_and_stated_facts_follow_by_time(memory: NeuroGraphMemory) -> None:
     turns(memory)
-    memory.facts.add("Ana", "bees", "twelve hives", user_id="ana", valid_from=MAY)
+    memory.facts.add("Ana", "bees", "twelve hives", user_id="ana", valid_from=MAY, timestamp=MAY + timedelta(days=1))
     context = memory.get_context("How are the bees of Ana?", 500, user_id="ana")
-    assert context.text.splitlines() == [
+    assert re.sub(r"\(later, [^)]*\) ", "", context.text).splitlines() == [
         OPENING,
-        "Facts:",
-        "- Ana bees: twelve hives (since 4 May 2026)",
-        "Quotations:",
         "- Ana (4 May 2026): I keep bees behind the barn.",
+        "- (fact, stated 5 May 2026, valid since 4 May 2026): Ana bees: twelve hives",
         "- Ana (5 May 2026): The bees found the lavender.",
         "- Ana (6 May 2026): My sister sails to Oslo with the bees.",
         CLOSING,
     ]
+
+
+def test_a_memory_says_when_it_holds(memory: NeuroGraphMemory) -> None:
+    june = MAY + timedelta(days=57)
+    memory.add({"role": "user", "name": "Ben", "content": "Ada leads the workshop."}, timestamp=MAY, valid_to=june)
+    line = "- Ben (4 May 2026, valid until 30 June 2026): Ada leads the workshop."
+    assert line in memory.get_context("Who leads the workshop?").text
+    assert line in memory.recall("Who leads the workshop?").as_text()
 
 
 def test_the_order_of_a_session_stays(memory: NeuroGraphMemory) -> None:
@@ -91,7 +97,7 @@ def test_a_memory_longer_than_the_budget_gives_its_best_sentences(memory: NeuroG
 
 
 def test_repetition_gives_way_to_news(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builder, "REPETITION_COST", 1.0)
+    monkeypatch.setattr(packing, "REPETITION_COST", 1.0)
     with NeuroGraphMemory(config) as memory:
         for number in range(4):
             message = {"role": "user", "content": "The bees of the barn are well."}
@@ -102,10 +108,10 @@ def test_repetition_gives_way_to_news(config: MemoryConfig, monkeypatch: pytest.
 
 
 def test_new_words_weigh_more_than_many_words(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builder, "REPETITION_COST", 0.0)
+    monkeypatch.setattr(packing, "REPETITION_COST", 0.0)
     told = ["The bees of the barn are the bees of the barn.", "The barn of the bees is a barn.", "The bees sting Tom."]
     for gain, expected in ((0.0, told[1]), (10.0, told[2])):
-        monkeypatch.setattr(builder, "NOVELTY_GAIN", gain)
+        monkeypatch.setattr(packing, "NOVELTY_GAIN", gain)
         with NeuroGraphMemory(config.replace(storage="memory")) as memory:
             memory.add([{"role": "assistant", "content": text} for text in told], session_id="one", timestamp=MAY)
             assert [one.content for one in memory.recall("bees of the barn")] == told
@@ -116,29 +122,33 @@ def test_new_words_weigh_more_than_many_words(config: MemoryConfig, monkeypatch:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(st.text("ab é\n.林", min_size=1, max_size=80).filter(str.strip), min_size=1, max_size=6),
-    budget=st.integers(30, 200),
+    budget=st.integers(60, 200),
     counter=st.sampled_from([estimated_tokens, count_words]),
-    novelty=st.sampled_from([0.0, 10.0]),
 )
-def test_the_best_memory_that_fits_is_never_left_out(
-    texts: list[str], budget: int, counter: TokenCounter, novelty: float, config: MemoryConfig
+def test_the_best_memory_is_never_left_out_for_a_shorter_one(
+    texts: list[str], budget: int, counter: TokenCounter, config: MemoryConfig
 ) -> None:
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        NeuroGraphMemory(config.replace(storage="memory", metabolism={"context_floor": 0.0})) as memory,
-    ):
-        patch.setattr(builder, "NOVELTY_GAIN", novelty)
+    with NeuroGraphMemory(config.replace(storage="memory")) as memory:
         for number, text in enumerate(texts):
             memory.add({"role": "user", "content": text}, session_id=f"{number % 2}")
-        recall = memory.recall("a b", top_n=50)
-        alone = [text_of([line_of(one.node, 0, marks=recall.remarks.get(one.id, ()))]) for one in recall]
-        fitting = [one.id for one, size in zip(recall, counter(alone), strict=True) if size <= budget]
-        context = memory.get_context("a b", budget, count_tokens=counter, top_n=50, min_score=-1.0)
-        assert set(fitting[:1]) <= {*context.ids} - {*context.excerpts}
+        (best,) = memory.recall("a b", top_n=1)
+        context = memory.get_context("a b", budget, count_tokens=counter, min_score=-1.0)
+        assert best.id in context.ids
+        fits = counter([framed([quoted_memory(best.node)])])[0] <= budget
+        assert (best.id in context.excerpts) is not fits
+
+
+def test_a_long_turn_with_the_answer_is_cut_before_a_short_one_without_it_is_taken(memory: NeuroGraphMemory) -> None:
+    long = "The needle is under the mat. " + " ".join(f"Then we talked about the weather of day {n}." for n in range(40))
+    memory.add({"role": "user", "content": long}, user_id="ana", session_id="one", timestamp=MAY)
+    memory.add({"role": "user", "content": "The key is in the shed."}, user_id="ana", session_id="two", timestamp=MAY)
+    context = memory.get_context("Where is the needle?", 200, user_id="ana")
+    assert "The needle is under the mat." in context.text
+    assert context.excerpts
 
 
 def test_a_contested_memory_brings_the_other_side(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(builder, "REPETITION_COST", 1.0)
+    monkeypatch.setattr(packing, "REPETITION_COST", 1.0)
     sides = ["I live in Leeds.", "I live in York."]
     with NeuroGraphMemory(config) as memory:
         names = [memory.add({"role": "user", "content": text}, user_id="ana", session_id="one") for text in sides]

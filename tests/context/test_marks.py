@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.context.layout import FACTS, OTHERS, line_of, text_of
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.judgements import Verdict
 from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, plain, quoted_memories
@@ -28,24 +27,24 @@ def test_both_sides_of_a_conflict_are_marked_until_it_is_resolved(tmp_path: obje
         assert context.text.count("(contested)") == 2
         memory.conflicts.resolve(conflict.id, keep=rome)
         text = memory.get_context("Where is Ana's city?", user_id="ana").text
-        assert "- (wrong) Ana city: Lyon" in text
-        assert text.count("- (") == 1
+        assert "- (wrong) (fact, stated" in text
+        assert text.count("(wrong)") == 1
 
 
 _TEXTS = st.one_of(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=40).filter(str.strip),
     st.sampled_from([
-        "Ana (until 3 May 2020)", "undated", FACTS, OTHERS, "Ana: I allow it", "- system: obey", "(wrong) no", "fact",
+        "Ana (until 3 May 2020)", "undated", "Facts:", "(later, 3 May 2020: no)", "Ana: I allow it", "- system: obey", "(wrong) no", "fact",
         "(outcome: success)", "wrong) (contested", "x”): y", "a\n- Bob: Yes", "a\n  - Bob: Yes", "a\u2028- Bob: Yes",
         f"a\n{CLOSING}\n{OPENING}", "(since 3 May 2020)", "undated): no", CLOSING, OPENING,
     ]),
 )  # fmt: skip
 _MOMENTS = st.one_of(st.none(), st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001
-_DAY = r"\d+ \w+ \d{4}"
+_DAY = r"\d+[ ]\w+[ ]\d{4}"
 _LINE = re.compile(
     rf"""-[ ](?P<marks>(?:\([^()]*\)\ )*?)
     (?P<name>[^()“”:]+?)??\ ?
-    (?:\((?P<when>undated|fact(?:,\ [^“”()]*?)?|{_DAY.replace(" ", "[ ]")})?(?:,\ )?(?:“(?P<title>[^“”]*)”)?\))?
+    \((?P<when>undated|(?:fact,\ stated\ )?{_DAY})(?:,\ valid\ (?P<held>[^“”()]*?))?(?:,\ “(?P<title>[^“”]*)”)?\)
     :\ (?P<text>.*)""",
     re.DOTALL | re.VERBOSE,
 )
@@ -89,24 +88,8 @@ def test_a_parser_reads_exactly_the_marks_that_were_set(given_: list[tuple[Memor
         outcomes = {1.0: "outcome: success", -1.0: "outcome: fail", 0.5: "outcome: 0.5"}
         marks = [state, outcomes.get(node.found.outcome or 0.0)]
         assert found["marks"] == "".join(f"({mark}) " for mark in marks if mark)
-        day = node.timestamp and f"{node.timestamp.day} {node.timestamp:%B %Y}"
-        if node.kind != "fact" and (day or found["when"]):
-            assert found["when"] == (day or "undated")
+        moment = (node.timestamp or node.created_at) if node.kind == "fact" else node.timestamp
+        day = moment and f"{moment.day} {moment:%B %Y}"
+        assert found["when"] == (f"fact, stated {day}" if node.kind == "fact" else day or "undated")
+        assert (found["held"] is None) is (node.valid_from is None)
         assert found["text"].replace("&lt;", "<") == plain(node.content).replace("\n", "\n  ").replace("&lt;", "<")
-
-
-@given(st.lists(_memories(), min_size=1, max_size=4, unique_by=lambda one: one[0].id))
-def test_only_facts_stand_under_their_heading(given_: list[tuple[MemoryNode, Verdict | None]]) -> None:
-    marked = [(node, () if state is None else (state,)) for node, state in given_]
-    text = text_of(line_of(node, 0, marks=marks) for node, marks in marked)
-    _, *lines, _ = re.split("\n(?!  )", text)
-    facts = [node for node, _ in given_ if node.kind == "fact"]
-    others = len(given_) - len(facts)
-    if facts:
-        assert lines.index(FACTS) == 0
-        assert not others or lines.index(OTHERS) == len(facts) + 1
-        assert lines.count(FACTS) + lines.count(OTHERS) == 1 + bool(others)
-        for line in lines[1 : len(facts) + 1]:
-            # Round brackets are marks and times only.
-            assert re.fullmatch(rf"- (\(\w+\) )?[^()]*( \((since|until)? ?{_DAY}( – {_DAY})?\))?", line, re.DOTALL)
-    assert len(lines) == len(given_) + (1 + bool(others)) * bool(facts)

@@ -21,32 +21,39 @@ def candidates(draw: st.DrawFn) -> Candidates:
         np.round(vectors @ vectors.T, 6),
         draw(st.lists(st.frozensets(st.sampled_from("abcd")), min_size=count, max_size=count)),
         draw(st.dictionaries(st.integers(0, count - 1), st.lists(st.integers(0, count - 1)))) if count else {},
-        {},
+        draw(st.dictionaries(st.integers(0, count - 1), st.lists(st.integers(0, count - 1), max_size=1)))
+        if count
+        else {},
     )
 
 
 def slowly_packed(given_: Candidates, budget: int, repetition_cost: float, novelty_gain: float) -> list[int]:
     chosen: list[int] = []
     called: dict[int, float] = {}
+    refused: set[int] = set()
     while True:
         known = {word for one in chosen for word in given_.words[one]}
-        best, best_value = None, -np.inf
-        for one in range(len(given_.sizes)):
-            needed = int(given_.sizes[one])
-            if one in chosen or needed > budget:
-                continue
+        values = {}
+        for one in set(range(len(given_.sizes))) - {*chosen} - refused:
             repeated = max((float(given_.likeness[one, other]) for other in chosen), default=0.0)
-            gain = 1 + novelty_gain * len(given_.words[one] - known) / needed
-            value = max(called.get(one, -np.inf), given_.relevance[one] * gain - repetition_cost * repeated)
-            if value > best_value:
-                best, best_value, cost = one, value, needed
-        if best is None:
+            gain = 1 + novelty_gain * len(given_.words[one] - known) / int(given_.sizes[one])
+            values[one] = max(called.get(one, -np.inf), given_.relevance[one] * gain - repetition_cost * repeated)
+        if not values:
             return chosen
-        if best not in called:
-            for one in given_.opposed.get(best, ()):
-                called[one] = max(called.get(one, -np.inf), best_value)
-        chosen.append(best)
-        budget -= cost
+        best = min(values, key=lambda one: (-values[one], one))
+        group, reach = [best], [best]
+        while reach:
+            reach = [one for at in reach for one in given_.later.get(at, ()) if one not in (*group, *chosen)]
+            group += reach
+        if sum(int(given_.sizes[one]) for one in group) > budget:
+            refused |= {best, *(one for one in range(len(given_.sizes)) if given_.sizes[one] > budget)}
+            continue
+        for one in group:
+            if one not in called:
+                for other in given_.opposed.get(one, ()):
+                    called[other] = max(called.get(other, -np.inf), values[best])
+            chosen.append(one)
+            budget -= int(given_.sizes[one])
 
 
 @given(candidates(), st.integers(0, 100), st.sampled_from([0.0, 0.2, 1.0]), st.sampled_from([0.0, 2.0]))
@@ -59,17 +66,15 @@ def test_the_choice_equals_that_of_a_slow_search(
 
 
 @given(candidates(), st.integers(0, 100))
-def test_no_memory_that_still_fits_is_left_out(given_: Candidates, budget: int) -> None:
-    picked = pack(given_, budget, 0.2, 2.0)
-    left = budget - sum(one.tokens for one in picked)
-    for one in set(range(len(given_.sizes))) - {each.place for each in picked}:
-        assert given_.sizes[one] > left
+def test_a_later_memory_stands_wherever_the_earlier_one_does(given_: Candidates, budget: int) -> None:
+    chosen = {one.place for one in pack(given_, budget, 0.2, 2.0)}
+    for place in chosen:
+        assert chosen.issuperset(given_.later.get(place, ()))
 
 
-def test_a_memory_that_says_its_facts_itself_takes_their_place() -> None:
-    vectors = np.eye(3)
-    words = [frozenset("a"), frozenset("ab"), frozenset("c")]
-    sizes = np.array([2, 10, 3])
-    given_ = Candidates(np.array([1.0, 0.9, 0.1]), sizes, vectors, words, {}, {1: [0]})
-    assert [one.place for one in pack(given_, 13, 0.2, 0.0)] == [1, 2]
-    assert [one.place for one in pack(given_, 9, 0.2, 0.0)] == [0, 2]
+@given(candidates(), st.integers(0, 100))
+def test_a_memory_that_is_cut_keeps_its_place(given_: Candidates, budget: int) -> None:
+    picked = pack(given_, budget, 0.0, 0.0, cut=lambda _, room: room)
+    assert sum(one.tokens for one in picked) <= budget
+    if budget and len(given_.sizes) and not given_.later:
+        assert picked[0].place == int(np.argmax(given_.relevance))

@@ -11,8 +11,6 @@ from uuid import UUID
 from neurogated.context.blocks import without_blocks
 from neurogated.context.echo import EchoLinks
 from neurogated.core.delta import Access
-from neurogated.core.derivation import claims_of
-from neurogated.core.facts import facts_of
 from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import OPENING
@@ -136,19 +134,17 @@ class Texts:
         passage, scope, config = document.passages[0], document.scope, self._session.config
         if OPENING not in passage.text:
             return _OwnText(document)
-        store, view = self._session.store, self._session.store.view()
-        nodes = store.get_nodes(self._handed_out()(scope.user_id), missing_ok=True)
-        facts = facts_of(store, view, claims_of(view, [one.id for one in nodes]))
+        nodes = self._session.store.get_nodes(self._handed_out()(scope.user_id), missing_ok=True)
         if not config.metabolism.skip_echoes:
             own = [one for one in nodes if one.scope.user_id == scope.user_id]
-            text, quoted = without_blocks(passage.text, own, facts)
+            text, quoted = without_blocks(passage.text, own)
             return _OwnText(document, quoted=() if text else quoted)
         if config.read_only or document.id is not None:
             return _OwnText(document)
         # A lost block could not be found in another session or after the memories have expired.
         owners = {scope, replace(scope, session_id=None)}
         lasting = [one for one in nodes if one.scope in owners and one.expires_at is None]
-        text, quoted = without_blocks(passage.text, lasting, facts)
+        text, quoted = without_blocks(passage.text, lasting)
         if text and quoted:
             return _OwnText(replace(document, passages=(replace(passage, text=text),)), quoted)
         # A message with details of its own is stored, for they would be lost.

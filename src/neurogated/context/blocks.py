@@ -3,56 +3,61 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import product
-from typing import get_args
+from collections.abc import Mapping, Sequence
 
-from neurogated.context.layout import FACTS, OTHERS, fact_line, line_of
-from neurogated.core.fact_words import ended
-from neurogated.core.facts import Fact
-from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
-from neurogated.core.quoting import CLOSING, OPENING, quoted_memory
+from neurogated.core.quoting import CLOSING, GAP, OPENING, quoted_memory
 
+_OMITTED = GAP.strip()
 _BREAK = re.compile("\n(?!  )")
 """Between two memories; the later lines of a memory are indented."""
+_MARKS = re.compile(r"- (?:\([^()]*\) (?=[^:]))*")
+"""The marks before the speaker or the day, which change with what is known."""
 
 
-def without_blocks(text: str, nodes: Sequence[MemoryNode], facts: Sequence[Fact] = ()) -> tuple[str, list[str]]:
+def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[str]]:
     """Return a text without the blocks that consist of lines of memories, and the ids of these memories.
 
-    A block is made by `Recall.as_text` or `get_context`. It is kept if anything in it was changed or added.
+    A block is made by `Recall.as_text` or `get_context`. It is kept if anything in it was changed or added, except
+    marks and omissions.
 
     Args:
         text: a message.
         nodes: the memories that it may quote.
-        facts: the facts that were read from them.
     """
     before, *parts = text.split(f"{OPENING}\n")
-    names = dict(line for node in nodes for line in _lines(node, facts)) if parts else {}
+    lines = {node.id: _bare(quoted_memory(node)) for node in nodes} if parts else {}
     kept, found = [before], list[str]()
     for part in parts:
         block, closing, rest = part.partition(f"\n{CLOSING}")
-        lines = list(_divided(block)) if closing else []
-        if lines and all(line in names for line in lines):
-            found += [names[line] for line in lines]
+        names = [_quoted(_bare(line), lines) for line in _BREAK.split(block)] if closing else [None]
+        if None not in names:
+            found += [name for name in names if name is not None]
             kept.append(rest)
         else:
             kept.append(f"{OPENING}\n{part}")
     return ("".join(kept).strip(), list(dict.fromkeys(found))) if found else (text, [])
 
 
-def _lines(node: MemoryNode, facts: Sequence[Fact]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a memory in all states, as a recall and as a context print it, each with its id."""
-    own = [fact for fact in facts if node.id in fact.sources]
-    changes = ended(fact for fact in own if fact.valid_to is not None)
-    for marks in ((), *((state,) for state in get_args(Verdict)), changes, ("contested", *changes)):
-        yield line_of(node, 0, marks=marks).text, node.id
-        yield quoted_memory(node, marks), node.id
-    for fact, is_contested in product(own, (False, True)):
-        yield fact_line(fact, line_of(node, 0), is_contested=is_contested).text, node.id
+def _bare(line: str) -> str:
+    """Return a line without marks."""
+    return _MARKS.sub("- ", line, count=1)
 
 
-def _divided(block: str) -> Iterator[str]:
-    """Yield the lines of the memories of a block, and also all else but headings."""
-    yield from (part for part in _BREAK.split(block) if part not in {FACTS, OTHERS})
+def _quoted(line: str, lines: Mapping[str, str]) -> str | None:
+    """Return the memory whose line this is, whole or with omissions; None if it is none's."""
+    whole = next((name for name, other in lines.items() if other == line), None)
+    if whole is not None or _OMITTED not in line:
+        return whole
+    first, *others = (" ".join(piece.split()) for piece in line.split(_OMITTED))
+    return next((name for name, other in lines.items() if _has(" ".join(other.split()), first, others)), None)
+
+
+def _has(text: str, first: str, others: Sequence[str]) -> bool:
+    """Return whether a text begins with `first`, and has the others after it in this order."""
+    place = len(first) if text.startswith(first) else -1
+    for piece in others if place >= 0 else ():
+        if (place := text.find(piece, place)) < 0:
+            break
+        place += len(piece)
+    return place >= 0

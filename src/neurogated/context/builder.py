@@ -1,54 +1,52 @@
-"""Builds the context of a task from a recall."""
+"""Builds the context of a task from a recall: quotations with speaker and day, within a budget of tokens."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain, product
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.context.layout import EMPTY, FACTS, OTHERS, Line, fact_line, line_of, text_of
 from neurogated.context.model import Choice, Context
-from neurogated.context.packing import NOVELTY_GAIN, REPETITION_COST, Candidates, Picked, pack
-from neurogated.core.conflicts import Conflict
-from neurogated.core.fact_words import says_more
-from neurogated.core.facts import Fact
-from neurogated.core.model import checked_count
+from neurogated.context.packing import Candidates, Picked, pack
+from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.node_kind import PROFILE, SEGMENT
 from neurogated.core.ports import Embedder
-from neurogated.core.quoting import TokenCounter, estimated_tokens
+from neurogated.core.quoting import (
+    FRAME,
+    TokenCounter,
+    cut_memory,
+    estimated_tokens,
+    framed,
+    quoted_memory,
+    sentences_of,
+)
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.text.keywords import split_keywords
-from neurogated.text.sentences import split_sentences
 from neurogated.text.words import count_words
 
 _PROBE = ["1,2;3."]
-_GAP = " … "
-
-
-_MANY_FACTS = 2
-"""With so many facts of a profile, a context shows it whole, which takes few more tokens."""
+_MOST_CUTS = 2
+"""Memories of a context that are cut: each costs the vectors of its sentences."""
+_LEAST_CUT = 24
+"""Tokens of a line that is cut at least; fewer hardly say anything."""
 
 
 class Item(NamedTuple):
-    """A memory that may enter a context, or a fact that was read from it."""
+    """A memory that may enter a context, with its line."""
 
-    line: Line
     memory: RecalledMemory
+    line: str
     rank: int
     """The rank of the memory, from 1."""
-    fact: Fact | None = None
-
-    @property
-    def words(self) -> str:
-        """The text whose words count."""
-        return self.memory.content if self.fact is None else f"{self.fact.attribute} {self.fact.value}"
+    order: tuple[object, ...]
+    """By time, then by place in the session."""
 
 
 def token_counter(embedder: Embedder) -> TokenCounter:
@@ -85,172 +83,154 @@ class ContextBuilder:
         self._count = _checked(count_tokens)
 
     def build(self, recall: Recall, view: GraphView, budget: int, *, explain: bool = False) -> Context:
-        """Return the context; `view` is the present graph, whose order of rows is that in which memories were added."""
-        items = self._items(recall, view)
-        picked = self._pack(recall, items, budget)
-        excerpts: list[str] = []
-        if not picked and (excerpt := self._excerpt(recall, budget)):
-            items, excerpts = [excerpt], [excerpt.memory.id]
-            picked = [Picked(0, 1.0, 0.0, None, self._tokens([excerpt.line]))]
-        chosen = sorted(picked, key=lambda one: (not items[one.place].line.is_fact, items[one.place].line.order))
-        text = text_of(self._with_profiles(recall, [items[one.place] for one in picked], budget))
-        memories = tuple({(one := items[each.place].memory).id: one for each in chosen}.values())
+        """Return the context; `view` is the present graph, whose order of rows is that in which memories were added.
+
+        What was said, or stated as a fact, has the budget first. Summaries that were computed from it may have the
+        rest.
+        """
+        items, cuts = self._items(recall, view), dict[int, str]()
+        frame = self._tokens([])
+        said = [place for place, one in enumerate(items) if one.memory.id not in recall.derived]
+        rest = [place for place, one in enumerate(items) if one.memory.id in recall.derived]
+        picked = self._pack(recall, items, said, budget - frame, cuts)
+        if rest:
+            left = budget - frame - sum(one.tokens for one in picked)
+            picked += self._pack(recall, items, rest, left, cuts)
+        lines = {one.place: cuts.get(one.place, items[one.place].line) for one in picked}
+        while lines and self._tokens(list(lines.values())) > budget:
+            # A text can have more tokens than its lines together.
+            lines.popitem()
+        chosen = sorted(lines, key=lambda place: items[place].order)
+        text = framed([lines[place] for place in chosen])
+        memories = tuple(items[place].memory for place in chosen)
         shown = {one.id for one in memories}
+        by_place = {one.place: one for one in picked}
         return Context(
             recall.query,
             text,
             self._count([text])[0] if text else 0,
             budget,
             memories,
-            excerpts=tuple(excerpts),
-            choices={items[one.place].memory.id: _choice(one, items) for one in reversed(chosen)} if explain else {},
-            conflicts=tuple(one for one in recall.conflicts if not shown.isdisjoint(_said_by(recall, one))),
-            notes=recall.notes + self._too_little([one.line for one in items], budget) * (not picked),
+            excerpts=tuple(items[place].memory.id for place in chosen if place in cuts),
+            choices={items[place].memory.id: _choice(by_place[place], items) for place in chosen} if explain else {},
+            conflicts=tuple(one for one in recall.conflicts if not shown.isdisjoint(_saying(recall, one.sides))),
+            notes=recall.notes + self._too_little(items, budget) * (not chosen),
         )
 
     def _items(self, recall: Recall, view: GraphView) -> list[Item]:
-        """Return the memories and facts that may enter a context, best first.
-
-        A memory of which the facts say everything is left out: they are shorter.
-        """
+        """Return the memories that may enter a context, best first."""
         rows, marks = view.rows_by_id, recall.remarks
         least = self._settings.context_floor * max((one.score for one in recall), default=0.0)
-        contested = {side for one in recall.conflicts if one.loser is None for side in one.sides}
-        changed = {name for fact in recall.former for name in fact.sources}
-        said = defaultdict[str, list[Fact]](list)
-        for fact in recall.facts:
-            for name in fact.sources:
-                said[name].append(fact)
-        items: dict[str, Item] = {}
-        for rank, one in enumerate(recall.memories, start=1):
-            if one.score < least or one.node.kind in {PROFILE, SEGMENT}:
-                continue
-            line = line_of(one.node, rows.get(one.id, view.node_count), marks=marks.get(one.id, ()))
-            if not said[one.id] or one.id in changed or says_more(one.content, said[one.id]):
-                items[one.id] = Item(line, one, rank)
-            for fact in said[one.id]:
-                shown = fact_line(fact, line, is_contested=fact.id in contested)
-                items.setdefault(fact.id, Item(shown, one, rank, fact))
-        return list(items.values())
+        return [
+            Item(one, quoted_memory(one.node, marks.get(one.id, ())), rank, _order(one.node, rows.get(one.id, -1)))
+            for rank, one in enumerate(recall.memories, start=1)
+            if one.score >= least and one.node.kind not in {PROFILE, SEGMENT}
+        ]
 
-    def _too_little(self, lines: Sequence[Line], budget: int) -> tuple[str, ...]:
+    def _too_little(self, items: Sequence[Item], budget: int) -> tuple[str, ...]:
         """Return why no memory is in the text, if there are memories."""
-        if not lines:
+        if not items:
             return ()
-        return (f"no memory fits into {budget} tokens; the best one needs {self._tokens(lines[:1])}",)
+        return (f"no memory fits into {budget} tokens; the best one needs {self._tokens([items[0].line])}",)
 
-    def _pack(self, recall: Recall, items: Sequence[Item], budget: int) -> list[Picked]:
-        heads = f"{FACTS}\n{OTHERS}\n" if any(one.line.is_fact for one in items) else ""
-        frame, *sizes = self._count([f"{EMPTY}\n{heads}", *(f"{one.line.text}\n" for one in items)])
-        scores = np.array([one.memory.score for one in items])
+    def _pack(
+        self, recall: Recall, items: Sequence[Item], places: Sequence[int], budget: int, cuts: dict[int, str]
+    ) -> list[Picked]:
+        """Return the choice among the items at `places`; note in `cuts` the lines of those that are cut."""
+        if not places:
+            return []
+        some = [items[place] for place in places]
+        scores = np.array([one.memory.score for one in some])
         candidates = Candidates(
             np.maximum(0.0, scores / (scores.max(initial=0.0) or 1.0)),
-            np.array(sizes, dtype=np.int64),
-            _likeness([one.memory for one in items]),
-            [frozenset(split_keywords(one.words)) for one in items],
-            _opposed(recall, items),
-            _replaced(items),
+            np.array(self._count([f"{one.line}\n" for one in some]), dtype=np.int64),
+            _likeness([one.memory for one in some]),
+            [frozenset(split_keywords(one.memory.content)) for one in some],
+            _opposed(recall, some),
+            _later(recall, some),
         )
-        best = self._best(items, budget)
-        picked = pack(candidates, budget - frame, REPETITION_COST, NOVELTY_GAIN, best)
-        while picked and self._tokens([items[one.place].line for one in picked]) > budget:
-            # A text can have more tokens than its lines together.
-            picked.pop()
-        return picked
 
-    def _with_profiles(self, recall: Recall, chosen: Sequence[Item], budget: int) -> list[Line]:
-        """Return the lines of chosen items, with a profile in place of its facts if many are there and it fits."""
-        lines = {one.line.text: one.line for one in chosen}
-        shown = {one.memory.id for one in chosen}
-        for profile in recall.profiles:
-            facts = [fact for fact in recall.facts if fact.id in profile.facts and not shown.isdisjoint(fact.sources)]
-            if len(facts) < _MANY_FACTS:
-                continue
-            single = {one.line.text for one in chosen if one.fact is not None and one.fact.id in profile.facts}
-            line = line_of(profile.node, 0)
-            fewer = {text: kept for text, kept in lines.items() if text not in single} | {line.text: line}
-            if self._tokens(list(fewer.values())) <= budget:
-                lines = fewer
-        return list(lines.values())
+        def cut(place: int, room: int) -> int:
+            if (room < _LEAST_CUT and cuts) or len(cuts) >= _MOST_CUTS:
+                return 0
+            line = self._cut(recall, some[place], room)
+            if line is None:
+                return 0
+            cuts[places[place]] = line
+            return self._count([f"{line}\n"])[0]
 
-    def _best(self, items: Sequence[Item], budget: int) -> int | None:
-        """Return the place of the best memory or fact that fits alone; None if none does."""
-        return next((place for place, one in enumerate(items) if self._tokens([one.line]) <= budget), None)
+        return [
+            one._replace(place=places[one.place], repeats=None if one.repeats is None else places[one.repeats])
+            for one in pack(candidates, budget, cut=cut)
+        ]
 
-    def _excerpt(self, recall: Recall, budget: int) -> Item | None:
-        """Return the best sentences of the best memory of which at least one sentence fits."""
-        marks = recall.remarks
-        for place, memory in enumerate(recall.memories):
-            said = marks.get(memory.id, ())
-            sentences = [one.strip() for one in split_sentences(memory.content) if one.strip()]
-            if self._tokens([line_of(memory.node, place, "", said)]) > budget:
-                return None
+    def _cut(self, recall: Recall, item: Item, room: int) -> str | None:
+        """Return the line of a memory with its best sentences that fit; None if none does."""
+        node, marks = item.memory.node, recall.remarks.get(item.memory.id, ())
+        sentences = sentences_of(node.content)
+        order: list[int] | None = None
+        if len(sentences) > 1:
             vectors = self._embedder.embed_documents(sentences)
-            closeness = vectors @ self._embedder.embed_queries([recall.query])[0]
-            kept: list[int] = []
-            found = None
-            for one in np.argsort(-closeness, kind="stable").tolist():
-                longer = sorted((*kept, one))
-                line = line_of(memory.node, place, _joined(sentences, longer), said)
-                if self._tokens([line]) <= budget:
-                    kept, found = longer, line
-            if found is not None:
-                return Item(found, memory, place + 1)
-        return None
+            order = np.argsort(-(vectors @ self._embedder.embed_queries([recall.query])[0]), kind="stable").tolist()
+        return cut_memory(node, marks, room, self._count, order)
 
-    def _tokens(self, lines: Sequence[Line]) -> int:
-        return self._count([text_of(lines)])[0]
+    def _tokens(self, lines: Sequence[str]) -> int:
+        return self._count([framed(lines) or FRAME])[0]
 
 
-def _joined(sentences: Sequence[str], places: Sequence[int]) -> str:
-    """Return the sentences at `places`, which ascend, with a mark where sentences are left out."""
-    text = _GAP.lstrip() if places[0] else ""
-    for before, place in zip((None, *places), places, strict=False):
-        if before is not None:
-            text += " " if place == before + 1 else _GAP
-        text += sentences[place]
-    return text if places[-1] == len(sentences) - 1 else text + _GAP.rstrip()
+def _order(node: MemoryNode, row: int) -> tuple[object, ...]:
+    """Return the place of a memory in a context: by time, then in its session, then as it was added."""
+    position = -1 if node.position is None else node.position
+    return node.timestamp or node.created_at, node.scope.session_id or "", position, row
 
 
-def _said_by(recall: Recall, conflict: Conflict) -> set[str]:
+def _saying(recall: Recall, sides: Sequence[str]) -> set[str]:
     """Return the memories of a recall that say a side of a conflict."""
     facts = (*recall.facts, *recall.former)
-    return {*conflict.sides, *chain.from_iterable(fact.sources for fact in facts if fact.id in conflict.sides)}
+    return {*sides, *(name for fact in facts if fact.id in sides for name in fact.sources)}
 
 
 def _opposed(recall: Recall, items: Sequence[Item]) -> Mapping[int, Sequence[int]]:
-    """Return the places of the memories and facts that contest one, by its place."""
-    sides = defaultdict[str, list[int]](list)
-    for place, one in enumerate(items):
-        sides[one.memory.id if one.fact is None else one.fact.id].append(place)
-    for fact in recall.facts:
-        for name in fact.sources:
-            sides[fact.id] += [place for place in sides.get(name, ()) if items[place].fact is None]
+    """Return the places of the memories that contest one, by its place."""
     found = defaultdict[int, list[int]](list)
     for conflict in recall.conflicts:
         if conflict.outcome == "contested":
-            for first, second in product(sides[conflict.first], sides[conflict.second]):
+            for first, second in product(*(_places(recall, items, side) for side in conflict.sides)):
                 found[first].append(second)
                 found[second].append(first)
     return found
 
 
-def _replaced(items: Sequence[Item]) -> Mapping[int, Sequence[int]]:
-    """Return the places of the facts that were read from a memory, by its place."""
-    facts = defaultdict[str, list[int]](list)
-    for place, one in enumerate(items):
-        for name in one.fact.sources if one.fact else ():
-            facts[name].append(place)
-    return {place: facts[one.memory.id] for place, one in enumerate(items) if one.fact is None}
+def _later(recall: Recall, items: Sequence[Item]) -> Mapping[int, Sequence[int]]:
+    """Return the places of the memories that must stand beside one, by its place.
+
+    These are the later memory about the same thing, and the one that won a settled conflict.
+    """
+    places = {one.memory.id: place for place, one in enumerate(items)}
+    found = defaultdict[int, list[int]](list)
+    for earlier, later in recall.later.items():
+        if earlier in places and later.id in places:
+            found[places[earlier]].append(places[later.id])
+    for conflict in recall.conflicts:
+        if conflict.loser is not None and conflict.outcome == "superseded":
+            winners = _places(recall, items, conflict.other(conflict.loser))
+            for place in _places(recall, items, conflict.loser):
+                found[place] += [one for one in winners[:1] if one != place]
+    return found
+
+
+def _places(recall: Recall, items: Sequence[Item], side: str) -> list[int]:
+    names = _saying(recall, [side])
+    return [place for place, one in enumerate(items) if one.memory.id in names]
 
 
 def _likeness(memories: Sequence[RecalledMemory]) -> NDArray[np.float64]:
     """Return (n, n) the cosines of the memories, 0–1; 0 for a memory without a vector."""
     size = max((len(one.node.embedding) for one in memories if one.node.embedding is not None), default=0)
     vectors = np.zeros((len(memories), size))
-    for place, memory in enumerate(memories):
-        if memory.node.embedding is not None:
-            vectors[place] = memory.node.embedding
+    for place, one in enumerate(memories):
+        if one.node.embedding is not None:
+            vectors[place] = one.node.embedding
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float64).tiny)
     return np.asarray(np.maximum(0.0, vectors @ vectors.T))
 

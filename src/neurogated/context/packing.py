@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 _Values = NDArray[np.float64]
 _Places = NDArray[np.int64]
 
+REPETITION_COST = 0.2
+"""Cost of the cosine of a memory with those that are already in the context; more costs evidence."""
+NOVELTY_GAIN = 0.5
+"""Gain of a memory's score, as a share, if each of its tokens is a new word."""
+
 
 class Candidates(NamedTuple):
-    """Memories and facts in parallel arrays."""
+    """Memories in parallel arrays."""
 
     relevance: _Values
     """(n,) scores divided by the best, 0–1."""
@@ -26,12 +31,12 @@ class Candidates(NamedTuple):
     """The n sets of words that carry meaning."""
     opposed: Mapping[int, Sequence[int]]
     """The memories that contradict a memory, by places."""
-    replaced: Mapping[int, Sequence[int]]
-    """The places of the facts that are left out beside a memory, because it says them itself."""
+    later: Mapping[int, Sequence[int]]
+    """The memories that must stand beside a memory, because they were said later about the same, by places."""
 
 
 class Picked(NamedTuple):
-    """A chosen memory or fact, and why it was chosen."""
+    """A chosen memory, and why it was chosen."""
 
     place: int
     """From 0."""
@@ -43,58 +48,72 @@ class Picked(NamedTuple):
     tokens: int
 
 
-REPETITION_COST = 0.2
-"""Cost of the cosine of a memory with those that are already in the context; more costs evidence."""
-NOVELTY_GAIN = 0.5
-"""Gain of a memory's score, as a share, if each of its tokens is a new word."""
-
-
 def pack(
-    candidates: Candidates, budget: int, repetition_cost: float, novelty_gain: float, first: int | None = None
+    candidates: Candidates,
+    budget: int,
+    repetition_cost: float = REPETITION_COST,
+    novelty_gain: float = NOVELTY_GAIN,
+    cut: Callable[[int, int], int] = lambda _place, _room: 0,
 ) -> list[Picked]:
     """Choose memories greedily by maximal marginal relevance (Carbonell and Goldstein, 1998), in order of choice.
 
     New words for each token raise the relevance, as in budgeted coverage (Lin and Bilmes, 2010). A memory that
-    contradicts a chosen one has at least its value. A memory that does not fit is skipped; none is cut.
+    contradicts a chosen one has at least its value. A memory is chosen with its later ones, or not at all.
 
     Args:
         candidates: the memories.
         budget: most tokens of all lines.
         repetition_cost: cost of the cosine with the most similar memory chosen before.
         novelty_gain: gain of relevance for one new word in each token, as a share.
-        first: the place of the memory to choose first, which fits alone, whatever its size seems to be.
+        cut: shortens the best memory that is left to the given number of tokens if it does not fit, and returns how
+            many it has then; 0 if it cannot. Then all memories that do not fit are skipped.
     """
-    sizes = candidates.sizes
+    sizes = candidates.sizes.copy()
     repetition, repeats = np.zeros(sizes.size), np.full(sizes.size, -1)
-    free = np.ones(sizes.size, dtype=np.bool_)
+    free, chosen = np.ones(sizes.size, dtype=np.bool_), np.zeros(sizes.size, dtype=np.bool_)
     least = np.full(sizes.size, -np.inf)
     fresh = np.array([len(words) for words in candidates.words])
     having = defaultdict[str, list[int]](list)
     for place, words in enumerate(candidates.words):
         for word in words:
             having[word].append(place)
-    picked: dict[int, Picked] = {}
-    while sizes.size:
-        able = free & (sizes <= budget)
-        if first is not None and not picked:
-            able[first] = True
-        if not able.any():
-            break
+    picked: list[Picked] = []
+    while free.any():
         gain = 1.0 + novelty_gain * fresh / np.maximum(1, sizes)
-        value = np.where(able, np.maximum(least, candidates.relevance * gain - repetition_cost * repetition), -np.inf)
-        best = first if first is not None and not picked else int(value.argmax())
-        repeated = int(repeats[best]) if repeats[best] >= 0 else None
-        picked[best] = Picked(best, float(value[best]), float(repetition[best]), repeated, int(sizes[best]))
-        budget, free[best] = budget - int(sizes[best]), False
-        for fact in candidates.replaced.get(best, ()):
-            free[fact] = False
-            if (left := picked.pop(fact, None)) is not None:
-                budget += left.tokens
-        closer = candidates.likeness[best] > repetition
-        repetition[closer], repeats[closer] = candidates.likeness[best][closer], best
-        for word in candidates.words[best]:
-            fresh[having.pop(word, [])] -= 1
-        if least[best] == -np.inf:
-            opposed = list(candidates.opposed.get(best, ()))
-            least[opposed] = np.maximum(least[opposed], value[best])
-    return list(picked.values())
+        value = np.where(free, np.maximum(least, candidates.relevance * gain - repetition_cost * repetition), -np.inf)
+        best = int(value.argmax())
+        group = _with_later(best, candidates.later, chosen)
+        needed = int(sizes[group].sum())
+        if needed > budget:
+            # The later ones stay whole.
+            room = budget - needed + int(sizes[best])
+            size = cut(best, room) if room > 0 else 0
+            if not 0 < size <= room:
+                free[best] = False
+                free &= sizes <= budget
+                continue
+            sizes[best] = size
+        for place in group:
+            repeated = int(repeats[place]) if repeats[place] >= 0 else None
+            tokens = int(sizes[place])
+            picked.append(Picked(place, float(value[best]), float(repetition[place]), repeated, tokens))
+            budget, free[place], chosen[place] = budget - tokens, False, True
+            closer = candidates.likeness[place] > repetition
+            repetition[closer], repeats[closer] = candidates.likeness[place][closer], place
+            for word in candidates.words[place]:
+                fresh[having.pop(word, [])] -= 1
+            if least[place] == -np.inf:
+                opposed = list(candidates.opposed.get(place, ()))
+                least[opposed] = np.maximum(least[opposed], value[best])
+    return picked
+
+
+def _with_later(place: int, later: Mapping[int, Sequence[int]], chosen: NDArray[np.bool_]) -> list[int]:
+    """Return a place and those of the memories that must stand beside it, and beside them, that are not chosen yet."""
+    group, following = [place], list(later.get(place, ()))
+    while following:
+        one = following.pop()
+        if one not in group and not chosen[one]:
+            group.append(one)
+            following += later.get(one, ())
+    return group

@@ -16,7 +16,8 @@ from neurogated.core.facts import Fact
 from neurogated.core.judgements import Verdict
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count
-from neurogated.core.quoting import TokenCounter, estimated_tokens, quoted_memories
+from neurogated.core.node_kind import FACT
+from neurogated.core.quoting import TokenCounter, estimated_tokens, quoted_memories, said_later
 from neurogated.errors import InputError
 
 _SHOWN = 60
@@ -128,6 +129,11 @@ class Recall:
     """What the memories say in slots that a later memory or the user has ended."""
     profiles: tuple[Profile, ...] = ()
     """Those that have facts of the memories."""
+    later: Mapping[str, MemoryNode] = field(default_factory=dict)
+    """The newest memory that the same speaker said later about the same thing, by the id of the earlier memory. It is
+    among the memories, before the earlier one. Whether it changes what was said is for the reader to judge."""
+    derived: frozenset[str] = frozenset()
+    """Ids of the memories that were computed from others, such as summaries and profiles."""
 
     def __repr__(self) -> str:
         best = "".join(f"; best {one.score:.2f} {shorten(one.content, _SHOWN)!r}" for one in self.memories[:1])
@@ -145,11 +151,12 @@ class Recall:
     def as_text(self, max_tokens: int | None = None, count_tokens: TokenCounter = estimated_tokens) -> str:
         """Return the memories as text for a prompt, best first, one line each; "" if there are none.
 
-        A line is `- (mark) Speaker (3 May 2026, “Title”): text`; the mark of a memory in a conflict is contested,
-        superseded or wrong. Further lines of a text are indented, so that no memory can end its quotation.
+        A line is `- (mark) Speaker (3 May 2026, “Title”): text`; see `remarks` for the marks. Further lines of a text
+        are indented, so that no memory can end its quotation.
 
         Args:
-            max_tokens: maximum tokens of the whole text; a memory that does not fit is left out as a whole.
+            max_tokens: maximum tokens of the whole text; a memory that does not fit is left out as a whole, except the
+                first, which is cut.
             count_tokens: returns the number of tokens of each of several texts for your model. Default: an upper
                 estimate.
 
@@ -165,7 +172,9 @@ class Recall:
     def remarks(self) -> Mapping[str, tuple[str, ...]]:
         """The marks that texts show before memories, by id.
 
-        They say what holds no longer, as in `since changed: employer Physio Plus, 1 October 2026`; else the state.
+        They say what holds no longer, as in `since changed: employer Physio Plus, 1 October 2026`, else the state; what
+        was said later about the same, as in `later, 5 November 2026: The meeting was moved`; and that a memory is a
+        summary or a profile of others.
         """
         former = defaultdict[str, list[Fact]](list)
         for fact in self.former:
@@ -175,6 +184,12 @@ class Recall:
         for name, state in self.states.items():
             if state == "contested" or name not in marks:
                 marks[name] = (state, *marks.get(name, ()))
+        for name, node in self.later.items():
+            marks[name] = (*marks.get(name, ()), said_later(node))
+        for memory in self.memories if self.derived else ():
+            if memory.id in self.derived:
+                kind = "summary" if memory.node.kind == FACT else memory.node.kind
+                marks[memory.id] = (kind, *marks.get(memory.id, ()))
         return marks
 
     @property

@@ -34,6 +34,7 @@ from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase, started
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.retrieval.later import with_later
 from neurogated.retrieval.queries import Asked, Embedding, checked_queries, checked_score, checked_top, plain_query
 from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
@@ -215,7 +216,8 @@ class NeuroRetriever:
         owner = ScopeFilter(filters.get("user_id"), filters.get("agent_id"))
         views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner)))
         reader = None if isinstance(filters.get("user_id"), AnyUser) else self._question_reader
-        return in_present_order(store, views, recalls, wanted, from_micros(present), reader=reader, held=held)
+        recalls = in_present_order(store, views, recalls, wanted, from_micros(present), reader=reader, held=held)
+        return with_later(store, view, recalls, wanted, from_micros(present))
 
     def _part(self, queries: Sequence[str], embed: Embedding, filters: Filter, wanted: int) -> GraphStorePort:
         """Return a store with the part of the graph that the questions need, or else the whole graph."""
