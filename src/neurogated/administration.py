@@ -40,7 +40,7 @@ from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.private import make_folder, private
-from neurogated.core.rendering import render
+from neurogated.core.rendering import search_text
 from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, StorageError
 from neurogated.ingestion.edge_builder import similarity_edges
@@ -236,7 +236,7 @@ def re_embed(
     total = sum(1 for _ in store.embedded_versions())
     versions = show_progress(store.embedded_versions(), "embedding", "text", total=total, progress=progress)
     for batch in _batches(versions, config):
-        embedder.embed_documents([render(version) for version in batch])
+        embedder.embed_documents([search_text(version) for version in batch])
     # The transaction blocks other writers, so that no node keeps a vector or a similarity of the old model.
     with store.transaction():
         # This call also keeps other processes from making graphs, which would keep vectors of the old model.
@@ -282,7 +282,7 @@ def _vectors(
     versions: Iterator[EmbeddedVersion], embedder: Embedder, config: MemoryConfig
 ) -> Iterator[tuple[VersionKey, Vector]]:
     for batch in _batches(versions, config):
-        vectors = embedder.embed_documents([render(version) for version in batch])
+        vectors = embedder.embed_documents([search_text(version) for version in batch])
         yield from zip((version.key for version in batch), vectors, strict=True)
 
 
@@ -292,7 +292,7 @@ def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryC
     edges: list[MemoryEdge] = []
     for ids in _batches((view.ids[row] for row in view.live_nodes().tolist()), config):
         stored = [node for node in graph.get_nodes(ids) if node.embedding is not None]
-        vectors = embedder.embed_documents([render(node) for node in stored])
+        vectors = embedder.embed_documents([search_text(node) for node in stored])
         nodes = [
             MemoryNode(node.id, "", vector, scope=node.scope) for node, vector in zip(stored, vectors, strict=True)
         ]

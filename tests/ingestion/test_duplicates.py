@@ -42,6 +42,17 @@ def test_a_recall_shows_the_first_of_a_group_and_names_the_others(memory: NeuroG
     assert {node.id for node in memory.list(user_id="ana")} >= {first, later}
 
 
+def test_one_person_with_and_without_a_name_says_the_same_and_two_persons_do_not(memory: NeuroGraphMemory) -> None:
+    def told(name: str | None, role: str = "user") -> str:
+        about = {"name": name} if name else {}
+        (added,) = memory.add({"role": role, "content": "I live in Leeds.", **about}, user_id="ana", session_id="s")
+        return added
+
+    plain, named, full, other, bot = told(None), told("Sam"), told("Sam Vries"), told("Kim"), told(None, "assistant")
+    assert links(memory) == {named: plain, full: plain}
+    assert recalled(memory).keys() == {plain, other, bot}
+
+
 @pytest.mark.parametrize(
     "other",
     ["I live in York.", "I do not live in Leeds.", "I lived in Leeds.", "Do I live in Leeds?", "I live in Leeds 2."],

@@ -38,7 +38,7 @@ def recall_json(recall: Recall) -> dict[str, Any]:
 
 def node_json(node: MemoryNode, same_as: Iterable[str]) -> dict[str, Any]:
     """Return a memory with the ids of those that say the same as JSON values."""
-    return {**picked(node, "id content title speaker timestamp metadata"), "same_as": list(same_as)}
+    return {**picked(node, "id content title role speaker timestamp metadata"), "same_as": list(same_as)}
 
 
 def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import contextlib
 import sys
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from neurogated.cli.repl import repl, run
 from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError, UnknownIdError
-from neurogated.ingestion.document import Document, Passage
+from neurogated.ingestion.document import Document, passages_of
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain as explained
 from neurogated.viewer import write_page
@@ -35,17 +36,28 @@ _PAGE = 20
 )
 @click.option("--title", metavar="TEXT", help="its subject")
 @click.option("--speaker", metavar="NAME", help="the person who said it")
-@click.option("--role", metavar="ROLE", help="user, assistant, or another role")
+@click.option("--role", metavar="ROLE", help="user, assistant, system or tool, or a word for one of them")
+@click.option(
+    "--speakers_in_text",
+    is_flag=True,
+    help="a name and a colon at the beginning of a line name the speaker, as in 'Ann: Hello.'",
+)
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="may be given several times")
 @click.option("--metadata", type=METADATA, multiple=True, help="your own value, JSON or text")
 @click.option("--importance", type=float, metavar="N", help="0 to 1 (default: it is judged)")
 @click.option("--id", metavar="ID", help="your own id; replaces the memory that has it")
 @owner
 @times
-def add(flags: Flags, text: str | None, file: str | None, **about: Any) -> None:  # noqa: ANN401 - fields of a document
-    passage = Passage(_text(text, file), speaker=about.pop("speaker"), role=about.pop("role"))
+def add(flags: Flags, text: str | None, file: str | None, *, speakers_in_text: bool, **about: Any) -> None:  # noqa: ANN401 - fields of a document
+    said_by = {"speaker": about.pop("speaker"), "role": about.pop("role")}
+    if speakers_in_text and said_by["speaker"] is not None:
+        raise click.UsageError("give either --speaker or --speakers_in_text")
+    passages = tuple(
+        replace(one, role=said_by["role"], speaker=one.speaker or said_by["speaker"])
+        for one in passages_of(_text(text, file), is_spoken=speakers_in_text)
+    )
     metadata = dict(about.pop("metadata"))
-    document = Document((passage,), metadata=metadata, scope=Scope(**flags.owner), **about)
+    document = Document(passages, metadata=metadata, scope=Scope(**flags.owner), **about)
     with flags.open(create=True) as memory:
         say_how_it_judges(memory)
         (ids,) = memory.add_documents([document], progress=False)

@@ -83,7 +83,7 @@ class _Runner:
     def recall(self, query: str, limit: int) -> list[dict[str, Any]]:
         options = cast("RecallOptions", {"top_n": limit, **self._filters})
         (recall,) = Recalls(self._session).answer([query], options)
-        return [{"id": one.id, "content": one.content, "score": round(one.score, 6)} for one in recall]
+        return [{**_said(one.node), "score": round(one.score, 6)} for one in recall]
 
     def associate(self, source: str, target: str, relation: str | None, weight: float) -> dict[str, Any]:
         edge = self._graph.associate(source, target, relation, weight, **self._filters)
@@ -104,7 +104,7 @@ class _Runner:
     def activate(self, seeds: Sequence[str], steps: int, decay: float, threshold: float) -> list[dict[str, Any]]:
         found = self._graph.activate(seeds, steps, decay, threshold, **self._filters)
         nodes = self._session.store.get_nodes(list(found))
-        return [{"id": one.id, "content": one.content, "activation": round(found[one.id], 6)} for one in nodes]
+        return [{**_said(one), "activation": round(found[one.id], 6)} for one in nodes]
 
     def decay(self, half_life: float) -> int:
         """Lower the energies of the owner's own memories to what this half-life leaves since they were set.
@@ -209,6 +209,13 @@ def _times(one: MemoryNode | Fact) -> Mapping[str, str | None]:
     return {name: moment and moment.isoformat() for name, moment in moments.items()}
 
 
+def _said(node: MemoryNode) -> dict[str, Any]:
+    """Return the words of a memory, with its role, speaker and time where they are known."""
+    about = {"role": node.role, "speaker": node.speaker, "timestamp": node.timestamp and node.timestamp.isoformat()}
+    known = {name: value for name, value in about.items() if value is not None}
+    return {"id": node.id, "content": node.content, **known}
+
+
 def _memory(node: MemoryNode) -> dict[str, Any]:
-    values = {"id": node.id, "content": node.content, "kind": node.kind, "importance": node.importance}
+    values = {**_said(node), "kind": node.kind, "importance": node.importance}
     return {**values, "tags": list(node.tags), "metadata": dict(node.metadata), **_times(node)}

@@ -28,7 +28,7 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import PROFILE
 from neurogated.core.ports import Embedder, GraphStorePort
-from neurogated.core.rendering import render
+from neurogated.core.rendering import search_text
 from neurogated.core.scope import UserChoice
 from neurogated.core.view import GraphView
 
@@ -86,7 +86,7 @@ class Consolidator:
         made = chain(self._profiles(view, at), self._of_clusters(view, at))
         own = (one for one in made if not isinstance(user_id, str) or one.node.scope.user_id == user_id)
         for node, sources in islice(own, most):
-            (vector,) = self._embedder.embed_documents([render(node)])
+            (vector,) = self._embedder.embed_documents([search_text(node)])
             yield Prepared(replace(node, embedding=vector), sources)
 
     def commit(self, prepared: Sequence[Prepared], commit: Callable[[Plan], GraphDelta], at: datetime) -> list[str]:

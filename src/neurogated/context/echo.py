@@ -17,6 +17,7 @@ from neurogated.core.equal_text import depends_on_day, equal_key
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
+from neurogated.core.speakers import same_name
 from neurogated.core.view import GraphView
 from neurogated.text.sentences import split_sentences
 from neurogated.text.times import find_times
@@ -60,7 +61,7 @@ def shares_of(message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, 
 def _says(memory: MemoryNode, sentence: str, message: MemoryNode) -> bool:
     """Return whether a memory has a sentence of a message."""
     plain = without_frame(sentence)
-    are_two = None not in {memory.speaker, message.speaker} and memory.speaker != message.speaker
+    are_two = bool(memory.speaker and message.speaker) and not same_name(memory.speaker, message.speaker)
     wanted = {equal_key(in_one_person(one)) for one in (sentence, plain)}
     for own in _sentences(memory.content):
         if equal_key(in_one_person(own)) not in wanted or (

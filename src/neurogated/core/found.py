@@ -86,6 +86,9 @@ class Found:
     """The parts of a fact; None if the text is not one, or if its parts are unknown."""
     sentiment: float | None = None
     """From -1, unhappy, to 1, happy; its absolute value is the strength. None if unknown."""
+    label: str | None = None
+    """The name before a colon at the beginning of a turn, as in "Ann: Hello.", if the turn names no speaker. Only searches
+    use it, since "Note: buy milk" looks the same. A later piece of a message has the label of the message."""
     place: str | None = None
     """Where it happened; None if unknown."""
     outcome: float | None = None
@@ -99,8 +102,9 @@ class Found:
             object.__setattr__(self, name, checked_names(f"found {name}", getattr(self, name)))
         if self.document_id is not None:
             checked_names("found document_id", [self.document_id])
-        if self.place is not None:
-            checked_names("found place", [self.place])
+        for what in ("place", "label"):
+            if getattr(self, what) is not None:
+                checked_names(f"found {what}", [getattr(self, what)])
         for name in _SIGNED:
             if (value := getattr(self, name)) is not None and not _is_signed_unit(value):
                 raise InputError(f"found {name} is {value!r}, but must lie between -1 and 1")
@@ -122,6 +126,7 @@ class Found:
             "document_id": self.document_id,
             "part": self.part and list(self.part),
             "statement": self.statement and self.statement.to_json(),
+            "label": self.label,
             "place": self.place,
             "given": self.given and [moment and moment.isoformat() for moment in self.given],
         }

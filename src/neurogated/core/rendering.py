@@ -28,7 +28,7 @@ _LONGEST_VALUE = 16
 
 
 class Text(Protocol):
-    """The fields of a memory that `render` reads: of a node, or of its record in a store."""
+    """The fields of a memory that `render` and `search_text` read: of a node, or of its record in a store."""
 
     @property
     def content(self) -> str:
@@ -68,40 +68,51 @@ class Described(Text, Protocol):
 
 
 def render(node: Text) -> str:
-    """Return the text of a memory for the embedder, a language model or a reader.
+    """Return the text of a memory for a language model or a reader, with its title and its speaker.
 
-    It starts with the title, since a passage often does not name its subject. It says `Speaker said, "…"`, which
-    searches find far better than `speaker: …`.
+    It starts with the title, since a passage often does not name its subject.
     """
-    text = f'{node.speaker} said, "{_without_label(node)}"' if node.speaker else node.content
+    return _rendered(node, node.speaker)
+
+
+def search_text(node: Text) -> str:
+    """Return the text of a memory for the embedder. Unlike `render`, it takes a label of the text for its speaker.
+
+    It says `Speaker said, "…"`, which searches find far better than `speaker: …`.
+    """
+    return _rendered(node, node.speaker or node.found.label)
+
+
+def _rendered(node: Text, speaker: str | None) -> str:
+    text = f'{speaker} said, "{_without_label(node.content, speaker)}"' if speaker else node.content
     title = node.title or _found_title(node)
     return f"{title}\n{text}" if title else text
 
 
-def _without_label(node: Text) -> str:
+def _without_label(content: str, speaker: str) -> str:
     """Return the content without a leading label of the speaker's name and a colon."""
-    label = f"{node.speaker}:"
-    return node.content.removeprefix(label).lstrip() if node.content.startswith(label) else node.content
+    label = f"{speaker}:"
+    return content.removeprefix(label).lstrip() if content.startswith(label) else content
 
 
 def keyword_text(node: Described) -> str:
     """Return the text of a memory for the keyword index: its date and the embedded text. A claim has none."""
     if node.found.statement is not None and node.found.statement.is_read:
         return ""
-    moment = node.timestamp
-    return f"{moment.day} {moment:%B %Y}\n{render(node)}" if moment else render(node)
+    moment, text = node.timestamp, search_text(node)
+    return f"{moment.day} {moment:%B %Y}\n{text}" if moment else text
 
 
 def tags(node: Described) -> frozenset[str]:
     """Return the tags of a node for the inverted index; each contains a blank.
 
-    They name its subjects, its speaker, its place, the trait of mentioning a time, its document, its slot, the
+    They name its subjects, its speaker or label, its place, the trait of mentioning a time, its document, its slot, the
     properties of a turn, and the tags that its owner gave it.
     """
     statement = node.found.statement
     slot = () if statement is None else slot_tags(statement)
     named = [subject_tag(name) for name in subject_names(node)]
-    named += [speaker_tag(name) for name in _names(node.speaker)]
+    named += [speaker_tag(name) for name in _names(node.speaker or node.found.label)]
     place = node.found.place or ""
     # A text with a title is about its subject; the first place that it mentions says little.
     if node.title is None or place not in node.content:

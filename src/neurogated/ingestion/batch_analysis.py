@@ -10,7 +10,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.delta import PendingTask
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import render
+from neurogated.core.rendering import search_text
 from neurogated.ingestion.analysers import Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.drafts import Analysed, Batch
@@ -46,10 +46,10 @@ class BatchAnalysis:
         for node in nodes:
             stored = batch.old.get(node.id)
             if stored is None:
-                texts[node.id] = [render(node)]
-            elif stored.embedding is None or render(stored) != render(node):
-                chunks = self._chunker.split(node.content, render(replace(node, content="")))
-                texts[node.id] = [render(replace(node, content=chunk)) for chunk in chunks]
+                texts[node.id] = [search_text(node)]
+            elif stored.embedding is None or search_text(stored) != search_text(node):
+                chunks = self._chunker.split(node.content, search_text(replace(node, content="")))
+                texts[node.id] = [search_text(replace(node, content=chunk)) for chunk in chunks]
         return texts
 
     def analysed(self, batch: Batch, embedding: EmbeddingAhead) -> Analysed:

@@ -10,13 +10,14 @@ from neurogated.core.clock import Moment
 from neurogated.core.model import checked_metadata
 from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.errors import InputError
-from neurogated.ingestion.document import Details, Document, Passage, checked_text, read_details
+from neurogated.ingestion.document import Details, Document, Passage, checked_text, passages_of, read_details
 from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message
+from neurogated.ingestion.speakers import known_role
 
 
 class _Said(TypedDict):
     role: str
-    """`user`, `assistant`, or another role."""
+    """`user`, `assistant`, `system` or `tool`, or a word for one of them such as `human`; case makes no difference."""
     content: str | Sequence[Any] | None
     """A text, or parts such as `{"type": "text", "text": "…"}`. Parts that are no text go to `metadata["message"]`."""
 
@@ -46,35 +47,41 @@ def read_contents(content: Content, details: Details) -> list[Document]:
     message that has neither text nor calls gives no document, or a `placeholder` if it has an `original`.
 
     Raises:
-        InputError: an item is neither text nor message, or is blank; the error has its position.
+        InputError: an item is neither text nor message, or is blank, or has an unknown role; the error has its position.
     """
     scope, given = read_details(details)
     several = isinstance(content, Sequence) and not isinstance(content, str)
     items: list[object] = list(content) if several else [content]
     if "id" in given and len(items) != 1:
         raise InputError(f"the id {given['id']!r} is given for {len(items)} memories; give every message its own id")
+    is_spoken, role_map = given.pop("speakers_in_text", False), given.pop("role_map", None)
     documents = []
     for position, item in enumerate(items):
         try:
-            documents += [Document((passage,), scope=scope, **own) for passage, own in _read(item, given)]
+            if isinstance(item, str):
+                read = [(passage, given) for passage in passages_of(item, is_spoken=is_spoken)]
+                if "id" in given and len(read) > 1:
+                    raise InputError(f"the id {given['id']!r} is given for a text of {len(read)} speeches; leave it out")
+            else:
+                read = list(_read(item, given, role_map))
+            documents += [Document((passage,), scope=scope, **own) for passage, own in read]
         except InputError as error:
             raise InputError(f"content {position}: {error}" if several else str(error)) from None
     return documents
 
 
-def _read(item: object, given: Mapping[str, Any]) -> Iterator[tuple[Passage, dict[str, Any]]]:
-    """Yield the passages of a text or message, each with the other fields of its document."""
-    if isinstance(item, str):
-        yield Passage(item), dict(given)
-        return
+def _read(
+    item: object, given: Mapping[str, Any], role_map: Mapping[str, str] | None
+) -> Iterator[tuple[Passage, dict[str, Any]]]:
+    """Yield the passages of a message, each with the other fields of its document."""
     if hasattr(item, "model_dump"):  # the messages of the clients of OpenAI and Anthropic
         item = item.model_dump()
     if not isinstance(item, Mapping):
         raise InputError(f"{item!r} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
     said, name = read_message(item), item.get("name")
-    for what, value in (("role", said.role), ("name", name)):
-        if value is not None:
-            checked_text(f"the {what} of a message", value)
+    role = None if said.role is None else known_role(said.role, role_map)
+    if name is not None:
+        checked_text("the name of a message", name)
     checked_text("the content of a message", said.text)
     metadata = dict(checked_metadata(item.get("metadata") or {}))
     original = item.get(ORIGINAL)
@@ -82,12 +89,12 @@ def _read(item: object, given: Mapping[str, Any]) -> Iterator[tuple[Passage, dic
     own = {**given, **{key: item[key] for key in ("id", "timestamp") if item.get(key) is not None}}
     is_blank = not said.text.strip()
     if not is_blank or not (aside or item.get("content") in (None, [])):
-        yield Passage(said.text, metadata, speaker=name or None, role=said.role or None, aside=aside), own
+        yield Passage(said.text, metadata, speaker=name or None, role=role, aside=aside), own
         aside = {}
     if said.calls and (is_blank or "kind" not in own):
         if "id" in own and not is_blank:
-            own["id"] = f"{own['id']}#call"
-        yield Passage(said.calls, metadata, role=said.role or None, aside=aside), {"kind": CALL, **own}
+            own = {**own, "id": f"{own['id']}#call"}
+        yield Passage(said.calls, metadata, role=role, aside=aside), {"kind": CALL, **own}
     elif is_blank and original is not None:
-        name = f"[{item.get('type', said.role)}]"
-        yield Passage(name, metadata, role=said.role or None, aside=aside), {"kind": PLACEHOLDER, **own}
+        name = f"[{item.get('type', role)}]"
+        yield Passage(name, metadata, role=role, aside=aside), {"kind": PLACEHOLDER, **own}

@@ -15,6 +15,7 @@ from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import given_kind
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
+from neurogated.ingestion.speakers import known_role, spoken_parts
 from neurogated.text.strings import checked_names
 from neurogated.text.strings import checked_text as checked_encoding
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -60,6 +61,11 @@ class Details(TypedDict, total=False):
     """The time from which the content is true."""
     valid_to: Moment | None
     """The time until which the content is true."""
+    speakers_in_text: bool
+    """Whether a text names its speakers, as in "Ann: Hello.". Each line that begins with a name and a colon begins a
+    memory with this speaker and without the name. By default, no text is searched for a speaker."""
+    role_map: Mapping[str, str] | None
+    """What further roles of messages stand for, as in `{"customer": "user"}`."""
 
 
 _SCOPE = ("user_id", "agent_id", "session_id", "path")
@@ -89,7 +95,7 @@ class Passage:
     speaker: str | None = None
     """The speaker's name."""
     role: str | None = None
-    """`user`, `assistant`, or another role."""
+    """`user`, `assistant`, `system` or `tool`, or a word for one of them; see `ROLES`."""
     aside: Mapping[str, Any] = field(default_factory=dict)
     """Metadata of the first of this passage's nodes. `metadata` has priority."""
 
@@ -97,6 +103,8 @@ class Passage:
         checked_text("a passage", self.text)
         checked_metadata(self.metadata)
         checked_metadata(self.aside)
+        if self.role is not None:
+            object.__setattr__(self, "role", known_role(self.role))
         if not self.text.strip():
             raise InputError("a text is empty or blank; leave it out")
 
@@ -182,9 +190,11 @@ class Document:
 
     @classmethod
     def from_text(cls, text: str, **details: Unpack[Details]) -> Self:
-        """Return a document of one passage."""
+        """Return a document of one passage; with `speakers_in_text`, of one for each speech."""
         scope, given = read_details(details)
-        return cls((Passage(text),), scope=scope, **given)
+        if "role_map" in given:
+            raise InputError("a role_map is given for a text; only messages have roles")
+        return cls(passages_of(text, is_spoken=given.pop("speakers_in_text", False)), scope=scope, **given)
 
     @property
     def document_id(self) -> str:
@@ -196,6 +206,14 @@ class Document:
         owner = f"{_SEPARATOR}{_SEPARATOR}{astuple(self.scope)!r}" if self.scope else ""
         owner += f"{_SEPARATOR}{_SEPARATOR}{said_by!r}" if said_by else ""
         return compute_mdhash_id(text + owner, prefix="doc-")
+
+
+def passages_of(text: str, *, is_spoken: bool) -> tuple[Passage, ...]:
+    """Return a text as one passage, or, if it names its speakers, as a passage for each speech."""
+    if not is_spoken:
+        return (Passage(text),)
+    checked_text("a passage", text)
+    return tuple(Passage(said, speaker=speaker) for speaker, said in spoken_parts(text)) or (Passage(text),)
 
 
 def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> Iterator[Document]:

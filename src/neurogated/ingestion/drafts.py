@@ -116,7 +116,7 @@ class Draft:
             text: dict[str, Any] = (
                 {"found": replace(stored.found, outcome=self.found.outcome)}
                 if stored.content == self.content
-                else {"content": self.content, "found": self.found}
+                else {"content": self.content, "found": replace(self.found, label=self.found.label or stored.found.label)}
             )
             node = replace(
                 as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **text, **self.fields

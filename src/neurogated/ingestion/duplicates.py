@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from neurogated.core.equal_text import are_equal, depends_on_day
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import fronts, has_groups
+from neurogated.core.speakers import same_speaker
 from neurogated.core.view import GraphView, Rows
 from neurogated.ingestion.groups import Groups
 from neurogated.text.keywords import fold
@@ -128,7 +130,12 @@ class Duplicates:
             if heads[0] == heads[1] or groups.are_separate(*heads):
                 continue
             nodes = self._nodes(heads, known)
-            if len(nodes) == len(heads) and _say_the_same([*ends, *nodes.values()]):
+            if len(nodes) < len(heads) or not _say_the_same([*ends, *nodes.values()]):
+                continue
+            # A message without a name may equal those of two persons, who stay apart.
+            are_named_differently = len({node.speaker for node in (*ends, *nodes.values())}) > 1
+            members = {name for head in heads for name in groups.group(head)} if are_named_differently else ()
+            if _have_one_speaker(self._nodes(members, known).values()):
                 front, behind = sorted(heads, key=lambda head: _age(nodes[head]))
                 groups.merge(front, behind, _SURE)
 
@@ -146,18 +153,25 @@ def _fronts(view: GraphView, rows: Rows) -> Rows:
 
 
 def _frame(node: MemoryNode) -> object:
-    """Return all that must be equal for two texts to be about the same."""
+    """Return all that must be equal, beside the speaker, for two texts to be about the same."""
     text = fold(node.content)
     # A later chunk is about the subject of its document, which it may not name.
     unnamed = frozenset(name for name in map(fold, node.found.names) if name not in text)
-    voice = node.speaker and fold(node.speaker), node.role or "user"
     owner = *node.scope.owner, node.scope.path
     kind = "" if node.kind in _TOLD else node.kind
-    return owner, kind, voice, node.title and fold(node.title), unnamed, given_times(node)[0], node.valid_to
+    return owner, kind, node.title and fold(node.title), unnamed, given_times(node)[0], node.valid_to
 
 
 def _say_the_same(nodes: Sequence[MemoryNode]) -> bool:
-    return len({(_frame(node), _day(node)) for node in nodes}) == 1 and are_equal([node.content for node in nodes])
+    return (
+        len({(_frame(node), _day(node)) for node in nodes}) == 1
+        and _have_one_speaker(nodes)
+        and are_equal([node.content for node in nodes])
+    )
+
+
+def _have_one_speaker(nodes: Iterable[MemoryNode]) -> bool:
+    return all(same_speaker(one, other) for one, other in combinations(nodes, 2))
 
 
 def _day(node: MemoryNode) -> date | None:
@@ -166,7 +180,7 @@ def _day(node: MemoryNode) -> date | None:
 
 
 def _theme(node: MemoryNode) -> object:
-    return node.content, node.timestamp, _frame(node)
+    return node.content, node.timestamp, node.speaker, node.role, _frame(node)
 
 
 def _age(node: MemoryNode) -> tuple[datetime, str]:

@@ -23,7 +23,7 @@ from neurogated.text.normalise import plain_sentences, tokens_of
 from neurogated.text.times import find_times
 
 _COEFFICIENTS = "importance.json"
-_ASSISTANT = "assistant"
+_USER = "user"
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _END = re.compile(r"(?<=[!?！？])\s+")
 """The end of a sentence, also before a small letter."""
@@ -134,7 +134,7 @@ def _clause(text: str, *, is_asked: bool) -> _Clause:
 
 def chat_features(remark: Remark, features: Mapping[str, float], text: float) -> dict[str, float]:
     """Return the features of a message of a chat; `features` and the importance `text` are those of its text."""
-    is_own = remark.role != _ASSISTANT
+    is_own = remark.role == _USER
     return {
         "text": text,
         "assistant": float(not is_own),

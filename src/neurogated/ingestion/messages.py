@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from neurogated.errors import InputError
+from neurogated.ingestion.speakers import ROLES
 from neurogated.text.strings import one_line
 
 KEPT_ASIDE = "message"
@@ -38,6 +39,7 @@ class Said(NamedTuple):
     """What a message says."""
 
     role: str | None
+    """As the message gives it, such as `human`."""
     text: str
     """Its texts, joined by line breaks; empty if it has none, such as a message that only calls tools."""
     aside: dict[str, Any]
@@ -49,15 +51,18 @@ class Said(NamedTuple):
 def read_message(item: Mapping[str, Any]) -> Said:
     """Return what a message says.
 
-    A message that holds nothing but results of tools has the role `tool`. An item of OpenAI's Responses without a role
-    has the role `tool` if it is an output, and `assistant` otherwise.
+    A message that holds nothing but results of tools has the role `tool`. The type of a message of LangChain is its
+    role. Another item without a role and without a text, as of OpenAI's Responses, has the role `tool` if it is an
+    output, and `assistant` otherwise.
 
     Raises:
         InputError: it has no role, or neither content nor anything else.
     """
     if "role" not in item and isinstance(kind := item.get("type"), str):
-        is_output = kind.endswith("_output")
-        item = {"content": item.get("output"), **item, "role": _TOOL if is_output else "assistant"}
+        role = ROLES.get(kind.casefold().removesuffix("messagechunk"))
+        if role is None and not isinstance(item.get("content"), str):
+            role = _TOOL if kind.endswith("_output") else "assistant"
+        item = {"content": item.get("output"), **item, **({} if role is None else {"role": role})}
     aside = {str(key): _bounded(value) for key, value in item.items() if key not in _OWN_KEYS and value is not None}
     said_otherwise = not aside.keys().isdisjoint(_INSTEAD_OF_CONTENT)
     if missing := [key for key in ("role", "content") if key not in item and not (key == "content" and said_otherwise)]:

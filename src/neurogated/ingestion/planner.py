@@ -16,15 +16,15 @@ from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.node_kind import EVENT
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import document_tag, render
+from neurogated.core.rendering import document_tag, search_text
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, Passage, checked_ttl
 from neurogated.ingestion.drafts import Batch, Draft, Part, SessionKey
-from neurogated.ingestion.labels import labelled_speaker
 from neurogated.ingestion.revision import Revision, expiry
 from neurogated.ingestion.sessions import Session, followers_without, turn_ids
+from neurogated.ingestion.speakers import labelled_speaker
 from neurogated.ingestion.titles import find_names
 from neurogated.ingestion.user_graph import UserGraph
 from neurogated.text.times import find_times
@@ -36,6 +36,8 @@ _RESERVED = re.compile(f"(?:{_CHUNK}|fact-|conflict-)[0-9a-f]{{32}}")
 """The form of the ids of facts and conflicts, and of texts without an id of the caller."""
 
 _FRAME = MemoryNode("frame", "")
+_NOBODY = frozenset({"system", "tool"})
+"""Roles whose texts are nobody's words."""
 
 
 class Planner:
@@ -200,7 +202,7 @@ class Planner:
         """Return the sessions of the new and the moving turns, with these turns at their places.
 
         The sessions lack the other turns of `leaving`, which are about to be removed. This also sets the positions and
-        speakers in the drafts of the new and the moving turns.
+        labels in the drafts of the new and the moving turns.
         """
         sessions: dict[SessionKey, Session] = {}
         placed: set[str] = set()
@@ -217,27 +219,26 @@ class Planner:
                 timestamp = draft.fields.get("timestamp", moving[draft.id].timestamp if draft.id in moving else None)
                 sessions[draft.session].add(draft.id, timestamp, continued)
         for session in sessions.values():
-            speaker: str | None = ""
+            before: str | None = ""
             for turn in session.turns:
                 if turn.id in session.stored:
-                    speaker = session.stored[turn.id].speaker
+                    before = session.stored[turn.id].speaker or session.stored[turn.id].found.label
                 elif turn.id in drafts:
                     draft = drafts[turn.id]
-                    speaker = self._speaker(draft, speaker)
-                    found = {} if speaker is None else {"speaker": speaker}
-                    drafts[turn.id] = replace(draft, fields={**draft.fields, **found, "position": turn.position})
+                    label = self._label(draft, before)
+                    before = draft.fields.get("speaker", label)
+                    found = draft.found if label is None else replace(draft.found, label=label)
+                    drafts[turn.id] = replace(draft, found=found, fields={**draft.fields, "position": turn.position})
         return sessions.values()
 
-    def _speaker(self, draft: Draft, before: str | None) -> str | None:
-        """Return the speaker of a new turn.
+    def _label(self, draft: Draft, before: str | None) -> str | None:
+        """Return the label of a new turn, for searches; None for a turn whose speaker is given, or of a tool.
 
-        `before` is the speaker of the previous turn, or an empty text for the first turn of a session. A name before a
-        colon is the speaker if the previous turn has a speaker too. A later piece of a message has the speaker of the
-        previous piece.
+        `before` is the speaker or label of the previous turn, or an empty text for the first turn of a session. A name
+        before a colon is a label if the previous turn has one too. A later piece of a message has that of the message.
         """
-        given: str | None = draft.fields.get("speaker")
-        if given is not None or before is None:
-            return given
+        if before is None or "speaker" in draft.fields or draft.fields.get("role") in _NOBODY:
+            return None
         return labelled_speaker(draft.content) if (draft.found.part or (0, 0))[0] == 0 else before or None
 
     def _rejoined(
@@ -318,11 +319,11 @@ class Planner:
     def _chunks(self, document: Document, passage: Passage, names: Sequence[str]) -> list[str]:
         """Return the chunks of a passage, with room for the title and the speaker that are embedded with them."""
         frame = _FRAME.changed(title=document.title, speaker=passage.speaker)
-        chunks = self._chunker.split(passage.text, render(frame))
+        chunks = self._chunker.split(passage.text, search_text(frame))
         if len(chunks) == 1 or not names:
             return chunks
         # The found title is embedded with the later chunks.
-        return self._chunker.split(passage.text, render(replace(frame, found=Found(names=names))))
+        return self._chunker.split(passage.text, search_text(replace(frame, found=Found(names=names))))
 
     def _names(self, document: Document, passage: Passage) -> Sequence[str]:
         """Return the title and other names that a passage gives its subject. Turns have no title."""

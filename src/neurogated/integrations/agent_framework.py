@@ -14,6 +14,9 @@ from neurogated.retrieval.neuro_retriever import RecallOptions
 with needs_extra("agent-framework"):
     from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
 
+_NAMELESS = "UnnamedAgent"
+"""The author of the messages of an agent that has no name."""
+
 
 class MemoryProvider(ContextProvider):
     """Adds memories to the instructions of a run, and stores what is said.
@@ -75,4 +78,5 @@ def _message(message: Message) -> dict[str, Any]:
     results = [str(one.result) for one in message.contents if one.type == "function_result"]
     texts = message.text or "\n".join(results)
     said = {"role": message.role, "content": texts, "tool_calls": calls or None}
-    return {**said, "name": message.author_name} if message.author_name else said
+    is_named = bool(message.author_name) and message.author_name != _NAMELESS
+    return {**said, "name": message.author_name} if is_named else said

@@ -12,13 +12,14 @@ from uuid import uuid4
 from neurogated.core.model import MemoryNode
 from neurogated.core.trace import RecalledMemory
 from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message
+from neurogated.ingestion.speakers import ROLES
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 # Memories of a session that are searched for the present turn: most turns are short.
 _TURN_SIZES = (16, 256)
-_USER = "user"
+_USER, _ASSISTANT = "user", "assistant"
 
 
 class Owner(TypedDict, total=False):
@@ -116,12 +117,22 @@ def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]],
 
 
 def add_said(memory: NeuroGraphMemory, messages: Iterable[Mapping[str, Any]], owner: Owner) -> None:
-    """Store messages in the format of OpenAI or Anthropic, with the present time if they have none."""
-    given = [{"timestamp": datetime.now(UTC), **storable(one)} for one in messages]
+    """Store messages in the format of OpenAI or Anthropic, with the present time if they have none.
+
+    Frameworks let agents choose roles of their own, such as `critic`. Such a role is the name of an assistant.
+    """
+    given = [{"timestamp": datetime.now(UTC), **_with_known_role(storable(one))} for one in messages]
     for one in given:
         if isinstance(text := one.get("content"), str) and not text.strip():
             one["content"] = None  # such as a message that only calls tools
     memory.add(given, **owner)
+
+
+def _with_known_role(message: dict[str, Any]) -> dict[str, Any]:
+    role = message.get("role")
+    if not isinstance(role, str) or not role.strip() or role.strip().casefold() in ROLES:
+        return message
+    return {**message, "role": _ASSISTANT, "name": message.get("name") or role}
 
 
 def newest(memory: NeuroGraphMemory, session: Owner, limit: int | None = None) -> list[MemoryNode]:
@@ -187,7 +198,7 @@ def current_turn(memory: NeuroGraphMemory, question: str, owner: Owner) -> list[
         last = newest(memory, session, size)[::-1]
         if any(node.role == _USER for node in last):
             break
-    if in_session and last and (last[0].role, last[0].kind) == ("assistant", "turn"):
+    if in_session and last and (last[0].role, last[0].kind) == (_ASSISTANT, "turn"):
         return []
     after = list(takewhile(lambda node: node.role != _USER, last))
     asked = takewhile(lambda node: node.role == _USER and node.content in question, islice(last, len(after), None))

@@ -21,7 +21,7 @@ from neurogated.retrieval.neuro_retriever import RecallOptions
 with needs_extra("llama-index"):
     from llama_index.core.base.llms.types import ToolCallBlock
     from llama_index.core.bridge.pydantic import Field
-    from llama_index.core.llms import ChatMessage
+    from llama_index.core.llms import ChatMessage, MessageRole
     from llama_index.core.memory import BaseMemoryBlock
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -83,7 +83,8 @@ def _message(message: ChatMessage) -> dict[str, Any]:
         for block in message.blocks
         if isinstance(block, ToolCallBlock)
     ]
-    return {"role": message.role.value, "content": message.content, "tool_calls": calls or None}
+    role = MessageRole.ASSISTANT if message.role == MessageRole.CHATBOT else message.role
+    return {"role": role.value, "content": message.content, "tool_calls": calls or None}
 
 
 def _node(memory: RecalledMemory) -> NodeWithScore:

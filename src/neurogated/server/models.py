@@ -46,8 +46,8 @@ class Message(_Asked):
     """A message of a conversation."""
 
     content: Text
-    role: str = "user"
-    name: str | None = None
+    role: str = Field("user", description="`user`, `assistant`, `system` or `tool`, or a word for one of them.")
+    name: str | None = Field(None, description="The speaker.")
     timestamp: datetime | None = None
     metadata: dict[str, Any] | None = None
 
@@ -71,6 +71,8 @@ class NewMemories(_Fields):
     session_id: str | None = None
     agent_id: str | None = None
     path: list[str] = []
+    speakers_in_text: bool = Field(default=False, description="Lines of texts may begin with a speaker, as in `Ann: Hi.`")
+    role_map: dict[str, str] | None = Field(None, description="What further roles of messages stand for.")
 
 
 class Change(_Fields):
@@ -127,11 +129,11 @@ class Memory(_Told):
     content: str
     title: str | None
     kind: str
-    role: str | None
-    speaker: str | None
+    role: str | None = Field(description="Of a message: `user`, `assistant`, `system` or `tool`.")
+    speaker: str | None = Field(description="The name of the person who said it.")
     scope: Scope
     created_at: datetime
-    timestamp: datetime | None
+    timestamp: datetime | None = Field(description="When it was said or happened.")
     valid_from: datetime | None
     valid_to: datetime | None
     expires_at: datetime | None

@@ -14,6 +14,7 @@ import anyio.from_thread
 import anyio.to_thread
 
 from neurogated.core.extras import needs_extra
+from neurogated.core.quoting import quoted_memory
 from neurogated.core.scope import ScopeFilter
 from neurogated.errors import NeurogatedError
 from neurogated.integrations.mcp.overview import Overview
@@ -187,7 +188,7 @@ def _add_resources(server: MemoryServer, tools: Tools) -> None:
     @server.resource("memory://{id}", name="memory", description="One memory by its id", mime_type="text/plain")
     def memory(id: str) -> str:  # noqa: A002 - the name in the template
         try:
-            return tools.get(id).content
+            return quoted_memory(tools.get(id))
         except NeurogatedError as error:
             raise ResourceNotFoundError(str(error)) from error
 

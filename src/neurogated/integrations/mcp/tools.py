@@ -41,6 +41,10 @@ class Found(TypedDict):
     id: str
     content: str
     score: NotRequired[float]
+    role: NotRequired[str]
+    """Of a message: `user`, `assistant`, `system` or `tool`."""
+    speaker: NotRequired[str]
+    """The name of the person who said it."""
     time: NotRequired[str]
 
 
@@ -195,6 +199,10 @@ class Tools:
 
 def _shown(node: MemoryNode) -> Found:
     shown: Found = {"id": node.id, "content": node.content}
+    if node.role is not None:
+        shown["role"] = node.role
+    if node.speaker is not None:
+        shown["speaker"] = node.speaker
     if node.timestamp is not None:
         shown["time"] = node.timestamp.isoformat()
     return shown
