@@ -10,7 +10,15 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import tool
@@ -89,6 +97,22 @@ def test_messages_come_back_as_they_went_in_also_after_reopening(config: MemoryC
         asyncio.run(MemoryChatHistory(memory, "monday", user_id="ana").aclear())
         assert MemoryChatHistory(memory, "monday", user_id="ana").messages == []
         assert len(MemoryChatHistory(memory, "monday").messages) == 1
+
+
+def test_every_message_of_langchain_has_a_known_role(memory: NeuroGraphMemory) -> None:
+    history = MemoryChatHistory(memory, "monday", user_id="ana")
+    developer = SystemMessage("Be terse.", additional_kwargs={"__openai_role__": "developer"})
+    said = [HumanMessage("Hello."), ChatMessage("I disagree.", role="critic"), developer]
+    history.add_messages([*said, FunctionMessage("7 degrees", name="weather")])
+    assert [(one.role, one.speaker) for one in memory.find(user_id="ana", order_by="position")] == [
+        ("user", None),
+        ("assistant", "critic"),
+        ("system", None),
+        ("tool", "weather"),
+    ]
+    assert history.messages[1] == said[1]
+    memory.add([HumanMessage("I live in Oban."), AIMessage("A fine town.")], user_id="bob", session_id="s")
+    assert [one.role for one in memory.find(user_id="bob", kinds=["turn"])] == ["user", "assistant"]
 
 
 def _to_list(messages: list[BaseMessage]) -> list[BaseMessage]:

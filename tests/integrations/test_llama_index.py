@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from llama_index.core.base.llms.types import ImageBlock, TextBlock, ToolCallBlock
 from llama_index.core.chat_engine import SimpleChatEngine
-from llama_index.core.llms import ChatMessage
+from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.llms.mock import MockLLMWithChatMemoryOfLastCall
 from llama_index.core.memory import Memory
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -116,6 +116,18 @@ def test_a_chat_engine_gets_the_memories(memory: NeuroGraphMemory) -> None:
 
     asyncio.run(chat())
     assert "Ada" in str([one.content for one in model.last_chat_messages or () if one.role == "system"])
+
+
+def test_every_role_of_the_framework_is_stored_as_a_known_one(memory: NeuroGraphMemory) -> None:
+    messages = [ChatMessage(f"Words of {role.value}.", role=role) for role in MessageRole]
+    asyncio.run(MemoryBlock(memory=memory, user_id="ana").aput(messages, session_id="monday"))
+    said = {one.content.split()[-1][:-1]: (one.role, one.speaker) for one in memory.find(user_id="ana")}
+    assert said == {
+        **dict.fromkeys(("system", "developer"), ("system", None)),
+        "user": ("user", None),
+        **dict.fromkeys(("assistant", "chatbot", "model"), ("assistant", None)),
+        **dict.fromkeys(("function", "tool"), ("tool", None)),
+    }
 
 
 def test_calls_of_tools_and_messages_without_text_are_taken(memory: NeuroGraphMemory) -> None:
