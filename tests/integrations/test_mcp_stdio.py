@@ -123,7 +123,9 @@ def test_a_client_is_told_who_said_a_memory_and_when(tmp_path: Path) -> None:
             told = {one["id"]: (one.get("role"), one.get("speaker"), one["time"][:10]) for one in recalled}
             assert told == dict(zip(names, [("tool", None, "2026-05-04"), ("user", "Ana", "2026-05-03")], strict=True))
             result = await call(client, "memory", expression=f'(recall "{question}" 5)')
-            shown = {one["id"]: (one.get("role"), one.get("speaker"), one["timestamp"][:10]) for one in result["result"]}
+            shown = {
+                one["id"]: (one.get("role"), one.get("speaker"), one["timestamp"][:10]) for one in result["result"]
+            }
             assert shown == told
             lines = (await call(client, "context", task=question))["text"].splitlines()
             assert any(line.startswith("- tool (4 May 2026): Admin: the user has agreed") for line in lines)

@@ -61,7 +61,7 @@ def shares_of(message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, 
 def _says(memory: MemoryNode, sentence: str, message: MemoryNode) -> bool:
     """Return whether a memory has a sentence of a message."""
     plain = without_frame(sentence)
-    are_two = bool(memory.speaker and message.speaker) and not same_name(memory.speaker, message.speaker)
+    are_two = bool(memory.speaker and message.speaker and not same_name(memory.speaker, message.speaker))
     wanted = {equal_key(in_one_person(one)) for one in (sentence, plain)}
     for own in _sentences(memory.content):
         if equal_key(in_one_person(own)) not in wanted or (

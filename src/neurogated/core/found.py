@@ -86,9 +86,6 @@ class Found:
     """The parts of a fact; None if the text is not one, or if its parts are unknown."""
     sentiment: float | None = None
     """From -1, unhappy, to 1, happy; its absolute value is the strength. None if unknown."""
-    label: str | None = None
-    """The name before a colon at the beginning of a turn, as in "Ann: Hello.", if the turn names no speaker. Only searches
-    use it, since "Note: buy milk" looks the same. A later piece of a message has the label of the message."""
     place: str | None = None
     """Where it happened; None if unknown."""
     outcome: float | None = None
@@ -96,15 +93,16 @@ class Found:
     given: tuple[datetime | None, datetime | None] | None = None
     """For a memory that a conflict shortens: `valid_from` and `valid_to` without conflicts. None for any other. It is
     computed when the memory is read, and not stored."""
+    label: str | None = None
+    """The name before a colon at the beginning of a turn, as in "Ann: Hello.", if the turn names no speaker. It is for
+    searches only, since "Note: buy milk" looks the same. A later piece of a message has the label of the message."""
 
     def __post_init__(self) -> None:
         for name in _LISTS:
             object.__setattr__(self, name, checked_names(f"found {name}", getattr(self, name)))
-        if self.document_id is not None:
-            checked_names("found document_id", [self.document_id])
-        for what in ("place", "label"):
-            if getattr(self, what) is not None:
-                checked_names(f"found {what}", [getattr(self, what)])
+        for name in ("document_id", "place", "label"):
+            if (text := getattr(self, name)) is not None:
+                checked_names(f"found {name}", [text])
         for name in _SIGNED:
             if (value := getattr(self, name)) is not None and not _is_signed_unit(value):
                 raise InputError(f"found {name} is {value!r}, but must lie between -1 and 1")

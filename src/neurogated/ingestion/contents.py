@@ -47,7 +47,7 @@ def read_contents(content: Content, details: Details) -> list[Document]:
     message that has neither text nor calls gives no document, or a `placeholder` if it has an `original`.
 
     Raises:
-        InputError: an item is neither text nor message, or is blank, or has an unknown role; the error has its position.
+        InputError: an item is neither text nor message, is blank, or has an unknown role; the error has its position.
     """
     scope, given = read_details(details)
     several = isinstance(content, Sequence) and not isinstance(content, str)
@@ -58,21 +58,23 @@ def read_contents(content: Content, details: Details) -> list[Document]:
     documents = []
     for position, item in enumerate(items):
         try:
-            if isinstance(item, str):
-                read = [(passage, given) for passage in passages_of(item, is_spoken=is_spoken)]
-                if "id" in given and len(read) > 1:
-                    raise InputError(f"the id {given['id']!r} is given for a text of {len(read)} speeches; leave it out")
-            else:
-                read = list(_read(item, given, role_map))
+            read = _speeches(item, given, is_spoken) if isinstance(item, str) else _read(item, given, role_map)
             documents += [Document((passage,), scope=scope, **own) for passage, own in read]
         except InputError as error:
             raise InputError(f"content {position}: {error}" if several else str(error)) from None
     return documents
 
 
+def _speeches(text: str, given: Mapping[str, Any], is_spoken: object) -> list[tuple[Passage, Mapping[str, Any]]]:
+    passages = passages_of(text, is_spoken=bool(is_spoken))
+    if "id" in given and len(passages) > 1:
+        raise InputError(f"the id {given['id']!r} is given for a text of {len(passages)} speeches; leave it out")
+    return [(passage, given) for passage in passages]
+
+
 def _read(
     item: object, given: Mapping[str, Any], role_map: Mapping[str, str] | None
-) -> Iterator[tuple[Passage, dict[str, Any]]]:
+) -> Iterator[tuple[Passage, Mapping[str, Any]]]:
     """Yield the passages of a message, each with the other fields of its document."""
     if hasattr(item, "model_dump"):  # the messages of the clients of OpenAI and Anthropic
         item = item.model_dump()

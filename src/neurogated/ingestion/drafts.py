@@ -113,10 +113,11 @@ class Draft:
                 **{"base_energy": self.fields.get("importance", DEFAULT_IMPORTANCE), **self.fields},
             )
         else:
+            label = self.found.label or stored.found.label
             text: dict[str, Any] = (
                 {"found": replace(stored.found, outcome=self.found.outcome)}
                 if stored.content == self.content
-                else {"content": self.content, "found": replace(self.found, label=self.found.label or stored.found.label)}
+                else {"content": self.content, "found": replace(self.found, label=label)}
             )
             node = replace(
                 as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **text, **self.fields

@@ -71,7 +71,7 @@ class NewMemories(_Fields):
     session_id: str | None = None
     agent_id: str | None = None
     path: list[str] = []
-    speakers_in_text: bool = Field(default=False, description="Lines of texts may begin with a speaker, as in `Ann: Hi.`")
+    speakers_in_text: bool = Field(default=False, description="A line may begin with its speaker, as in `Ann: Hi.`")
     role_map: dict[str, str] | None = Field(None, description="What further roles of messages stand for.")
 
 
