@@ -146,9 +146,28 @@ def test_the_names_in_texts_that_some_node_has_are_told(
     for words in texts:
         runs = {" ".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
         expected.append(existing & {*map(subject_tag, runs), *map(speaker_tag, runs), *map(place_tag, runs)})
-    assert names_in(texts, existing.intersection) == expected
+    for wanted, told in zip(expected, names_in(texts, existing.intersection), strict=True):
+        first_names = told - wanted
+        assert all(tag.startswith("opens speaker ") for tag in first_names)
+        assert wanted - told == {tag.removeprefix("opens ") for tag in first_names} & wanted
     about = [frozenset(tag for tag in found if tag.startswith("subject")) for found in expected]
     assert names_in(texts, existing.intersection, subjects_only=True) == about
+
+
+@pytest.mark.parametrize(
+    ("question", "speakers"),
+    [
+        ("what did sam say", {"Sam", "Sam Vries", "Sam Berg"}),
+        ("what did sam berg say", {"Sam", "Sam Berg"}),
+        ("what did the cook say", set()),
+        ("what did ann and sam berg say", {"Ann", "Sam", "Sam Berg"}),
+    ],
+)
+def test_a_first_name_calls_every_speaker_who_has_it_and_a_whole_name_no_other_one(question: str, speakers: set[str]) -> None:
+    tagged = {name: tags(node(speaker=name)) for name in ("Sam", "Sam Vries", "Sam Berg", "The Doctor", "Ann")}
+    existing = frozenset().union(*tagged.values())
+    (found,) = names_in([question.split()], existing.intersection)
+    assert {name for name, own in tagged.items() if own & found} == speakers
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -216,7 +216,8 @@ def names_in(
 ) -> list[frozenset[str]]:
     """Return for each text the existing tags of the subjects, speakers and places that it names.
 
-    Every run of words could be a name. Only runs whose first word begins an existing name are looked up.
+    Every run of words could be a name. Only runs whose first word begins an existing name are looked up. A speaker is
+    also named by the first word of the name, as "Sam Vries" by "Sam": the tag is then that of `opening_tag`.
 
     Args:
         texts: the folded words of each text.
@@ -227,7 +228,25 @@ def names_in(
     begun = existing({_OPENS + kind + word for words in texts for kind in kinds for word in words})
     runs = [{run for kind in kinds for run in _runs(words, kind, begun)} for words in texts] if begun else []
     known = existing(set().union(*runs)) if any(runs) else ()
-    return [frozenset(found.intersection(known)) for found in runs] if known else [frozenset()] * len(texts)
+    named = [frozenset(found.intersection(known)) for found in runs] if known else [frozenset[str]()] * len(texts)
+    if subjects_only or not begun:
+        return named
+    return [_by_first_names(words, found, begun) for words, found in zip(texts, named, strict=True)]
+
+
+def _by_first_names(words: Sequence[str], found: frozenset[str], begun: Collection[str]) -> frozenset[str]:
+    """Return the found tags, with those of all speakers whom a word calls by their first names.
+
+    A word that begins a longer found name, as "Sam" in "Sam Berg", calls no speaker with another last name.
+    """
+    openings = {
+        f"{_SPEAKER}{word}": opening
+        for word in set(words)
+        if (opening := f"{_OPENS}{_SPEAKER}{word}") in begun
+        and split_keywords(word)
+        and not any(tag.startswith(f"{_SPEAKER}{word} ") for tag in found)
+    }
+    return found.difference(openings).union(openings.values()) if openings else found
 
 
 def _runs(words: Sequence[str], kind: str, begun: Collection[str]) -> Iterator[str]:
