@@ -163,8 +163,9 @@ def test_the_names_in_texts_that_some_node_has_are_told(
         ("what did ann and sam berg say", {"Ann", "Sam", "Sam Berg"}),
     ],
 )
-def test_a_first_name_calls_every_speaker_who_has_it_and_a_whole_name_no_other_one(question: str, speakers: set[str]) -> None:
-    tagged = {name: tags(node(speaker=name)) for name in ("Sam", "Sam Vries", "Sam Berg", "The Doctor", "Ann")}
+def test_a_first_name_calls_all_who_have_it_and_a_whole_name_no_other(question: str, speakers: set[str]) -> None:
+    names = ("Sam", "Sam Vries", "Sam Berg", "The Doctor", "Ann")
+    tagged = {name: tags(node(speaker=name)) for name in names}
     existing = frozenset().union(*tagged.values())
     (found,) = names_in([question.split()], existing.intersection)
     assert {name for name, own in tagged.items() if own & found} == speakers

@@ -72,6 +72,12 @@ UNTOLD = [
 ]
 
 
+@pytest.mark.parametrize("role", ["assistant", "system", "tool"])
+def test_only_the_user_gives_lasting_instructions_and_speaks_of_herself(role: str) -> None:
+    for text in ("Always answer me in French.", "I am allergic to nuts, and my sister is, too."):
+        assert judged(text, role, None) < judged(text, "user", None)
+
+
 @pytest.mark.parametrize("role", [None, "user"])
 def test_facts_about_a_person_and_standing_instructions_count_and_small_talk_does_not(role: str | None) -> None:
     told = {text: judged(text, role, None) for text in TOLD}

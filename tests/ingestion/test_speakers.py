@@ -163,6 +163,17 @@ def test_a_role_map_says_what_further_roles_are() -> None:
             kept.add_document("A text.", role_map={"customer": "user"})
 
 
+@pytest.mark.parametrize("role", ["developer", "model", "function", "AI"])
+def test_what_others_say_of_themselves_is_not_the_users(role: str) -> None:
+    with memory() as kept:
+        kept.add({"role": role, "content": "My name is HelperBot."}, user_id="ana", session_id="s")
+        assert kept.facts.list(user_id="ana") == []
+        context = kept.get_context("What is my name?", user_id="ana").text
+        assert [line for line in context.splitlines() if "HelperBot" in line] == [
+            f"- {known_role(role)}: My name is HelperBot."
+        ]
+
+
 @given(st.sampled_from(sorted(ROLES)), st.booleans())
 def test_case_makes_no_difference_to_a_role(word: str, is_upper: bool) -> None:  # noqa: FBT001 - of Hypothesis
     assert known_role(word.upper() if is_upper else word.title()) == ROLES[word]

@@ -102,8 +102,8 @@ def test_messages_come_back_as_they_went_in_also_after_reopening(config: MemoryC
 def test_every_message_of_langchain_has_a_known_role(memory: NeuroGraphMemory) -> None:
     history = MemoryChatHistory(memory, "monday", user_id="ana")
     developer = SystemMessage("Be terse.", additional_kwargs={"__openai_role__": "developer"})
-    said = [HumanMessage("Hello."), ChatMessage("I disagree.", role="critic"), developer]
-    history.add_messages([*said, FunctionMessage("7 degrees", name="weather")])
+    said = [HumanMessage("Hello."), ChatMessage(content="I disagree.", role="critic"), developer]
+    history.add_messages([*said, FunctionMessage(content="7 degrees", name="weather")])
     assert [(one.role, one.speaker) for one in memory.find(user_id="ana", order_by="position")] == [
         ("user", None),
         ("assistant", "critic"),
@@ -111,7 +111,8 @@ def test_every_message_of_langchain_has_a_known_role(memory: NeuroGraphMemory) -
         ("tool", "weather"),
     ]
     assert history.messages[1] == said[1]
-    memory.add([HumanMessage("I live in Oban."), AIMessage("A fine town.")], user_id="bob", session_id="s")
+    objects: list[Any] = [HumanMessage("I live in Oban."), AIMessage("A fine town.")]
+    memory.add(objects, user_id="bob", session_id="s")
     assert [one.role for one in memory.find(user_id="bob", kinds=["turn"])] == ["user", "assistant"]
 
 

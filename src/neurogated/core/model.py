@@ -167,7 +167,7 @@ class MemoryNode:
     timestamp: datetime | None = None
     """When the event in the text happened; None if unknown."""
     role: str | None = None
-    """The role of a message: `user`, `assistant`, or another."""
+    """The role of a message: `user`, `assistant`, `system` or `tool`; memories of earlier versions may have others."""
     speaker: str | None = None
     """The person who speaks."""
     title: str | None = None
