@@ -100,8 +100,8 @@ class Found:
     def __post_init__(self) -> None:
         for name in _LISTS:
             object.__setattr__(self, name, checked_names(f"found {name}", getattr(self, name)))
-        for name in ("document_id", "place", "label"):
-            if (text := getattr(self, name)) is not None:
+        for name, text in (("document_id", self.document_id), ("place", self.place), ("label", self.label)):
+            if text is not None:
                 checked_names(f"found {name}", [text])
         for name in _SIGNED:
             if (value := getattr(self, name)) is not None and not _is_signed_unit(value):

@@ -11,7 +11,7 @@ from typing import Protocol
 from neurogated.core.found import Found, Statement
 from neurogated.core.text_caches import remembered
 from neurogated.core.turns import turn_tags
-from neurogated.text.keywords import fold, split_keywords
+from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords
 from neurogated.text.words import split_words
 
 TIME = "time"
@@ -243,7 +243,7 @@ def _by_first_names(words: Sequence[str], found: frozenset[str], begun: Collecti
         f"{_SPEAKER}{word}": opening
         for word in set(words)
         if (opening := f"{_OPENS}{_SPEAKER}{word}") in begun
-        and split_keywords(word)
+        and word not in ENGLISH_STOP_WORDS
         and not any(tag.startswith(f"{_SPEAKER}{word} ") for tag in found)
     }
     return found.difference(openings).union(openings.values()) if openings else found
