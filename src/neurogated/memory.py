@@ -259,9 +259,10 @@ class NeuroGraphMemory:
     ) -> Context:
         """Return the memories that help with a task as text for a prompt, within a budget of tokens.
 
-        Facts come first, then other memories by time. A memory of which the facts say everything is there as facts. No
-        memory is cut; if every memory is longer than the budget, the text has the sentences of the best one that fit.
-        The memories in the text count as accesses.
+        Each line quotes a memory with its speaker or role and its day; the lines are in order of time. The best
+        memories have the budget first: one that does not fit is cut to its best sentences. A memory stands there with
+        what its speaker said later about the same thing. Summaries have only the tokens that are left. The memories in
+        the text count as accesses.
 
         Args:
             task: the question or the work at hand, in words.
@@ -269,8 +270,8 @@ class NeuroGraphMemory:
             explain: fill `choices`, which says why each memory is there.
             count_tokens: returns the number of tokens of each of several texts for your model. Default: the tokenizer
                 of the embedder, or an upper estimate if it has none.
-            **options: the options of `recall`; `top_n` is the number of memories to choose from. `min_score` is 0.25 by
-                default, which leaves out memories of other things; see also `metabolism.context_floor`.
+            **options: the options of `recall`; `top_n` is the number of memories to choose from. The text has as many of
+                them as fit, also of other things, unless `min_score` leaves them out.
         """
         return self.context.build(task, token_budget, explain=explain, count_tokens=count_tokens, **options)
 

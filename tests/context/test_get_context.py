@@ -139,7 +139,9 @@ def test_the_best_memory_is_never_left_out_for_a_shorter_one(
 
 
 def test_a_long_turn_with_the_answer_is_cut_before_a_short_one_without_it_is_taken(memory: NeuroGraphMemory) -> None:
-    long = "The needle is under the mat. " + " ".join(f"Then we talked about the weather of day {n}." for n in range(40))
+    long = "The needle is under the mat. " + " ".join(
+        f"Then we talked about the weather of day {n}." for n in range(40)
+    )
     memory.add({"role": "user", "content": long}, user_id="ana", session_id="one", timestamp=MAY)
     memory.add({"role": "user", "content": "The key is in the shed."}, user_id="ana", session_id="two", timestamp=MAY)
     context = memory.get_context("Where is the needle?", 200, user_id="ana")

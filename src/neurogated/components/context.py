@@ -27,9 +27,6 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
 
-# The default of `min_score`. In LoCoMo, every 200th message with the evidence for a question has less than 0.4, and the
-# best of questions about other things have less than 0.3.
-_LEAST_SCORE = 0.25
 # Tokens of the budget for each memory that is recalled for a context.
 _CONTEXT_DEPTH = 8
 # Memories from which a language model answers a question.
@@ -54,14 +51,12 @@ class AgentContext:
         """Return the memories that help with a task as text for a prompt; see `NeuroGraphMemory.get_context`."""
         if not checked_count("token_budget", token_budget):
             raise InputError(f"token_budget is {token_budget}, but must be at least 1")
-        session, settings, embedder = self._session, self._session.config.metabolism, self._session.parts.embedder
-        if options.get("min_score") is None:
-            options["min_score"] = _LEAST_SCORE
+        session, embedder = self._session, self._session.parts.embedder
         if options.get("top_n") is None:
             options["top_n"] = max(session.config.retrieval.candidates, token_budget // _CONTEXT_DEPTH)
         with session.runtime.work("recalling"):
             (recall,) = self._recalls.read([task], options)
-            builder = ContextBuilder(settings, embedder, count_tokens or token_counter(embedder))
+            builder = ContextBuilder(embedder, count_tokens or token_counter(embedder))
             context = builder.build(recall, session.store.view(), token_budget, explain=explain)
         self._recalls.hand_out(replace(recall, memories=context.memories), options)
         return context

@@ -115,11 +115,6 @@ class MetabolismSettings:
         low=0.0,
     )
 
-    # Context
-    context_floor: float = setting(
-        0.4, "share of the best score that a memory in a context has at least", low=0.0, high=1.0
-    )
-
     # Echoes
     find_echoes: bool = setting(True, "link messages of the assistant to recalled memories that they repeat")
     skip_echoes: bool = setting(

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.context.model import Choice, Context
 from neurogated.context.packing import Candidates, Picked, pack
 from neurogated.core.model import MemoryNode, checked_count
@@ -70,15 +69,13 @@ def _checked(count_tokens: TokenCounter) -> TokenCounter:
 class ContextBuilder:
     """Packs the memories of a recall into a text within a budget of tokens."""
 
-    def __init__(self, settings: MetabolismSettings, embedder: Embedder, count_tokens: TokenCounter) -> None:
+    def __init__(self, embedder: Embedder, count_tokens: TokenCounter) -> None:
         """Take the models.
 
         Args:
-            settings: those of `metabolism` that begin with `context_`.
             embedder: finds the best sentences of a memory that is longer than the budget.
             count_tokens: counts the tokens of texts.
         """
-        self._settings = settings
         self._embedder = embedder
         self._count = _checked(count_tokens)
 
@@ -120,11 +117,10 @@ class ContextBuilder:
     def _items(self, recall: Recall, view: GraphView) -> list[Item]:
         """Return the memories that may enter a context, best first."""
         rows, marks = view.rows_by_id, recall.remarks
-        least = self._settings.context_floor * max((one.score for one in recall), default=0.0)
         return [
             Item(one, quoted_memory(one.node, marks.get(one.id, ())), rank, _order(one.node, rows.get(one.id, -1)))
             for rank, one in enumerate(recall.memories, start=1)
-            if one.score >= least and one.node.kind not in {PROFILE, SEGMENT}
+            if one.node.kind not in {PROFILE, SEGMENT}
         ]
 
     def _too_little(self, items: Sequence[Item], budget: int) -> tuple[str, ...]:
@@ -153,7 +149,7 @@ class ContextBuilder:
         def cut(place: int, room: int) -> int:
             if (room < _LEAST_CUT and cuts) or len(cuts) >= _MOST_CUTS:
                 return 0
-            line = self._cut(recall, some[place], room)
+            line = self._cut(recall, some[place], room, may_split=room == budget)
             if line is None:
                 return 0
             cuts[places[place]] = line
@@ -164,15 +160,15 @@ class ContextBuilder:
             for one in pack(candidates, budget, cut=cut)
         ]
 
-    def _cut(self, recall: Recall, item: Item, room: int) -> str | None:
-        """Return the line of a memory with its best sentences that fit; None if none does."""
+    def _cut(self, recall: Recall, item: Item, room: int, *, may_split: bool) -> str | None:
+        """Return the line of a memory with its best sentences that fit; None if none does and it may not be split."""
         node, marks = item.memory.node, recall.remarks.get(item.memory.id, ())
         sentences = sentences_of(node.content)
         order: list[int] | None = None
         if len(sentences) > 1:
             vectors = self._embedder.embed_documents(sentences)
             order = np.argsort(-(vectors @ self._embedder.embed_queries([recall.query])[0]), kind="stable").tolist()
-        return cut_memory(node, marks, room, self._count, order)
+        return cut_memory(node, marks, room, self._count, order, may_split=may_split)
 
     def _tokens(self, lines: Sequence[str]) -> int:
         return self._count([framed(lines) or FRAME])[0]

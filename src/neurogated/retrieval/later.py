@@ -1,7 +1,11 @@
 """Later-links: a message points to a newer one of the same speaker about the same thing.
 
     a message a points to b if    b was said later by the same speaker,
-                                  the SIM edge of the two weighs at least 0.6, and their TERM edge at least 0.5
+                                  s + t / 10 ≥ 0.65 for the weights s and t of the SIM and TERM edges of the two,
+                                  and t ≥ 0.55, or t ≥ 0.5 and both name the same
+
+So the texts are similar, and share several rare words, or a name that hardly any other text has. Of several such
+messages, the newest counts.
 
 Nothing is stored: both edges follow from the texts. A link does not say that b changes a, only that b was said later.
 So texts show both, with their days, and a recall has b before a.
@@ -14,6 +18,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neurogated.core.columns import Rows
 from neurogated.core.derivation import is_derived
@@ -21,14 +26,18 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import FACT, PROFILE, SEGMENT
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
+from neurogated.text.keywords import fold
 from neurogated.text.time_spans import span_of
 
-# Of 40 everyday changes, weaker links found no more, and lowered the recall of LoCoMo: 0.5 by 4.2 points.
-_LEAST_SIMILARITY = 0.6
-# One word that only these two texts have, or several that few others have.
-_LEAST_RARITY = 0.5
+# On the development half of our everyday changes; see `python -m benchmarks.said changes`. Similarity alone joined
+# other things, and so did one rare word without a name: two characters are a word in Chinese.
+_LEAST_NEARNESS = 0.65
+_RARITY_WEIGHT = 0.1
+_LEAST_RARITY = 0.55
+_LEAST_RARITY_OF_A_NAME = 0.5
 _OTHERS = frozenset({"assistant", "tool", "system"})
 """Roles whose messages repeat and continue each other, so that a later one says little about an earlier one."""
 _COMPUTED = frozenset({FACT, PROFILE, SEGMENT})
@@ -83,41 +92,48 @@ def _links(store: GraphStorePort, view: GraphView, nodes: Sequence[MemoryNode]) 
     """Return the newest later memory about the same thing, by the ids of those of the nodes that have one."""
     said = {node.id: node for node in nodes if _is_said(node)}
     rows = view.known_rows(said)
-    pairs = _strong(view, rows, EdgeType.SIM, _LEAST_SIMILARITY)
-    if pairs.size:
-        pairs = np.intersect1d(pairs, _strong(view, rows, EdgeType.TERM, _LEAST_RARITY))
-    if not pairs.size:
+    pairs, similarity = _neighbours(view, rows, EdgeType.SIM, _LEAST_NEARNESS - _RARITY_WEIGHT)
+    others, rarity = (
+        _neighbours(view, rows, EdgeType.TERM, _LEAST_RARITY_OF_A_NAME) if pairs.size else (pairs, similarity)
+    )
+    both, first_places, second_places = np.intersect1d(pairs, others, return_indices=True)
+    rarity = rarity[second_places]
+    near = similarity[first_places] + _RARITY_WEIGHT * rarity >= _LEAST_NEARNESS
+    origins, targets = rows[both // view.node_count], both % view.node_count
+    (places,) = (near & view.admitted(targets)).nonzero()
+    if not places.size:
         return {}
-    ends = np.stack((rows[pairs // view.node_count], pairs % view.node_count))
-    ends = ends[:, view.admitted(ends[1])]
-    names = [(view.ids[first], view.ids[second]) for first, second in ends.T.tolist()]
-    unread = dict.fromkeys(second for _, second in names if second not in said)
+    names = [
+        (view.ids[origins[at]], view.ids[targets[at]], bool(rarity[at] >= _LEAST_RARITY)) for at in places.tolist()
+    ]
+    unread = dict.fromkeys(second for _, second, _ in names if second not in said)
     known = said | {node.id: node for node in store.get_nodes(list(unread), missing_ok=True)}
     links: dict[str, MemoryNode] = {}
-    for first, second in names:
+    for first, second, is_rare in names:
         earlier, later = known[first], known.get(second)
-        if later is None or not _is_said(later) or not _same_speaker(earlier, later):
+        if later is None or not _is_said(later) or not same_speaker(earlier, later):
             continue
-        if _day(earlier) < _day(later) and (first not in links or _day(links[first]) < _day(later)):
+        if not _day(earlier) < _day(later) or (first in links and _day(later) <= _day(links[first])):
+            continue
+        if is_rare or not {*map(fold, earlier.found.entities)}.isdisjoint(map(fold, later.found.entities)):
             links[first] = later
     return links
 
 
-def _strong(view: GraphView, rows: Rows, edge_type: EdgeType, least: float) -> Rows:
-    """Return the pairs of `rows` and their neighbours by edges of a least weight, as place · node count + row."""
+def _neighbours(view: GraphView, rows: Rows, edge_type: EdgeType, least: float) -> tuple[Rows, NDArray[np.float64]]:
+    """Return the pairs of `rows` and their neighbours by edges of a least weight, and the weights; both (n,).
+
+    A pair is the place in `rows` · node count + the row of the neighbour.
+    """
     arcs = view.arcs(rows, edge_type, both_ways=True)
     strong = arcs.weight >= least
-    return np.unique(arcs.origin[strong] * view.node_count + arcs.target[strong])
+    return arcs.origin[strong] * view.node_count + arcs.target[strong], arcs.weight[strong]
 
 
 def _is_said(node: MemoryNode) -> bool:
     """Return whether a memory is a dated message of a person."""
     is_message = node.position is not None or node.role is not None or node.speaker is not None
     return is_message and node.timestamp is not None and node.role not in _OTHERS
-
-
-def _same_speaker(one: MemoryNode, other: MemoryNode) -> bool:
-    return one.scope.user_id == other.scope.user_id and (one.speaker, one.role) == (other.speaker, other.role)
 
 
 def _day(node: MemoryNode) -> datetime:
