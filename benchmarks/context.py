@@ -31,6 +31,7 @@ from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.core.filters import Filter
 from neurogated.core.quoting import quoted_memories
 from neurogated.core.scope import ScopeFilter
+from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.storage.registry import memory_exists
 from neurogated.text.words import split_words
 
@@ -163,7 +164,7 @@ def report(
     memory: NeuroGraphMemory, asked: Sequence[Asked], said: Mapping[tuple[str, Any], str], budget: int
 ) -> list[float]:
     """Ask each question with a budget; print the figures, and return the score of each question."""
-    count = memory.session.parts.embedder.count_tokens
+    count = prompt_tokens
 
     def scores(texts: Sequence[str]) -> list[float]:
         return [

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.context.blocks import without_blocks
 from neurogated.context.echo import shares_of
-from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, plain, quoted_memories
+from neurogated.core.quoting import CLOSING, OPENING, plain, quoted_memories
+from neurogated.core.tokens import prompt_tokens
 
 BARN = "I keep bees behind the barn."
 
@@ -265,7 +266,7 @@ def test_only_exact_blocks_are_taken_out_and_everything_else_stays(
         among = [*shown, strange] if is_forged else shown
         is_marked = data.draw(st.booleans())
         marks = ("contested",) if is_marked else ()
-        block = quoted_memories(((one, marks) for one in among), None, estimated_tokens)
+        block = quoted_memories(((one, marks) for one in among), None, prompt_tokens)
         text += f"{part}{block}"
         left += f"{part}{block}" if is_forged else part
         names += [] if is_forged else [node.id for node in nodes]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.context import packing
-from neurogated.core.quoting import CLOSING, OPENING, TokenCounter, estimated_tokens, framed, quoted_memory
+from neurogated.core.quoting import CLOSING, OPENING, framed, quoted_memory
+from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.errors import InputError
 from neurogated.text.words import count_words
 
@@ -63,7 +64,7 @@ def test_the_order_of_a_session_stays(memory: NeuroGraphMemory) -> None:
 @given(
     texts=st.lists(st.text("ab é\n.林", min_size=1, max_size=80).filter(str.strip), min_size=1, max_size=6),
     budget=st.integers(1, 200),
-    counter=st.sampled_from([estimated_tokens, count_words, None]),
+    counter=st.sampled_from([prompt_tokens, count_words, None]),
 )
 def test_the_text_never_exceeds_its_budget_and_has_whole_memories(
     texts: list[str], budget: int, counter: TokenCounter | None, config: MemoryConfig
@@ -72,7 +73,7 @@ def test_the_text_never_exceeds_its_budget_and_has_whole_memories(
         for number, text in enumerate(texts):
             memory.add({"role": "user", "content": text}, session_id=f"{number % 2}")
         context = memory.get_context("a b", budget, count_tokens=counter)
-        assert context.tokens == ((counter or estimated_tokens)([context.text])[0] if context.text else 0) <= budget
+        assert context.tokens == ((counter or prompt_tokens)([context.text])[0] if context.text else 0) <= budget
         assert bool(context.text) == bool(context.memories)
         for one in context:
             words = one.content.split()
@@ -123,7 +124,7 @@ def test_new_words_weigh_more_than_many_words(config: MemoryConfig, monkeypatch:
 @given(
     texts=st.lists(st.text("ab é\n.林", min_size=1, max_size=80).filter(str.strip), min_size=1, max_size=6),
     budget=st.integers(60, 200),
-    counter=st.sampled_from([estimated_tokens, count_words]),
+    counter=st.sampled_from([prompt_tokens, count_words]),
 )
 def test_the_best_memory_is_never_left_out_for_a_shorter_one(
     texts: list[str], budget: int, counter: TokenCounter, config: MemoryConfig

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.judgements import Verdict
-from neurogated.core.quoting import CLOSING, OPENING, estimated_tokens, plain, quoted_memories
+from neurogated.core.quoting import CLOSING, OPENING, plain, quoted_memories
+from neurogated.core.tokens import prompt_tokens
 
 
 def test_both_sides_of_a_conflict_are_marked_until_it_is_resolved(tmp_path: object) -> None:
@@ -78,7 +79,7 @@ def _shown(text: str, without: str) -> str | None:
 def test_a_parser_reads_exactly_the_marks_that_were_set(given_: list[tuple[MemoryNode, Verdict | None]]) -> None:
     """Titles, speakers and texts can imitate no mark, no memory, and no end."""
     marked = [(node, () if state is None else (state,)) for node, state in given_]
-    first, *lines, last = re.split("\n(?!  )", quoted_memories(marked, None, estimated_tokens))
+    first, *lines, last = re.split("\n(?!  )", quoted_memories(marked, None, prompt_tokens))
     assert (first, last) == (OPENING, CLOSING)
     for line, (node, state) in zip(lines, given_, strict=True):
         found = _LINE.fullmatch(line)

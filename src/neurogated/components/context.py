@@ -9,15 +9,15 @@ from uuid import uuid4
 
 from neurogated.components.recalls import Recalls
 from neurogated.components.texts import Texts
-from neurogated.context.builder import ContextBuilder, token_counter
+from neurogated.context.builder import ContextBuilder
 from neurogated.context.events import joined, links
 from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.node_kind import EVENT
-from neurogated.core.quoting import TokenCounter
 from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.rendering import render
+from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import Message, read_contents
@@ -56,7 +56,7 @@ class AgentContext:
             options["top_n"] = max(session.config.retrieval.candidates, token_budget // _CONTEXT_DEPTH)
         with session.runtime.work("recalling"):
             (recall,) = self._recalls.read([task], options)
-            builder = ContextBuilder(embedder, count_tokens or token_counter(embedder))
+            builder = ContextBuilder(embedder, count_tokens or prompt_tokens)
             context = builder.build(recall, session.store.view(), token_budget, explain=explain)
         self._recalls.hand_out(replace(recall, memories=context.memories), options)
         return context

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, TypedDict, Unpack
 
-from neurogated.context.builder import token_counter
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import checked_count
 from neurogated.core.scope import ScopeFilter, UserChoice
+from neurogated.core.tokens import prompt_tokens
 from neurogated.errors import InputError
 from neurogated.manifest.model import Community, GraphManifest
 from neurogated.session import Session
@@ -48,7 +48,7 @@ class Manifest:
         after a memory was deleted or rewritten.
 
         Args:
-            budget: at most this many tokens of the embedding model.
+            budget: at most this many tokens.
             **owners: whose memories; see `Owners`.
 
         Raises:
@@ -57,8 +57,7 @@ class Manifest:
         if not checked_count("budget", budget):
             raise InputError("the budget is 0 tokens, but must be at least 1")
         session = self._session
-        count = token_counter(session.parts.embedder)
-        return session.manifests.text(self._filter(owners), session.runtime.threads, budget, count)
+        return session.manifests.text(self._filter(owners), session.runtime.threads, budget, prompt_tokens)
 
     def route(
         self, query: str, *, limit: int = 3, by: Literal["meaning", "words"] = "meaning", **owners: Unpack[Owners]

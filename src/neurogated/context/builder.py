@@ -15,22 +15,13 @@ from neurogated.context.packing import Candidates, Picked, pack
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.node_kind import PROFILE, SEGMENT
 from neurogated.core.ports import Embedder
-from neurogated.core.quoting import (
-    FRAME,
-    TokenCounter,
-    cut_memory,
-    estimated_tokens,
-    framed,
-    quoted_memory,
-    sentences_of,
-)
+from neurogated.core.quoting import FRAME, cut_memory, framed, quoted_memory, sentences_of
+from neurogated.core.tokens import TokenCounter
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.text.keywords import split_keywords
-from neurogated.text.words import count_words
 
-_PROBE = ["1,2;3."]
 _MOST_CUTS = 2
 """Memories of a context that are cut: each costs the vectors of its sentences."""
 _LEAST_CUT = 24
@@ -46,12 +37,6 @@ class Item(NamedTuple):
     """The rank of the memory, from 1."""
     order: tuple[object, ...]
     """By time, then by place in the session."""
-
-
-def token_counter(embedder: Embedder) -> TokenCounter:
-    """Return the tokenizer of an embedder, or an upper estimate if the embedder only counts words."""
-    counts_words = embedder.count_tokens(_PROBE) == count_words(_PROBE)
-    return estimated_tokens if counts_words else embedder.count_tokens
 
 
 def _checked(count_tokens: TokenCounter) -> TokenCounter:

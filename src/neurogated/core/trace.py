@@ -17,7 +17,8 @@ from neurogated.core.judgements import Verdict
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count
 from neurogated.core.node_kind import FACT
-from neurogated.core.quoting import TokenCounter, estimated_tokens, quoted_memories, said_later
+from neurogated.core.quoting import quoted_memories, said_later
+from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.errors import InputError
 
 _SHOWN = 60
@@ -148,7 +149,7 @@ class Recall:
     def __getitem__(self, rank: int) -> RecalledMemory:
         return self.memories[rank]
 
-    def as_text(self, max_tokens: int | None = None, count_tokens: TokenCounter = estimated_tokens) -> str:
+    def as_text(self, max_tokens: int | None = None, count_tokens: TokenCounter = prompt_tokens) -> str:
         """Return the memories as text for a prompt, best first, one line each; "" if there are none.
 
         A line is `- (mark) Speaker (3 May 2026, “Title”): text`; see `remarks` for the marks. Further lines of a text
@@ -157,8 +158,8 @@ class Recall:
         Args:
             max_tokens: maximum tokens of the whole text; a memory that does not fit is left out as a whole, except the
                 first, which is cut.
-            count_tokens: returns the number of tokens of each of several texts for your model. Default: an upper
-                estimate.
+            count_tokens: returns the number of tokens of each of several texts for your model. Default:
+                `prompt_tokens`, a count on the safe side.
 
         Raises:
             InputError: `max_tokens` is not a whole number from 1 on.

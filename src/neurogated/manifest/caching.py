@@ -16,8 +16,8 @@ from neurogated.core.clock import Clock
 from neurogated.core.filters import Filter
 from neurogated.core.forking import bind_to_process
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.quoting import TokenCounter
 from neurogated.core.scope import ScopeFilter
+from neurogated.core.tokens import TokenCounter
 from neurogated.core.view import GraphView
 from neurogated.errors import NeurogatedError
 from neurogated.manifest.creation import Created, ManifestCreator

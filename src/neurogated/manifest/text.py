@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neurogated.core.quoting import TokenCounter
+from neurogated.core.tokens import TokenCounter
 from neurogated.manifest.model import GraphManifest, KeyNode
 
 MOST_CHARACTERS = 2_048
