@@ -3,11 +3,11 @@
     pip install bpe-openai==0.1.4    # 75 MB, so no part of the development environment
     python tools/token_costs.py
 
-A cost is a measured number of tokens, from 1 to 9. `words` has, for each string of six costs, the words with these costs: after
-a space and without one, each in small letters, with a capital, and in capitals. `parts` has the costs of the later
-parts of words, in small letters and in capitals. `characters` has the cost of each character below U+20000. `pairs` has
-the pairs of ASCII punctuation, spaces and line breaks that are one token. The words are those of the bundled model's
-vocabulary and the function words of `neurogated.text.language`.
+A cost is a measured number of tokens, from 1 to 9. `words` has, for each string of six costs, the words with these
+costs: after a space and without one, each in small letters, with a capital, and in capitals. `parts` has the costs of
+the later parts of words, in small letters and in capitals. `characters` has the cost of each character below U+20000.
+`pairs` has the pairs of ASCII punctuation, spaces and line breaks that are one token. The words are those
+of the bundled model's vocabulary and the function words of `neurogated.text.language`.
 """
 
 import gzip

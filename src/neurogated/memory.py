@@ -268,8 +268,8 @@ class NeuroGraphMemory:
             task: the question or the work at hand, in words.
             token_budget: maximum tokens of the text.
             explain: fill `choices`, which says why each memory is there.
-            count_tokens: returns the number of tokens of each of several texts for your model. Default: the tokenizer
-                of the embedder, or an upper estimate if it has none.
+            count_tokens: returns the number of tokens of each of several texts for your model. Default:
+                `neurogated.core.tokens.prompt_tokens`, a count on the safe side for any model.
             **options: the options of `recall`; `top_n` is the number of memories to choose from. The text has as many of
                 them as fit, also of other things, unless `min_score` leaves them out.
         """

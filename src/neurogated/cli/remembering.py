@@ -27,6 +27,7 @@ from neurogated.viewer.text import NOTHING_FOUND, dated, questions, recall_text
 __all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "record", "repl", "run", "update"]
 
 _PAGE = 20
+_MARKDOWN = frozenset({".md", ".markdown"})
 
 
 @command("add")
@@ -57,7 +58,8 @@ def add(flags: Flags, text: str | None, file: str | None, *, speakers_in_text: b
         for one in passages_of(_text(text, file), is_spoken=speakers_in_text)
     )
     metadata = dict(about.pop("metadata"))
-    document = Document(passages, metadata=metadata, scope=Scope(**flags.owner), **about)
+    markdown = True if file is not None and Path(file).suffix.lower() in _MARKDOWN else None
+    document = Document(passages, metadata=metadata, scope=Scope(**flags.owner), markdown=markdown, **about)
     with flags.open(create=True) as memory:
         say_how_it_judges(memory)
         (ids,) = memory.add_documents([document], progress=False)

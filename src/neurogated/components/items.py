@@ -81,7 +81,7 @@ def _nodes(
 ) -> dict[str, list[MemoryNode]]:
     """Return the nodes of items, one for each chunk of its texts and numbers; the first one holds the value."""
     indexing, embedder = session.config.indexing, session.parts.embedder
-    chunker = Chunker(indexing.chunk_size, indexing.chunk_overlap, embedder.count_tokens)
+    chunker = Chunker.of(indexing, embedder)
     chunks = {name: list(dict.fromkeys(chunker.split("\n".join(leaves(items[name].value))))) for name in names}
     distinct = list(dict.fromkeys(text for texts in chunks.values() for text in texts))
     vectors = dict(zip(distinct, embedder.embed_documents(distinct), strict=True)) if distinct else {}

@@ -1,7 +1,8 @@
 """Counts tokens: for the budgets of prompts on the safe side, and for the window of an embedder.
 
-    prompt_tokens    for budgets: about as many as OpenAI's o200k, and never fewer by more than 1/20
+    prompt_tokens    for budgets: at least as many as OpenAI's o200k, within 1/20
     window_tokens    for chunks: those of the embedder, but a text that its tokenizer does not know is not short
+    cut_to           the beginning of a text within a number of tokens of either kind
 
 The costs were measured by `tools/token_costs.py`. A text is cut almost as by o200k: at spaces, capitals, digits and
 punctuation. A word costs the sum of its longest known parts, and every other character its own tokens, so that no text
@@ -14,6 +15,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
+
+import regex
 
 from neurogated.core.packaged import packaged_json
 from neurogated.core.text_caches import remembered
@@ -34,6 +37,7 @@ _PIECE = re.compile(
       | .""",
     re.VERBOSE | re.DOTALL,
 )
+_GRAPHEME = regex.compile(r"\X")
 _REMEMBERED = 2**16
 _RARE = 4
 """The bytes, and the tokens, of a character above U+1FFFF."""
@@ -43,7 +47,7 @@ _FORMS = 3
 """A word in small letters, with a capital, in capitals."""
 # Parts of a word, or pairs of marks, may be cut elsewhere, which adds tokens: one for each of so many cuts.
 _PARTS_A_TOKEN, _PAIRS_A_TOKEN = 8, 6
-_PROMPT_TOKENS_A_TOKEN = 2
+_PROMPT_TOKENS_A_TOKEN = 3
 """So many prompt tokens are a token of an embedder at least; of prose, both have about as many."""
 
 
@@ -68,7 +72,7 @@ def prompt_tokens(texts: Sequence[str]) -> list[int]:
 
 
 def window_tokens(count: TokenCounter) -> TokenCounter:
-    """Return a counter of an embedder's tokens by which a text has at least half of its prompt tokens.
+    """Return a counter of an embedder's tokens by which a text has at least a third of its prompt tokens.
 
     An embedder counts an unknown word, such as a paragraph of Thai, as one token.
     """
@@ -78,6 +82,34 @@ def window_tokens(count: TokenCounter) -> TokenCounter:
         return list(map(max, count(texts), least))
 
     return counted
+
+
+def cut_to(text: str, most: int, count: TokenCounter) -> str:
+    """Return the longest beginning of a text of at most `most` tokens; of several words, it has whole ones."""
+    graphemes = graphemes_of(text)
+    end = fitting(graphemes, 0, most, count)
+    cut = "".join(graphemes[:end])
+    if end == len(graphemes) or not (words := cut.rsplit(None, 1)) or cut[-1:].isspace() or graphemes[end].isspace():
+        return cut.rstrip() if end < len(graphemes) else cut
+    return words[0] if len(words) > 1 else cut
+
+
+def graphemes_of(text: str) -> list[str]:
+    """Return the characters of a text as people see them, such as a letter with its accents (UAX 29)."""
+    return list(_GRAPHEME.findall(text))
+
+
+def fitting(graphemes: Sequence[str], begin: int, most: int, count: TokenCounter) -> int:
+    """Return the largest end found at which `graphemes[begin:end]` has at most `most` tokens; `begin` if none."""
+    fits, fails = begin, len(graphemes) + 1
+    # Try as many graphemes as tokens first, then up to twice as many, so that no count reads the whole text.
+    end = min(begin + max(most, 1), len(graphemes))
+    while fits < end < fails:
+        if count(["".join(graphemes[begin:end])])[0] <= most:
+            fits, end = end, min(2 * end - begin, (end + fails) // 2, len(graphemes))
+        else:
+            fails, end = end, (fits + end) // 2
+    return fits
 
 
 @cache
@@ -101,7 +133,8 @@ def _cost(piece: str) -> int:
     if bare[:1].isalpha() and bare[0] < "\u0100" and bare[0] not in "ªµº":
         word, suffix, _ = bare.partition("'")
         form = 0 if word.islower() else 1 if word[1:].islower() else 2
-        return _word(word.lower(), form + _FORMS * (bare == piece)) + len(suffix) + (form == 2 and not word.isupper())
+        is_mixed = not (word.isupper() or word[1:].islower() or word.islower())
+        return _word(word.lower(), form + _FORMS * (bare == piece)) + len(suffix) + is_mixed
     if len(piece) == 1 or piece.isdigit():
         return 1 if piece.isascii() else _character(piece)
     if piece.isspace():

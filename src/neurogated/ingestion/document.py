@@ -140,6 +140,8 @@ class Document:
     """The parts of a fact; its text is stored as one memory, however long it is."""
     outcome: float | None = None
     """The outcome of an event, from 1, success, to -1, failure; None if it is unknown."""
+    markdown: bool | None = None
+    """Whether the text is Markdown, which is cut between its blocks; None if the text shows it."""
 
     def __post_init__(self) -> None:
         if not self.passages:

@@ -56,6 +56,7 @@ class Planner:
         Raises:
             InputError: the document is longer than `indexing.max_document_chars`, or its id is reserved.
         """
+        document = with_front_matter(document)
         if document.id is not None and document.statement is None:
             self._refuse_reserved(document.id, document.scope.user_id)
         drafts = self._drafts(document)
@@ -319,11 +320,12 @@ class Planner:
     def _chunks(self, document: Document, passage: Passage, names: Sequence[str]) -> list[str]:
         """Return the chunks of a passage, with room for the title and the speaker that are embedded with them."""
         frame = _FRAME.changed(title=document.title, speaker=passage.speaker)
-        chunks = self._chunker.split(passage.text, search_text(frame))
+        chunks = self._chunker.split(passage.text, search_text(frame), markdown=document.markdown)
         if len(chunks) == 1 or not names:
             return chunks
         # The found title is embedded with the later chunks.
-        return self._chunker.split(passage.text, search_text(replace(frame, found=Found(names=names))))
+        frame = replace(frame, found=Found(names=names))
+        return self._chunker.split(passage.text, search_text(frame), markdown=document.markdown)
 
     def _names(self, document: Document, passage: Passage) -> Sequence[str]:
         """Return the title and other names that a passage gives its subject. Turns have no title."""

@@ -69,7 +69,7 @@ class Writer:
         self.found_conflicts: deque[str] = deque()
         """Ids of conflicts that no callback was told of yet."""
         self._committer = Committer(store) if committer is None else committer
-        chunker = Chunker(config.indexing.chunk_size, config.indexing.chunk_overlap, embedder.count_tokens)
+        chunker = Chunker.of(config.indexing, embedder)
         self.focus = Focus()
         window = config.indexing.cause_window
         self._batches = BatchAnalysis(store, analysis, chunker, clock, window=window, focus=self.focus)

@@ -7,11 +7,14 @@ from itertools import takewhile
 
 from neurogated.text.calendar_words import MONTHS
 
+# Marks that need no white space after them, also the danda and the full stops of Burmese, Amharic,
+# Khmer, Tibetan, Urdu and Armenian.
+_ALONE = "。！？…\u0964\u0965\u104b\u1362\u17d4\u0f0d\u061f\u06d4\u0589"
 # The pattern begins with a character class, because searching for one is much faster than trying alternatives.
 _END = re.compile(
-    r"""
-    [.!?。！？…\n]
-    (?: (?<= [。！？…] ) [。！？…]* [”’」』）]*        # in scripts without spaces the mark alone ends a sentence
+    rf"""
+    [.!?\n{_ALONE}]
+    (?: (?<= [{_ALONE}] ) [{_ALONE}]* [”’」』）]*       # such a mark alone ends a sentence
       | (?<= [.!?] ) (?<! [.!?][.!?] ) [.!?]* ["'”’»)\]]* (?= \s )   # elsewhere white space must follow
       | (?<= \n ) (?= \s*\n )                        # the end of a paragraph
     )

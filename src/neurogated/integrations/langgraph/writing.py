@@ -34,8 +34,7 @@ class ItemWriter:
     def __init__(self, session: Session, fields: Sequence[str], user_label: int | None) -> None:
         """Take the graph, the paths of the texts to index, and the position of the user in a namespace."""
         self._session, self._fields, self._user_label = session, fields, user_label
-        indexing = session.config.indexing
-        self._chunker = Chunker(indexing.chunk_size, indexing.chunk_overlap, session.parts.embedder.count_tokens)
+        self._chunker = Chunker.of(session.config.indexing, session.parts.embedder)
 
     def write(self, ops: Sequence[PutOp], sources: Sources | None = None) -> list[str]:
         """Write the last operation of each key in one change; return the ids of the items.

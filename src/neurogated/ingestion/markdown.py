@@ -1,0 +1,156 @@
+"""The structure of Markdown: the blocks of a text, and its front matter.
+
+A text is Markdown if its owner says so, or if it has a fenced block, a table with a row of dashes, or a heading with
+`#`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from neurogated.core.clock import checked_moment
+from neurogated.core.model import checked_metadata
+from neurogated.errors import InputError
+from neurogated.ingestion.document import Document
+
+_STRUCTURE = re.compile(
+    r"^[ ]{0,3}(?:\#{1,6}[ \t]+\S|```|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$)", re.MULTILINE
+)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_FRONT_MATTER = re.compile(
+    r"\A\ufeff?---[ \t]*\r?\n(?P<fields>.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
+)
+_HEADING, _TABLE = "heading_open", "table_open"
+_LISTS = frozenset({"bullet_list_open", "ordered_list_open"})
+_LINES = frozenset({"fence", "code_block", "html_block"})
+_HEAD_LINES = 2
+"""The header of a table and the row of dashes below it."""
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Refuses aliases, by which a few lines can stand for gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias")
+        return super().compose_node(parent, index)
+
+
+class Block(NamedTuple):
+    """A heading, a paragraph, a list, a table, or code, with the blank lines after it."""
+
+    text: str
+    parts: Sequence[str] = ()
+    """The rows of a table, the items of a list, or the lines of code, which are cut last; none of a paragraph."""
+    head: str = ""
+    """The header of a table, which its first part has, too."""
+    is_heading: bool = False
+
+
+def is_markdown(text: str) -> bool:
+    """Return whether a text shows that it is Markdown."""
+    return _STRUCTURE.search(text) is not None
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the blocks of a Markdown text. Joined, they are exactly the text."""
+    lines = _LINE.findall(text)
+    tokens = _parser().parse(text)
+    tops = [place for place, one in enumerate(tokens) if one.level == 0 and one.map is not None]
+    found = []
+    # Lines that belong to no block, such as definitions of links, go with the block before them.
+    begins = [0, *(_begin(tokens[place]) for place in tops[1:]), len(lines)]
+    for place, following, (begin, end) in zip(tops, [*tops[1:], len(tokens)], pairwise(begins), strict=True):
+        found.append(_block(tokens[place:following], lines, begin, end))
+    return found or [Block(text)]
+
+
+def with_front_matter(document: Document) -> Document:
+    """Return a document whose text begins with front matter with its fields instead: title, tags, date and metadata.
+
+    Given fields have priority. A message keeps its text, and so does a text whose front matter is not a YAML mapping.
+    """
+    first = document.passages[0]
+    found = None if document.in_session or first.role or first.speaker else _FRONT_MATTER.match(first.text)
+    if found is None or not (rest := first.text[found.end() :].lstrip("\r\n")).strip():
+        return document
+    try:
+        fields = yaml.load(found["fields"], _PlainLoader)  # noqa: S506 - a safe loader
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return document
+    if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):
+        return document
+    title, tags, moment = fields.get("title"), _tags(fields.get("tags")), _moment(fields.get("date"))
+    used = {name for name, value in (("title", title), ("tags", tags), ("date", moment)) if value}
+    used -= set() if isinstance(title, str) else {"title"}
+    metadata = {key: _json(value) for key, value in fields.items() if key not in used}
+    try:
+        return replace(
+            document,
+            passages=(replace(first, text=rest), *document.passages[1:]),
+            title=document.title or (title if "title" in used else None),
+            tags=document.tags or tags,
+            timestamp=document.timestamp or moment,
+            metadata=checked_metadata({**metadata, **document.metadata}),
+        )
+    except InputError:
+        return document
+
+
+@cache
+def _parser() -> MarkdownIt:
+    # Only blocks matter, so no line is parsed.
+    return MarkdownIt("commonmark").enable("table").disable("inline")
+
+
+def _begin(token: Token) -> int:
+    """Return the first line of a block."""
+    return 0 if token.map is None else token.map[0]
+
+
+def _block(tokens: Sequence[Token], lines: Sequence[str], begin: int, end: int) -> Block:
+    kind, text = tokens[0].type, "".join(lines[begin:end])
+    if kind == _TABLE:
+        head = "".join(lines[begin : begin + _HEAD_LINES])
+        rows = lines[begin + _HEAD_LINES : end]
+        return Block(text, [head + "".join(rows[:1]), *rows[1:]], head)
+    if kind in _LISTS:
+        items = [_begin(one) for one in tokens if one.type == "list_item_open" and one.level == 1]
+        starts = [begin, *items[1:], end]
+        return Block(text, ["".join(lines[first:after]) for first, after in pairwise(starts)])
+    return Block(text, lines[begin:end] if kind in _LINES else (), is_heading=kind == _HEADING)
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    """Return the tags of front matter: a list of texts, or a text with commas or spaces."""
+    listed = re.split(r"[,\s]+", value) if isinstance(value, str) else value if isinstance(value, list) else []
+    tags = [one.strip().removeprefix("#") for one in listed if isinstance(one, str)]
+    return tuple(filter(None, tags)) if len(tags) == len(listed) else ()
+
+
+def _moment(value: object) -> datetime | None:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)  # noqa: DTZ001 - a day without a zone, as a text has it
+    try:
+        return checked_moment("date", value) if isinstance(value, str | datetime) else None
+    except InputError:
+        return None
+
+
+def _json(value: object) -> Any:  # noqa: ANN401 - a JSON value
+    """Return a value of YAML as a JSON value: times as texts."""
+    if isinstance(value, dict):
+        return {str(key): _json(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return list(map(_json, value))
+    return value if isinstance(value, str | int | float | None) else str(value)

@@ -1,0 +1,104 @@
+"""Counts of tokens against OpenAI's o200k, and their properties on every text.
+
+`o200k.json` has pairs of a text and its tokens, measured once with bpe-openai 0.1.4: prose in 28 languages, code,
+tables, base64, DNA, and random characters of each block.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.tokens import cut_to, graphemes_of, prompt_tokens, window_tokens
+from neurogated.text.words import count_words
+
+PAIRS = [tuple(pair) for pair in json.loads((Path(__file__).parent / "o200k.json").read_text())]
+any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+long_words = st.builds(
+    lambda alphabet, places: "".join(alphabet[place % len(alphabet)] for place in places),
+    st.sampled_from(
+        ["ACGT", "abcdefghij", "aZ09+/", "กุญแจห้อง", "кл", "ሰማያ", "\U00020000", "好", "👨\u200d👩\u200d👧", "é"]
+    ),
+    st.lists(st.integers(0, 30), min_size=1, max_size=400),
+)
+texts = st.one_of(any_text, long_words, st.lists(any_text | long_words, max_size=4).map(" ".join))
+
+
+@pytest.mark.parametrize(("text", "tokens"), PAIRS)
+def test_a_budget_counts_no_fewer_tokens_than_o200k(text: str, tokens: int) -> None:
+    assert prompt_tokens([text])[0] >= tokens / 1.05
+
+
+@given(texts)
+def test_no_text_collapses(text: str) -> None:
+    tokens = prompt_tokens([text])[0]
+
+    # The longest known word has fewer than 20 letters; white space is cheaper.
+    assert tokens >= len("".join(text.split()).encode()) / 20
+    assert tokens <= 2 * len(text.encode())
+
+
+@given(st.text(st.characters(min_codepoint=0x20000, exclude_categories=["Cs"])))
+def test_a_rare_character_counts_all_its_bytes(text: str) -> None:
+    assert prompt_tokens([text])[0] == len(text.encode())
+
+
+@given(st.lists(texts, max_size=4))
+def test_lines_together_have_no_more_tokens_than_apart(lines: list[str]) -> None:
+    whole = [f"- {line.strip()}\n" for line in lines]
+
+    assert prompt_tokens(["".join(whole)])[0] <= sum(prompt_tokens(whole))
+
+
+@given(texts)
+def test_a_window_counts_the_embedder_s_tokens_or_a_third_of_the_prompt_s(text: str) -> None:
+    assert window_tokens(count_words)([text]) == [max(count_words([text])[0], -(-prompt_tokens([text])[0] // 3))]
+
+
+def test_prose_fills_a_window_as_the_embedder_says() -> None:
+    prose = "The key of the cellar is under the blue pot, and somebody closes the gate every night."
+
+    assert window_tokens(count_words)([prose]) == count_words([prose])
+
+
+@given(texts, st.integers(0, 40))
+def test_a_cut_text_is_a_beginning_at_the_border_of_a_grapheme_within_the_limit(text: str, most: int) -> None:
+    cut = cut_to(text, most, prompt_tokens)
+
+    assert text.startswith(cut)
+    assert prompt_tokens([cut])[0] <= most
+    assert "".join(graphemes_of(text)[: len(graphemes_of(cut))]) == cut or cut == text[: len(cut)].rstrip()
+
+
+NOTES = {
+    "base64": "A photo of the whiteboard: data:image/png;base64," + "iVBORw0KGgoAAAANSUhEUgAA" * 3000,
+    "thai": "กุญแจห้องใต้ดินอยู่ใต้กระถางสีฟ้าและประตูสวนต้องปิดทุกคืน" * 300,
+    "spaces": "ke\u200by\u200d " * 3000,
+}
+
+
+@pytest.mark.parametrize("note", NOTES.values(), ids=NOTES)
+@pytest.mark.parametrize("budget", [60, 200, 1000])
+def test_a_context_and_a_recall_stay_within_their_budget(note: str, budget: int) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        memory.add(note, title="whiteboard", user_id="ana")
+        context = memory.get_context("whiteboard", budget, user_id="ana", min_score=-1.0)
+        quoted = memory.recall("whiteboard", user_id="ana").as_text(max_tokens=budget)
+
+    assert context.tokens == sum(prompt_tokens([context.text] * bool(context.text))) <= budget
+    # The frame is English; elsewhere a token of this count has at most a few bytes.
+    assert len(context.text.encode()) <= 8 * budget
+    assert prompt_tokens([quoted])[0] <= budget
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(said=st.lists(texts.filter(str.strip), min_size=1, max_size=4), budget=st.integers(30, 300))
+def test_no_text_breaks_a_budget(said: list[str], budget: int) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        memory.add([text.replace("\0", "") or "x" for text in said], user_id="ana")
+        context = memory.get_context("x", budget, user_id="ana", min_score=-1.0)
+
+    assert sum(prompt_tokens([context.text] * bool(context.text))) <= budget
