@@ -67,12 +67,12 @@ def blocks(text: str) -> list[Block]:
     lines = _LINE.findall(text)
     tokens = _parser().parse(text)
     tops = [place for place, one in enumerate(tokens) if one.level == 0 and one.map is not None]
-    found = []
+    if not tops:
+        return [Block(text)] if text else []
     # Lines that belong to no block, such as definitions of links, go with the block before them.
     begins = [0, *(_begin(tokens[place]) for place in tops[1:]), len(lines)]
-    for place, following, (begin, end) in zip(tops, [*tops[1:], len(tokens)], pairwise(begins), strict=True):
-        found.append(_block(tokens[place:following], lines, begin, end))
-    return found or [Block(text)]
+    spans = zip(pairwise([*tops, len(tokens)]), pairwise(begins), strict=True)
+    return [_block(tokens[first:after], lines, begin, end) for (first, after), (begin, end) in spans]
 
 
 def with_front_matter(document: Document) -> Document:
