@@ -20,19 +20,30 @@ LIST = "".join(f"- tool{place} of the workshop\n  - kept in drawer {place}\n" fo
 PROSE = "".join(f"The pump number {place} runs at night. " for place in range(30)) + "\n"
 lines = st.sampled_from(
     [
-        "# A\n",
-        "## B\n",
-        "Title\n===\n",
-        "word word. Word.\n",
-        "\n",
-        "- a b\n",
-        "  - c\n",
-        "1. d\n",
-        "> q\n",
-        "```\n",
-        "    x\n",
+        *(
+            "# A\n",
+            "## B\n",
+            "Title\n===\n",
+            "word word. Word.\n",
+            "\n",
+            "- a b\n",
+            "  - c\n",
+            "1. d\n",
+            "> q\n",
+            "```\n",
+        ),
+        *(
+            "    x\n",
+            "| a | b |\n",
+            "|---|---|\n",
+            "[r]: http://x.y\n",
+            "***\n",
+            "<div>\n",
+            "\r\n",
+            "é\u2028f\n",
+            "tail",
+        ),
     ]
-    + ["| a | b |\n", "|---|---|\n", "[r]: http://x.y\n", "***\n", "<div>\n", "\r\n", "é\u2028f\n", "tail"]
 )
 
 
@@ -84,8 +95,10 @@ def test_code_and_lists_stay_whole_where_they_fit_and_are_cut_between_lines_and_
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("# A heading\nwords", True), ("x\n```\ncode\n```", True), ("a | b\n--|--\n1 | 2", True)]
-    + [
+    [
+        ("# A heading\nwords", True),
+        ("x\n```\ncode\n```", True),
+        ("a | b\n--|--\n1 | 2", True),
         ("#1 is best. C# too.", False),
         ("- one\n- two", False),
         ("A dash --- and a | bar.", False),
@@ -150,24 +163,16 @@ def test_a_message_keeps_its_text() -> None:
 def test_a_file_with_the_suffix_md_is_markdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool | None] = []
     split = Chunker.split
-    monkeypatch.setattr(
-        Chunker,
-        "split",
-        lambda self, text, frame="", *, markdown=None: [seen.append(markdown), *split(self, text, frame)][1:],
-    )
+
+    def watched(self: Chunker, text: str, frame: str = "", *, markdown: bool | None = None) -> list[str]:
+        seen.append(markdown)
+        return split(self, text, frame, markdown=markdown)
+
+    monkeypatch.setattr(Chunker, "split", watched)
     for name in ("notes.md", "notes.txt"):
         (tmp_path / name).write_text("- one\n- two\n")
-        main(
-            [
-                "add",
-                "--save_dir",
-                str(tmp_path / "memory"),
-                "--set",
-                "embedding_name=hash",
-                "--file",
-                str(tmp_path / name),
-            ]
-        )
+        folder = ["--save_dir", str(tmp_path / "memory"), "--set", "embedding_name=hash"]
+        main(["add", *folder, "--file", str(tmp_path / name)])
 
     assert seen[0] is True
     assert seen[-1] is None
