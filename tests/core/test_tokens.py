@@ -1,6 +1,6 @@
 """Counts of tokens against OpenAI's o200k, and their properties on every text.
 
-`o200k.json` has pairs of a text and its tokens, measured once with bpe-openai 0.1.4: prose in 28 languages, code,
+`o200k.json` has pairs of a text and its tokens, measured once with bpe-openai 0.1.4: prose in 25 languages, code,
 tables, base64, DNA, and random characters of each block.
 """
 
