@@ -137,7 +137,7 @@ def test_given_fields_have_priority_over_front_matter() -> None:
     given_one = Document.from_text(FRONT, title="Pumps", tags=["mine"], metadata={"author": "Ben"})
     document = with_front_matter(given_one)
 
-    assert (document.title, document.tags, document.metadata["author"]) == ("Pumps", ["mine"], "Ben")
+    assert (document.title, [*document.tags], document.metadata["author"]) == ("Pumps", ["mine"], "Ben")
 
 
 @pytest.mark.parametrize(
