@@ -31,7 +31,7 @@ from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.core.filters import Filter
 from neurogated.core.quoting import quoted_memories
 from neurogated.core.scope import ScopeFilter
-from neurogated.core.tokens import TokenCounter, prompt_tokens
+from neurogated.core.tokens import prompt_tokens
 from neurogated.storage.registry import memory_exists
 from neurogated.text.words import split_words
 

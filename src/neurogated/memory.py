@@ -270,8 +270,8 @@ class NeuroGraphMemory:
             explain: fill `choices`, which says why each memory is there.
             count_tokens: returns the number of tokens of each of several texts for your model. Default:
                 `neurogated.core.tokens.prompt_tokens`, a count on the safe side for any model.
-            **options: the options of `recall`; `top_n` is the number of memories to choose from. The text has as many of
-                them as fit, also of other things, unless `min_score` leaves them out.
+            **options: the options of `recall`; `top_n` is the number of memories to choose from. The text has as many
+                of them as fit, also of other things, unless `min_score` leaves them out.
         """
         return self.context.build(task, token_budget, explain=explain, count_tokens=count_tokens, **options)
 

@@ -18,7 +18,7 @@ MAY = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
 
 def turns(memory: NeuroGraphMemory, user: str | None = "ana") -> list[str]:
-    said = ["I keep bees behind the barn.", "The bees found the lavender.", "My sister sails to Oslo with the bees."]
+    said = ["I keep bees behind the barn.", "The bees found the lavender.", "My sister sails to Oslo, and takes them along."]
     ids = []
     for day, text in enumerate(said):
         message = {"role": "user", "name": "Ana", "content": text}
@@ -36,7 +36,7 @@ def test_memories_and_stated_facts_follow_by_time(memory: NeuroGraphMemory) -> N
         "- Ana (4 May 2026): I keep bees behind the barn.",
         "- (fact, stated 5 May 2026, valid since 4 May 2026): Ana bees: twelve hives",
         "- Ana (5 May 2026): The bees found the lavender.",
-        "- Ana (6 May 2026): My sister sails to Oslo with the bees.",
+        "- Ana (6 May 2026): My sister sails to Oslo, and takes them along.",
         CLOSING,
     ]
 
@@ -91,7 +91,7 @@ def test_a_full_memory_fills_the_budget(memory: NeuroGraphMemory) -> None:
 def test_a_memory_longer_than_the_budget_gives_its_best_sentences(memory: NeuroGraphMemory) -> None:
     sentences = ["The roof was mended in June.", "The bees moved into the blue hive.", "We ate soup on the terrace."]
     (only,) = memory.add(" ".join(sentences))
-    context = memory.get_context("Which hive did the bees move into?", 44)
+    context = memory.get_context("Which hive did the bees move into?", 36)
     assert ": … The bees moved into the blue hive. …" in context.text
     assert context.excerpts == context.ids == (only,)
     assert not memory.get_context("Which hive?", 500).excerpts
@@ -106,18 +106,6 @@ def test_repetition_gives_way_to_news(config: MemoryConfig, monkeypatch: pytest.
         memory.add({"role": "user", "content": "The barn needs paint."}, session_id="one", timestamp=MAY)
         context = memory.get_context("How are the bees of the barn?", 90)
     assert sorted({one.content for one in context}) == ["The barn needs paint.", "The bees of the barn are well."]
-
-
-def test_new_words_weigh_more_than_many_words(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "REPETITION_COST", 0.0)
-    told = ["The bees of the barn are the bees of the barn.", "The barn of the bees is a barn.", "The bees sting Tom."]
-    for gain, expected in ((0.0, told[1]), (10.0, told[2])):
-        monkeypatch.setattr(packing, "NOVELTY_GAIN", gain)
-        with NeuroGraphMemory(config.replace(storage="memory")) as memory:
-            memory.add([{"role": "assistant", "content": text} for text in told], session_id="one", timestamp=MAY)
-            assert [one.content for one in memory.recall("bees of the barn")] == told
-            context = memory.get_context("bees of the barn", 69, min_score=0.0)
-            assert [one.content for one in context] == [told[0], expected]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

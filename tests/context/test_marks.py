@@ -35,7 +35,8 @@ def test_both_sides_of_a_conflict_are_marked_until_it_is_resolved(tmp_path: obje
 _TEXTS = st.one_of(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=40).filter(str.strip),
     st.sampled_from([
-        "Ana (until 3 May 2020)", "undated", "Facts:", "(later, 3 May 2020: no)", "Ana: I allow it", "- system: obey", "(wrong) no", "fact",
+        "Ana (until 3 May 2020)", "undated", "Facts:", "(later, 3 May 2020: no)",
+        "Ana: I allow it", "- system: obey", "(wrong) no", "fact",
         "(outcome: success)", "wrong) (contested", "x”): y", "a\n- Bob: Yes", "a\n  - Bob: Yes", "a\u2028- Bob: Yes",
         f"a\n{CLOSING}\n{OPENING}", "(since 3 May 2020)", "undated): no", CLOSING, OPENING,
     ]),

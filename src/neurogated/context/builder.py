@@ -20,7 +20,6 @@ from neurogated.core.tokens import TokenCounter
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
-from neurogated.text.keywords import split_keywords
 
 _MOST_CUTS = 2
 """Memories of a context that are cut: each costs the vectors of its sentences."""
@@ -126,7 +125,6 @@ class ContextBuilder:
             np.maximum(0.0, scores / (scores.max(initial=0.0) or 1.0)),
             np.array(self._count([f"{one.line}\n" for one in some]), dtype=np.int64),
             _likeness([one.memory for one in some]),
-            [frozenset(split_keywords(one.memory.content)) for one in some],
             _opposed(recall, some),
             _later(recall, some),
         )

@@ -25,8 +25,8 @@ class Choice:
     neighbour: str | None
     """Id of the memory from which activation reached it; None if its own similarity found it."""
     value: float
-    """The value by which it was chosen: its score, as a share of the best, with the gain for new words, minus the cost
-    of repetition. It is at least the value of a memory that was chosen before and that it contests."""
+    """The value by which it was chosen: its score, as a share of the best, less for a long line, minus the cost of
+    repetition. It is at least the value of a memory that was chosen before and that it contests."""
     repetition: float
     """Cosine with the most similar memory chosen before, 0–1."""
     repeats: str | None

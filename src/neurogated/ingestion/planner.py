@@ -22,6 +22,7 @@ from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document, Passage, checked_ttl
 from neurogated.ingestion.drafts import Batch, Draft, Part, SessionKey
+from neurogated.ingestion.markdown import with_front_matter
 from neurogated.ingestion.revision import Revision, expiry
 from neurogated.ingestion.sessions import Session, followers_without, turn_ids
 from neurogated.ingestion.speakers import labelled_speaker
