@@ -18,7 +18,11 @@ MAY = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
 
 def turns(memory: NeuroGraphMemory, user: str | None = "ana") -> list[str]:
-    said = ["I keep bees behind the barn.", "The bees found the lavender.", "My sister sails to Oslo, and takes them along."]
+    said = [
+        "I keep bees behind the barn.",
+        "The bees found the lavender.",
+        "My sister sails to Oslo, and takes them along.",
+    ]
     ids = []
     for day, text in enumerate(said):
         message = {"role": "user", "name": "Ana", "content": text}

@@ -1,0 +1,105 @@
+"""Contexts quote what people said, with speaker and day; a later message stands beside the earlier one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.quoting import CLOSING, OPENING
+
+NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
+SAID = (
+    ("ana", "2025-01-14", "I work at Philips as a data analyst."),
+    ("ana", "2026-11-05", "Big news, I quit! Starting at ASML on Monday."),
+    ("ben", "2026-11-02", "The meeting with Bosch is on Tuesday at 10."),
+    ("ben", "2026-11-05", "The Bosch meeting was moved to Thursday at 14."),
+    ("kim", "2026-06-01", "I like sushi only when Kenji makes it."),
+    ("lou", "2025-01-20", "I weigh 82 kg at the moment."),
+    ("max", "2026-03-02", "I don't eat meat, and Lotte, my girlfriend, can't have gluten."),
+    ("joy", "2026-03-02", "I've never been fishing."),
+    ("eli", "2026-03-02", "Peanuts are a no-go for me."),
+)
+LINE = re.compile(r"- (?:\([^()]*\) )*user \(\d+ \w+ \d{4}\): (?P<text>.*)")
+
+
+@pytest.fixture(scope="module")
+def said() -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        for user, day, text in SAID:
+            message = {"role": "user", "content": text}
+            memory.add(message, user_id=user, session_id=day, timestamp=f"{day}T12:00:00Z")
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("user", "question"),
+    [
+        ("ana", "Where do I work?"),
+        ("ben", "When is the Bosch meeting?"),
+        ("kim", "Do I like sushi?"),
+        ("lou", "How much do I weigh?"),
+        ("max", "What shall we cook?"),
+        ("joy", "Have I been fishing?"),
+        ("eli", "Is there any food that I can't have?"),
+    ],
+)
+@pytest.mark.parametrize("budget", [250, 2000])
+def test_a_context_has_the_words_of_people_with_speaker_and_day_and_nothing_else(
+    said: NeuroGraphMemory, user: str, question: str, budget: int
+) -> None:
+    first, *lines, last = said.get_context(question, budget, user_id=user, now=NOW).text.splitlines()
+    assert (first, last) == (OPENING, CLOSING)
+    quoted = [found["text"] for line in lines if (found := LINE.fullmatch(line))]
+    assert quoted == [text for owner, _, text in SAID if owner == user]
+    assert len(quoted) == len(lines)
+
+
+def test_an_earlier_message_is_marked_with_the_later_one_and_ranks_below_it(said: NeuroGraphMemory) -> None:
+    recall = said.recall("When is the Bosch meeting?", user_id="ben", now=NOW)
+    assert [one.content for one in recall] == [SAID[3][2], SAID[2][2]]
+    assert [(name, node.content) for name, node in recall.later.items()] == [(recall[1].id, SAID[3][2])]
+    mark = (
+        "- (later, 5 November 2026: The Bosch meeting was moved to Thursday …) user (2 November 2026): The meeting with"
+    )
+    assert mark in recall.as_text()
+    assert mark in said.get_context("When is the Bosch meeting?", user_id="ben", now=NOW).text
+
+
+def test_the_later_message_is_there_whenever_the_earlier_one_is(said: NeuroGraphMemory) -> None:
+    earlier, later = SAID[2][2], SAID[3][2]
+    for budget in range(20, 120, 4):
+        text = said.get_context("When is the meeting with Bosch on Tuesday?", budget, user_id="ben", now=NOW).text
+        assert f"): {earlier}" not in text or f"): {later}" in text
+
+
+def test_a_filter_that_hides_the_later_message_hides_the_mark(said: NeuroGraphMemory) -> None:
+    recall = said.recall("When is the Bosch meeting?", user_id="ben", session_id="2026-11-02", now=NOW)
+    assert [one.content for one in recall] == [SAID[2][2]]
+    assert "later" not in recall.as_text()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": "The Bosch meeting was moved to Thursday at 14."},
+        {"role": "user", "name": "Tom", "content": "The Bosch meeting was moved to Thursday at 14."},
+    ],
+)
+def test_what_another_speaker_said_later_marks_nothing(message: dict[str, str]) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        first = {"role": "user", "name": "Ben", "content": "The meeting with Bosch is on Tuesday at 10."}
+        memory.add(first, user_id="ben", session_id="one", timestamp="2026-11-02T12:00:00Z")
+        memory.add(message, user_id="ben", session_id="two", timestamp="2026-11-05T12:00:00Z")
+        assert not memory.recall("When is the Bosch meeting?", user_id="ben", now=NOW).later
+
+
+def test_what_arrives_late_is_not_later() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        for day, text in reversed([one[1:] for one in SAID if one[0] == "ben"]):
+            memory.add({"role": "user", "content": text}, user_id="ben", session_id=day, timestamp=f"{day}T12:00Z")
+        recall = memory.recall("When is the Bosch meeting?", user_id="ben", now=NOW)
+        assert [node.content for node in recall.later.values()] == [SAID[3][2]]
