@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.abilities import SupportsClear
-from neurogated.core.claims import ClaimJudge, ClaimReader, QuestionReader
+from neurogated.core.claims import ClaimJudge
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder, Graph, GraphMeasures
 from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
@@ -16,7 +16,6 @@ from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.knowledge.judge.model import TextJudge
 from neurogated.knowledge.judge.slots import SlotJudge
-from neurogated.knowledge.read.reader import OfflineClaimReader
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 
@@ -45,10 +44,6 @@ class Parts:
     """Finds clusters of memories; None for the Leiden algorithm."""
     graph_algorithms: Callable[[Graph], GraphMeasures] | None = None
     """Find the communities of the manifest; None for those that need no extra."""
-    claim_reader: ClaimReader = field(default_factory=OfflineClaimReader)
-    """Reads what new memories say; the write lock is held, so it must be quick."""
-    question_reader: QuestionReader | None = field(default_factory=OfflineClaimReader)
-    """Finds the slots that questions ask for; None for none."""
     claim_judge: ClaimJudge = field(default_factory=SlotJudge)
     """Compares the claims of one slot."""
     text_judge: TextJudge | None = None

@@ -23,6 +23,7 @@ from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.derivation import sources_of
 from neurogated.core.energy import EnergyLaw
+from neurogated.core.facts import is_supported
 from neurogated.core.forking import bind_to_process
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -129,7 +130,6 @@ class Session:
             kernel_source=parts.kernel_source,
             clock=parts.clock,
             on_canvas=self._on_canvas,
-            question_reader=parts.question_reader,
         )
         self.plasticity = PlasticityEngine(self.store, config, parts.clock, self.committer)
         self.writer = self._writer()
@@ -149,19 +149,20 @@ class Session:
         workers = self.config.llm.concurrency if has_model else 1
         judges = parts.causal_judge, parts.entity_finder
         analysis = Analysis(*judges, workers, parts.encoder)
-        check = self._checker([one.kind for one in self._enquiries]).checked
+        check = self.checker([one.kind for one in self._enquiries]).checked
         return Writer(
             self.store, parts.embedder, analysis, self.config, parts.clock, check=check, committer=self.committer
         )
 
-    def _checker(self, queues: Sequence[str] = ()) -> ConflictChecker:
+    def checker(self, queues: Sequence[str] = ()) -> ConflictChecker:
+        """Return the stage that compares facts; `queues` has the kinds of tasks for which new memories wait."""
         parts = self.parts
-        return ConflictChecker(self.store, parts.claim_reader, parts.claim_judge, self.config.metabolism, queues=queues)
+        return ConflictChecker(self.store, parts.claim_judge, self.config.metabolism, queues=queues)
 
     @cached_property
     def _enquiries(self) -> Sequence[Enquiry[Any, Any]]:
         """The questions to models: what memories say, and then which others they contradict."""
-        parts, settings, checker = self.parts, self.config.metabolism, self._checker()
+        parts, settings, checker = self.parts, self.config.metabolism, self.checker()
         found = list[Enquiry[Any, Any]]()
         if parts.language_model is not None and settings.read_claims == "model":
             prompts = PromptTemplateManager()
@@ -217,7 +218,8 @@ class Session:
         sources = sources_of(graph.view(), ids)
         told = dict.fromkeys(chain(ids, chain.from_iterable(sources.values())))
         nodes = {node.id: node for node in graph.get_nodes(list(told), missing_ok=True)}
-        there = [one for one in wanted if nodes.keys() >= set(one.sides)]
+        told_now = {name for name, node in nodes.items() if is_supported(node)}
+        there = [one for one in wanted if told_now >= set(one.sides)]
         judge = self.parts.claim_judge
         return [
             asked(one, nodes[one.first], nodes[one.second], judge, _contents(nodes, sources, one.sides))

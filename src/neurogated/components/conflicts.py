@@ -39,14 +39,16 @@ class Conflicts:
 
         Returns:
             A contradiction, supersession, refinement, duplicate or independent pair, with confidence and reason. The
-            first two have an outcome: the earlier statement is superseded, or both are contested. Texts that say
-            nothing about one attribute are independent.
+            first two have an outcome: the earlier statement is superseded, or both are contested. Facts about
+            different attributes are independent.
 
         Raises:
-            InputError: a fact lacks a part, or a time cannot be read.
+            InputError: a fact lacks a part, or a time cannot be read; or one side is a text, and the memory has neither
+                a language model nor a cross-encoder (`metabolism.judge`).
+            LLMError: the model does not answer.
         """
         parts = self._session.parts
-        return compare_contents(parts.claim_reader, parts.claim_judge, first, second, self._session.clock())
+        return compare_contents(parts.claim_judge, parts.text_judge, first, second, self._session.clock())
 
     def list(
         self, status: Status | None = "open", *, user_id: UserChoice = None, limit: int | None = None

@@ -43,7 +43,7 @@ class Learning:
         together becomes a memory of the kind `fact` that the language model writes, or else a `segment` with a title
         and days. They have DERIVED_FROM edges to their sources. One delta stores all, so `undo` takes them back. A
         second call makes no more of the same sources. If a source changes or goes, they are removed. A frozen memory
-        makes none.
+        makes none. Claims that earlier versions read by rules, without a model, are removed.
 
         Args:
             now: the present time; the clock's when left out.
@@ -66,6 +66,7 @@ class Learning:
         self.flush()
         with session.runtime.work("consolidating"):
             session.writer.deduplicate()
+            session.commit(lambda: session.checker().without_rules(at))
             work_off(session, session.config.metabolism.consolidation_calls)
             # When the memory is closed, the background work ends early and stores the facts that it has.
             texts = self._consolidator.prepare(at, user_id, max_clusters)

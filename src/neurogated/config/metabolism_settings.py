@@ -77,12 +77,12 @@ class MetabolismSettings:
     # Conflicts
     check_conflicts: bool = setting(True, "compare the facts of new memories, and record contradictions")
 
-    # A language model reads what the table of attributes does not know.
+    # Facts from speech need a language model (ADR 47).
     read_claims: str = setting(
         "model",
-        "reads what memories say; model: the table, and then the language model if there is one; offline: the table; "
-        "off: nothing, so only stated facts are known",
-        choices=("model", "offline", "off"),
+        "reads what messages say; model: the language model, and without one nothing is read; off: nothing. Stated "
+        "facts are known in any case",
+        choices=("model", "off"),
     )
     claim_calls: int = setting(
         1, "most calls of the language model for claims after a write; other memories wait for the next one", low=0
@@ -122,6 +122,11 @@ class MetabolismSettings:
     )
 
     def __post_init__(self) -> None:
+        if self.read_claims == "offline":
+            raise ConfigError(
+                "metabolism.read_claims is 'offline', which is gone: the rules that read facts from speech without a "
+                "model were wrong too often; leave it at 'model' with a language model, or set 'off'"
+            )
         check(self, "metabolism.")
         self.half_life_of_kinds  # noqa: B018 - raises if the text cannot be read
 

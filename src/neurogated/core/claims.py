@@ -1,8 +1,7 @@
-"""`Claim`: what a text says about one slot, and the protocols that read and compare claims."""
+"""`Claim`: what somebody states, or a model reads in a text, about one slot; and the judge of two claims."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -55,40 +54,10 @@ class Claim:
     """When it was said."""
     confidence: float = 1.0
     """How sure the reading is, 0–1."""
-    is_implied: bool = False
-    """Whether the text takes it for granted, as “my brother” does; it counts only against a claim that denies it."""
     sentence: int = 0
     """The place of its sentence in the text, from 0."""
     quote: str = ""
     """The words of the text that make the claim."""
-
-
-class AskedSlots(NamedTuple):
-    """The slots that a question asks for."""
-
-    slots: tuple[Slot, ...]
-    is_past: bool
-    """Whether it asks for an earlier value: “Where did I live before?”."""
-
-
-class ClaimReader(Protocol):
-    """Reads what texts say."""
-
-    def read(self, text: str, said: datetime | None = None, speaker: str | None = None) -> Sequence[Claim]:
-        """Return the claims of a text, in order.
-
-        Args:
-            text: a message, or a sentence.
-            said: when it was said, to which words such as "yesterday" refer.
-            speaker: the name of the person who says "I"; without one, it is `user`.
-        """
-
-
-class QuestionReader(Protocol):
-    """Reads what questions ask for."""
-
-    def asked(self, question: str, speaker: str | None = None) -> AskedSlots | None:
-        """Return the slots that a question asks for; None if it asks for something else."""
 
 
 class ClaimJudge(Protocol):

@@ -1,4 +1,4 @@
-"""Who reads pages: rules and embeddings, or a language model."""
+"""Who reads pages: rules, which only describe them, or a language model."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from neurogated.core.claims import USER, Change, Claim, ClaimReader, Slot
+from neurogated.core.claims import USER, Change, Claim, Slot
+from neurogated.core.found import READ_BY_MODEL
 from neurogated.core.ports import LanguageModel
 from neurogated.dialogue.long_term import Dimension, Learned, Trait
-from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, USER_KNOWLEDGE, Embed, Page
+from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, USER_KNOWLEDGE, Page
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.sentences import split_sentences
@@ -35,11 +33,6 @@ _CUE = re.compile(
 _KEYWORDS, _LONGEST_WORD = 8, 24
 _SUMMARY, _TEXT = 240, 4_000
 """Characters of a summary at most, and of a page that a model reads."""
-_FITS = 0.32
-"""Cosine of a claim and the description of an interest from which it shows the interest."""
-_LIKINGS = frozenset({"like", "hobby", "instrument"})
-"""Attributes of claims that may show an interest, beside `favourite …`."""
-_MODEL_CONFIDENCE = 0.9
 _STATES = {"begins": Change.BEGINS, "ends": Change.ENDS}
 
 
@@ -66,11 +59,7 @@ class Analyst(Protocol):
 
 
 class OfflineAnalyst:
-    """Reads by rules: cues, keywords, the sentence with most keywords, and claims."""
-
-    def __init__(self, reader: ClaimReader, embed: Embed) -> None:
-        self._reader = reader
-        self._embed = embed
+    """Describes pages by rules: cues, keywords, and the sentence with most of them. It learns nothing from them."""
 
     def describe(self, page: Page, previous: Page | None, similarity: float) -> Description:
         """Describe a page, given the one before it in its session and their cosine."""
@@ -78,45 +67,13 @@ class OfflineAnalyst:
         continues = previous is not None and (similarity >= _NEAR or _has_cue(page, previous))
         return Description(continues, summary_of(page.text, keywords), keywords)
 
-    def knowledge(self, pages: Sequence[Page]) -> Mapping[str, Sequence[Learned]]:
-        """Return what pages say about the user, and what the assistant says, by kind of record."""
-        return {
-            USER_KNOWLEDGE: [one for page in pages for one in self._claims(page, page.user, None)],
-            ASSISTANT_KNOWLEDGE: [one for page in pages for one in self._claims(page, page.assistant, ASSISTANT)],
-        }
+    def knowledge(self, pages: Sequence[Page]) -> Mapping[str, Sequence[Learned]]:  # noqa: ARG002 - see the class
+        """Return nothing: knowledge needs a language model."""
+        return {USER_KNOWLEDGE: [], ASSISTANT_KNOWLEDGE: []}
 
-    def traits(self, pages: Sequence[Page], allowed: Mapping[str, Dimension]) -> Sequence[Trait]:
-        """Return what pages say of their user in some dimensions."""
-        said = {page.key: page.said for page in pages}
-        claims = [one for page in pages for one in self._claims(page, page.user, None)]
-        found = []
-        for (claim, page), interest in zip(
-            claims, self._interests([claim for claim, _ in claims], allowed), strict=True
-        ):
-            if claim.slot.subject != USER or claim.is_past:
-                continue
-            value = f"not {claim.value}" if claim.is_denied else claim.value
-            named = [name for name, one in allowed.items() if claim.slot.attribute in one.attributes]
-            liked = [interest] if interest and not claim.is_denied else []
-            found += [Trait(name, value, claim.confidence, page, said[page]) for name in dict.fromkeys(named + liked)]
-        return found
-
-    def _claims(self, page: Page, text: str, speaker: str | None) -> list[Learned]:
-        read = self._reader.read(text, page.said, speaker) if text else ()
-        return [Learned(claim, page.key) for claim in read if not claim.is_implied]
-
-    def _interests(self, claims: Sequence[Claim], allowed: Mapping[str, Dimension]) -> list[str | None]:
-        """Return the interest that each claim shows, if it shows one."""
-        interests = [one for one in allowed.values() if one.group == "interests"]
-        if not claims or not interests:
-            return [None] * len(claims)
-        known = self._embed([f"{one.name}: {one.description}" for one in interests])
-        cosines: NDArray[Any] = self._embed([claim.value for claim in claims]) @ known.T
-        best = np.argmax(cosines, axis=1)
-        return [
-            interests[column].name if _is_liking(claim) and cosines[row, column] >= _FITS else None
-            for row, (claim, column) in enumerate(zip(claims, best.tolist(), strict=True))
-        ]
+    def traits(self, pages: Sequence[Page], allowed: Mapping[str, Dimension]) -> Sequence[Trait]:  # noqa: ARG002
+        """Return nothing: traits need a language model."""
+        return []
 
 
 class ModelAnalyst:
@@ -171,7 +128,7 @@ class ModelAnalyst:
             state = entry["state"]
             claim = replace(
                 claim, is_denied=state == "denied", is_past=state == "past", change=_STATES.get(state),
-                confidence=_MODEL_CONFIDENCE,
+                confidence=READ_BY_MODEL,
             )  # fmt: skip
             found.append(Learned(claim, page.key))
         return found
@@ -202,11 +159,6 @@ def summary_of(text: str, keywords: Sequence[str]) -> str:
 
 def _has_cue(page: Page, previous: Page) -> bool:
     return page.said - previous.said <= _PAUSE and _CUE.match(page.user or page.assistant) is not None
-
-
-def _is_liking(claim: Claim) -> bool:
-    attribute = claim.slot.attribute
-    return claim.slot.subject == USER and (attribute in _LIKINGS or attribute.startswith("favourite"))
 
 
 def _lines(texts: Sequence[str], speaker: str | None = None) -> str:

@@ -14,6 +14,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from neurogated.core.claims import Change, Claim, ClaimJudge, Slot
+from neurogated.core.found import READ_BY_RULES
 from neurogated.core.judgements import RelationKind
 from neurogated.dialogue.model import BY_USER, KNOWLEDGE, PAGE, PROFILE, SEGMENT, TRAIT, VISITS, Record, pages_of
 from neurogated.errors import InputError
@@ -34,8 +35,6 @@ class Dimension(NamedTuple):
     description: str
     sensitive: str
     """`health`, `faith`, `politics` or `personality`, of which a profile has nothing unless asked for; else empty."""
-    attributes: frozenset[str]
-    """The attributes of claims that say it."""
 
 
 @functools.cache
@@ -45,8 +44,8 @@ def dimensions() -> dict[str, Dimension]:
     found = {}
     for group, entries in tomllib.loads(text).items():
         for name, entry in entries.items():
-            description, sensitive, attributes = (part.strip() for part in entry.split("|"))
-            found[name] = Dimension(name, group, description, sensitive, frozenset(attributes.split()))
+            description, sensitive = (part.strip() for part in entry.split("|"))
+            found[name] = Dimension(name, group, description, sensitive)
     return found
 
 
@@ -199,7 +198,8 @@ def leftovers(
     """Return the changes of a user's records that make up for pages that are gone.
 
     Records that repeat their words are deleted. Entries of knowledge lose them as evidence, and hold if one of them
-    ended them. Segments and visits of segments without pages are deleted, and the profile is made of what is left.
+    ended them. Segments and visits of segments without pages are deleted, and the profile is made of what is left. What
+    earlier versions read by rules, without a model, is deleted too.
 
     Args:
         known: the records by kind and key; they change, too.
@@ -212,6 +212,7 @@ def leftovers(
         for key, record in records.items()
         if not set(pages_of(kind, key, record)).issubset(pages)
     }
+    changes |= _read_by_rules(known)
     segments = {one["segment"] for key, one in known[PAGE].items() if (PAGE, key) not in changes}
     changes |= {(SEGMENT, key): None for key in known[SEGMENT].keys() - segments}
     changes |= {(VISITS, key): None for key, one in known[VISITS].items() if one["segment"] not in segments}
@@ -228,6 +229,21 @@ def leftovers(
     if known[TRAIT] and not known[PROFILE]:
         changes |= profile_changes((), known[TRAIT], allowed)
     return changes
+
+
+def _read_by_rules(known: Mapping[str, dict[str, Record]]) -> dict[tuple[str, str], None]:
+    """Return the knowledge that earlier versions read by rules, with the traits of the same values, as changes."""
+    entries = {
+        (kind, key): one for kind in KNOWLEDGE for key, one in known[kind].items() if one["confidence"] in READ_BY_RULES
+    }
+    said = {
+        (page, f"{'not ' if one['claim']['is_denied'] else ''}{one['claim']['value']}")
+        for one in entries.values()
+        for page in one["evidence"]
+    }
+    traits = [(TRAIT, key) for key, one in known[TRAIT].items() if (one["page"], one["value"]) in said]
+    profiles = [(PROFILE, key) for key in known[PROFILE]] if traits else []
+    return dict.fromkeys([*entries, *traits, *profiles])
 
 
 def _repeated(standing: Mapping[str, Record], claim: Claim, judge: ClaimJudge) -> str | None:
@@ -263,7 +279,8 @@ def _record(claim: Claim, page: str) -> Record:
 
 
 def _claim(record: Record) -> Claim:
-    stored = record["claim"]
+    # Earlier versions also stored whether a text takes a claim for granted.
+    stored = {name: value for name, value in record["claim"].items() if name != "is_implied"}
     times = {part: _moment(stored[part]) for part in ("valid_from", "valid_to", "said")}
     change = stored["change"] and Change(stored["change"])
     return Claim(**{**stored, "slot": Slot(*stored["slot"]), "change": change, **times})

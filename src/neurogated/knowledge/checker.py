@@ -1,4 +1,4 @@
-"""The stage of the write path that reads the claims of new memories, and compares them with those of one slot."""
+"""The stage of the write path that compares stated facts, and claims that a model read, with those of one slot."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from datetime import datetime
 from itertools import chain, islice
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.claims import Claim, ClaimJudge, ClaimReader
+from neurogated.core.claims import Claim, ClaimJudge
 from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, conflicts_about
 from neurogated.core.delta import GraphDelta, Owner, PendingTask
-from neurogated.core.derivation import claims_of
-from neurogated.core.filters import NO_MEMORIES
+from neurogated.core.derivation import claims_of, derived_from
+from neurogated.core.facts import is_supported
+from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.judgements import Relation
 from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import CLAIM
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.reasons import JUDGED
+from neurogated.core.reasons import JUDGED, READ
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
@@ -44,7 +46,6 @@ class ConflictChecker:
     def __init__(
         self,
         store: GraphStorePort,
-        reader: ClaimReader,
         judge: ClaimJudge,
         settings: MetabolismSettings,
         *,
@@ -52,7 +53,6 @@ class ConflictChecker:
     ) -> None:
         """Take the parts; `queues` has the kinds of tasks for which memories with new texts wait."""
         self._store = store
-        self._reader = None if settings.read_claims == "off" else reader
         self._judge = judge
         self._settings = settings
         self._queues = queues
@@ -76,7 +76,7 @@ class ConflictChecker:
         if taken := next((node for node in fresh if node.kind in NO_MEMORIES), None):
             raise InputError(f"only the memory itself makes the {taken.kind} {taken.id!r}; choose another id")
         settlement = Settlement(self._store, delta.at, delta.nodes)
-        ledger = ClaimLedger(self._store, self._reader, settlement, delta, _MATES, read=read)
+        ledger = ClaimLedger(self._store, settlement, delta, _MATES, read=read)
         kept = ledger.update(fresh)
         removed = tuple(
             dict.fromkeys((*delta.removed_nodes, *ledger.gone, *conflicts_about(settlement.view, ledger.gone)))
@@ -104,6 +104,15 @@ class ConflictChecker:
                 owner=Owner.MEMORY,
             )
         return settlement.added_to(self._queued(delta, fresh))
+
+    def without_rules(self, at: datetime) -> GraphDelta:
+        """Return the delta without the claims that earlier versions read by rules, and what was made of them."""
+        view = self._store.view()
+        claims = [] if CLAIM not in view.kinds else self._store.find(Filter(kinds=(CLAIM,)))
+        read = [one.id for one in claims if not is_supported(one)]
+        gone = (*read, *derived_from(view, read))
+        removed = tuple(dict.fromkeys((*gone, *conflicts_about(view, gone)))) if read else ()
+        return self.checked(GraphDelta(removed_nodes=removed, reason=READ, at=at)) if read else GraphDelta()
 
     def judged(
         self, found: Iterable[tuple[TextPair, Relation]], settled: Iterable[PendingTask], at: datetime

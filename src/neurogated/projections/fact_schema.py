@@ -23,8 +23,8 @@ from sqlalchemy import (
 
 from neurogated.core.facts import Fact
 
-VERSION = 3
-"""Raised whenever a column or its settings change; tables of another version are rebuilt."""
+VERSION = 4
+"""Raised whenever a column, its settings or what has a row changes; tables of another version are rebuilt."""
 SCHEMA = MetaData()
 
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsNeighbourhoods
-from neurogated.core.claims import QuestionReader
 from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
@@ -24,7 +23,7 @@ from neurogated.core.filters import Filter, FilterOptions, recallable
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
-from neurogated.core.scope import AnyUser, ScopeFilter
+from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
@@ -100,7 +99,6 @@ class NeuroRetriever:
         kernel_source: KernelSource | None = None,
         clock: Clock = utc_now,
         on_canvas: OnCanvas | None = None,
-        question_reader: QuestionReader | None = None,
     ) -> None:
         """Take the graph.
 
@@ -112,7 +110,6 @@ class NeuroRetriever:
             kernel_source: chooses the kernel of a question. Default: the source that `config` names.
             clock: returns the time.
             on_canvas: reads the working canvas, from which recalls spread first if `retrieval.canvas_weight` is not 0.
-            question_reader: finds the slots that questions ask for, whose standing values come first.
 
         Raises:
             EmbedderMismatchError: `config` names another embedder than the one that made the store's vectors.
@@ -131,7 +128,6 @@ class NeuroRetriever:
         self._kernels = UniformKernelSource() if config.retrieval.switches.uniform_kernel else kernel_source
         self._kernel_batches = self._kernels if isinstance(self._kernels, SupportsKernelBatch) else None
         self._clock = clock
-        self._question_reader = question_reader
         self._on_canvas = on_canvas if config.retrieval.canvas_weight else None
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._embeds_slowly = False
@@ -213,10 +209,7 @@ class NeuroRetriever:
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else _without(store.view(filters=wanted_nodes), left_out)
-        owner = ScopeFilter(filters.get("user_id"), filters.get("agent_id"))
-        views = Views(view, shown, lambda: store.view(valid_at=held, filters=Filter(scope=owner)))
-        reader = None if isinstance(filters.get("user_id"), AnyUser) else self._question_reader
-        recalls = in_present_order(store, views, recalls, wanted, from_micros(present), reader=reader, held=held)
+        recalls = in_present_order(store, Views(view, shown), recalls, wanted, from_micros(present), held=held)
         return with_later(store, view, recalls, wanted, from_micros(present))
 
     def _part(self, queries: Sequence[str], embed: Embedding, filters: Filter, wanted: int) -> GraphStorePort:

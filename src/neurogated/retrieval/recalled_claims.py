@@ -12,7 +12,7 @@ from neurogated.core.conflicts import Conflict, conflicts_about, conflicts_in, g
 from neurogated.core.derivation import claims_of, derived_from, sources_of
 from neurogated.core.echoes import echoed_rows
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import Fact, fact_of
+from neurogated.core.facts import Fact, fact_of, is_supported
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, PROFILE
@@ -55,7 +55,9 @@ def recalled_claims(store: GraphStorePort, shown: GraphView, recall: Recall, pre
         return RecalledClaims()
     disputes = conflicts_in(shown, store.get_nodes(conflicts, missing_ok=True))
     sides = {side for one in disputes for side in one.sides}
-    nodes = {node.id: node for node in store.get_nodes([*sides.union(claims)], missing_ok=True)}
+    there = store.get_nodes([*sides.union(claims)], missing_ok=True)
+    nodes = {node.id: node for node in there if is_supported(node)}
+    disputes = [one for one in disputes if nodes.keys() >= set(one.sides)]
     sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM])
     recalled = RecalledClaims(
         conflicts=tuple(one for one in disputes if _has_effect(one, nodes)), nodes=nodes, sources=sources
@@ -82,7 +84,10 @@ def _profiles(store: GraphStorePort, view: GraphView, claims: Sequence[str]) -> 
     names = derived_from(view, claims)
     nodes = [node for node in store.get_nodes(names, missing_ok=True) if node.kind == PROFILE] if names else []
     facts = sources_of(view, [node.id for node in nodes])
-    return tuple(Profile(node, facts.get(node.id, ())) for node in nodes)
+    supported = {one.id for one in store.get_nodes([*set(chain.from_iterable(facts.values()))]) if is_supported(one)}
+    return tuple(
+        Profile(node, facts.get(node.id, ())) for node in nodes if supported.issuperset(facts.get(node.id, ()))
+    )
 
 
 def _only_ends(node: MemoryNode) -> bool:

@@ -1,26 +1,23 @@
-"""The order of a recall by what holds: the value of an asked slot first, and what replaced another before it."""
+"""The order of a recall by what holds: what replaced another memory before it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from neurogated.core.claims import AskedSlots, QuestionReader
-from neurogated.core.conflicts import Conflict, moment_of
-from neurogated.core.derivation import sources_of
+from neurogated.core.conflicts import Conflict
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.fact_words import says_more
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import slot_tag
 from neurogated.core.same_as import fronts
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
-from neurogated.retrieval.recalled_claims import RecalledClaims, holds_at, recalled_claims
+from neurogated.retrieval.recalled_claims import RecalledClaims, recalled_claims
 from neurogated.text.keywords import fold
 from neurogated.text.sentences import is_question, split_sentences
 from neurogated.text.time_spans import Span, span_of
@@ -31,12 +28,6 @@ _PAST = re.compile(
     r"|fruher\w*|damals|ehemals|zuvor|vorher|ursprunglich|autrefois|avant|auparavant|ancien\w*|antes|anterior\w*"
     r"|antiguamente|originalmente)\b|以前|从前|過去|过去|曾经|之前|原来|当时"
 )
-_LONGEST = 12
-"""Words of a question for the value of a slot."""
-_MOST_SLOTS = 2
-"""Slots that a question means by one word: an employer and a workplace."""
-_MOST_VALUES = 3
-"""Values of an asked slot that come first. Of one with more values, such as the hobbies, a recall finds the best."""
 
 
 class Views(NamedTuple):
@@ -45,8 +36,6 @@ class Views(NamedTuple):
     searched: GraphView
     every_time: GraphView
     """The memories of all valid times that the filters admit."""
-    owned: Callable[[], GraphView]
-    """Returns all nodes of the owner: the other filters are those of memories, and claims have no tags."""
 
 
 def in_present_order(
@@ -56,7 +45,6 @@ def in_present_order(
     most: int,
     present: datetime,
     *,
-    reader: QuestionReader | None = None,
     held: datetime | None = None,
 ) -> list[Recall]:
     """Return recalls with their facts and conflicts, and with what holds before what it replaced.
@@ -67,7 +55,6 @@ def in_present_order(
         recalls: one for each query.
         most: how many memories each has.
         present: the time to which days such as "yesterday" in a question refer.
-        reader: finds the slots that a question asks for.
         held: the time at which facts hold, if it is not the present.
     """
     at, graph = held or present, views.every_time
@@ -75,17 +62,13 @@ def in_present_order(
         return list(recalls)
     found = []
     for recall in recalls:
-        question = _last_question(recall.query)
-        slots, memories = _slots_of(question, reader), list(recall.memories)
+        memories = list(recall.memories)
         claims = recalled_claims(store, views.every_time, recall, at)
-        span = span_of(question, present, years=True) if slots or claims.conflicts else None
-        if claims.conflicts and held is None and not (slots and slots.is_past) and not _PAST.search(fold(recall.query)):
+        if claims.conflicts and held is None and not _PAST.search(fold(recall.query)):
+            span = span_of(_last_question(recall.query), present, years=True)
             for conflict in claims.conflicts:
                 if _is_over(conflict, claims, span):
                     _replace_loser(store, views.searched, memories, claims, conflict)
-        if slots:
-            values = _values(store, views.owned(), slots, span, at)
-            _put(store, memories, 0, _answers(views, values, memories))
         ordered = tuple(memories[:most])
         if [one.id for one in ordered] != list(recall.ids):
             claims = recalled_claims(store, views.every_time, replace(recall, memories=ordered), at)
@@ -102,14 +85,6 @@ def in_present_order(
             )
         )
     return found
-
-
-def _slots_of(question: str, reader: QuestionReader | None) -> AskedSlots | None:
-    """Return the slots that a question asks for; None for a long question, which asks for more, and for many slots."""
-    if reader is None or len(question.split()) > _LONGEST:
-        return None
-    asked = reader.asked(question)
-    return asked if asked is not None and len(asked.slots) <= _MOST_SLOTS else None
 
 
 def _last_question(query: str) -> str:
@@ -136,9 +111,6 @@ def _shown(view: GraphView, names: Sequence[str], memories: Sequence[RecalledMem
         return there[-1:]
     (front,) = fronts(view, view.rows(found[-1:])).tolist()
     return _admitted(view, [view.ids[front]]) or found[-1:]
-
-
-# Conflicts
 
 
 def _is_over(conflict: Conflict, claims: RecalledClaims, span: Span | None) -> bool:
@@ -189,40 +161,3 @@ def _at_score(node: MemoryNode, found: RecalledMemory | None, ahead: RecalledMem
         return RecalledMemory(node, score, parts, contributions={"replaces": score})
     gain = score - found.score
     return replace(found, score=score, contributions={**found.contributions, "replaces": gain}) if gain else found
-
-
-# Questions about slots
-
-
-def _answers(views: Views, values: Sequence[MemoryNode], memories: Sequence[RecalledMemory]) -> list[str]:
-    """Return the admitted memories of facts and claims, in order; nothing if there are many."""
-    sources = sources_of(views.owned(), [node.id for node in values if node.kind == CLAIM])
-    found = [name for node in values for name in _shown(views.searched, sources.get(node.id, [node.id]), memories)]
-    names = list(dict.fromkeys(found))
-    return names if len(names) <= _MOST_VALUES else []
-
-
-def _values(
-    store: GraphStorePort, view: GraphView, asked: AskedSlots, span: Span | None, at: datetime
-) -> list[MemoryNode]:
-    """Return the facts and claims that answer a question, the latest first; those that deny a value come last."""
-    names = [name for slot in asked.slots for name in store.nodes_with([slot_tag(*slot)], view=view)]
-    known = [
-        node for node in store.get_nodes(list(dict.fromkeys(names)), missing_ok=True) if node.kind in {CLAIM, FACT}
-    ]
-    if span is not None:
-        known = [node for node in known if _holds_in(node, span)]
-    else:
-        known = [node for node in known if holds_at(node, at) != asked.is_past]
-    known = [node for node in known if node.valid_to is None or node.valid_to != node.valid_from]
-    values = sorted(known, key=moment_of, reverse=True)
-    if asked.is_past:
-        values.sort(key=lambda node: node.valid_to or at, reverse=True)
-    stated = [node for node in values if not (node.found.statement and node.found.statement.is_denied)]
-    return stated or values
-
-
-def _holds_in(node: MemoryNode, span: Span) -> bool:
-    """Return whether a fact holds on one of some days."""
-    begins, ends = moment_of(node).date(), node.valid_to and node.valid_to.date()
-    return begins <= span.last and (ends is None or ends > span.first)

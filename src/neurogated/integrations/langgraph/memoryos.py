@@ -44,7 +44,6 @@ from neurogated.integrations.langgraph.embedding import LangChainEmbedder
 from neurogated.integrations.langgraph.opening import RAM, checked_type, open_memory
 from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.knowledge.judge.slots import SlotJudge
-from neurogated.knowledge.read.reader import OfflineClaimReader
 from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import checked_name, checked_text
@@ -85,7 +84,8 @@ class MemoryOS(BaseStore):
         """Open a memory.
 
         Args:
-            llm: a chat model of LangChain, which describes pages and reads traits and knowledge; rules do without one.
+            llm: a chat model of LangChain, which describes pages and reads traits and knowledge. Without one, rules
+                describe pages, and profile and knowledge stay empty.
             embedding_fuc: embeddings of LangChain; the bundled model without them. `embedding` is another name of it.
             storage_dir: the folder of a new store; without it, and without a `store`, everything is in RAM.
             embedding: see `embedding_fuc`.
@@ -117,8 +117,7 @@ class MemoryOS(BaseStore):
         self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
         self._searches = ThreadPoolExecutor(_SEARCHES, "memoryos-search")
         model = None if llm is None else structured(llm, concurrency=llm_concurrency, max_calls=max_llm_calls)
-        offline = OfflineAnalyst(OfflineClaimReader(), embed)
-        analyst: Analyst = offline if model is None else ModelAnalyst(model, PromptTemplateManager())
+        analyst: Analyst = OfflineAnalyst() if model is None else ModelAnalyst(model, PromptTemplateManager())
         parts = Parts(
             pages=self._pages, records=self._records, analyst=analyst, embed=embed, judge=SlotJudge(),
             settings=self.settings, allowed=asked_dimensions(sensitive), clock=clock,

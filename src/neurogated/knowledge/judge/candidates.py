@@ -14,7 +14,7 @@ import numpy as np
 from neurogated.core.conflicts import conflicts_about, moment_of
 from neurogated.core.derivation import claims_of, sources_of
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import FACTS
+from neurogated.core.facts import FACTS, is_supported
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -24,10 +24,9 @@ from neurogated.core.scope import ScopeFilter
 from neurogated.core.text_caches import remembered
 from neurogated.core.view import GraphView
 from neurogated.knowledge.origin import are_one_text, is_message, statements_in, voice_of
-from neurogated.knowledge.read.clauses import clauses_of
-from neurogated.knowledge.read.tongues import spoken
 from neurogated.text.keywords import split_keywords
-from neurogated.text.normalise import plain_sentences
+from neurogated.text.language import NEGATIONS, language_of
+from neurogated.text.words import split_words
 
 # Earlier memories of the speaker, the nearest ones, that are compared with a new memory.
 _NEAREST = 24
@@ -45,8 +44,12 @@ _KNOWN = 6
 """Claims of the same slots that the model sees with a pair."""
 _REMEMBERED = 1_024
 """Texts whose clauses are kept."""
-_DENIALS = frozenset({"not", "ends"})
-_DIGIT = re.compile(r"\d")
+_BREAK = re.compile(
+    r"[,;:](?=\s)|[，；：]|\s(?:and|but|und|aber|et|mais|y|pero)\s|但是?", re.IGNORECASE
+)
+"""Where a clause ends within a sentence."""
+_DENIED_HAN = re.compile("[不没沒未]")
+_NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
 
 
 class TextPair(NamedTuple):
@@ -115,7 +118,8 @@ class CandidateFinder:
         tags = {slot_tag(one.subject, one.attribute) for one in parts if one is not None}
         names = dict.fromkeys(chain.from_iterable(self._store.nodes_with([tag], view=view) for tag in sorted(tags)))
         mates = self._store.get_nodes([name for name in names if name not in own][-_KNOWN:])
-        return pair._replace(known=[f"{moment_of(one).date().isoformat()}: {one.content}" for one in mates])
+        lines = [f"{moment_of(one).date().isoformat()}: {one.content}" for one in mates if is_supported(one)]
+        return pair._replace(known=lines)
 
     def _nearest(
         self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]
@@ -147,20 +151,25 @@ class CandidateFinder:
             yield from (*sides, *chain.from_iterable(sources_of(view, sides).values()))
 
 
+def closest_sentences(old: MemoryNode, new: MemoryNode) -> tuple[int, int]:
+    """Return the places of the sentences of two memories with most words in common."""
+    theirs, ours = (_clauses(tuple(statements_in(one))) for one in (old, new))
+    return _likeness(product(theirs, ours), _weights([theirs, ours]))[1:]
+
+
 @remembered(_REMEMBERED)
 def _clauses(sentences: tuple[str, ...]) -> list[_Clause]:
     return [
-        _Clause(
-            place,
-            words,
-            not _DENIALS.isdisjoint(clause.labels),
-            frozenset(token.raw for token in clause.tokens if _DIGIT.search(token.raw)),
-        )
-        for place, text in enumerate(sentences)
-        for sentence in plain_sentences(text)
-        for clause in clauses_of(sentence, spoken(sentence.text))
-        if (words := frozenset(split_keywords(" ".join(token.raw for token in clause.tokens))))
+        _Clause(place, words, _is_denied(clause), frozenset(_NUMBER.findall(clause)))
+        for place, sentence in enumerate(sentences)
+        for clause in _BREAK.split(sentence)
+        if (words := frozenset(split_keywords(clause)))
     ]
+
+
+def _is_denied(clause: str) -> bool:
+    words = split_words(clause.replace("’", "'").lower())
+    return not NEGATIONS[language_of(clause)].isdisjoint(words) or _DENIED_HAN.search(clause) is not None
 
 
 def _weights(texts: Sequence[Iterable[_Clause]]) -> dict[str, float]:

@@ -8,14 +8,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from neurogated.core.claims import Change, Claim, ClaimReader, Slot
+from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.conflicts import as_given, given_times, moment_of
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM
 from neurogated.core.scope import Scope
 from neurogated.knowledge.judge.slots import slot_key
-from neurogated.knowledge.origin import said_in
 from neurogated.text.keywords import fold
 from neurogated.text.language import NEGATIONS
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -37,16 +36,12 @@ class Mate(NamedTuple):
         return cls(node, claim_of(node), time_of(node))
 
 
-def claims_in(reader: ClaimReader, node: MemoryNode, read: Sequence[Claim] = ()) -> list[Claim]:
-    """Return the claims of a memory. One without a time of its own has the valid time that the memory was given.
+def claims_in(node: MemoryNode, read: Sequence[Claim]) -> list[Claim]:
+    """Return the claims that a model read in a memory, with their times.
 
-    Args:
-        reader: reads the text.
-        node: the memory.
-        read: the claims that a model read; if there are any, they replace those of the reader.
+    One without a time of its own has the valid time that the memory was given.
     """
-    claims = read or reader.read(said_in(node), said_at(node), node.speaker)
-    return [_dated(one, node) for one in claims if one.value.strip() and one.slot.subject.strip()]
+    return [_dated(one, node) for one in read if one.value.strip() and one.slot.subject.strip()]
 
 
 def _dated(claim: Claim, source: MemoryNode) -> Claim:

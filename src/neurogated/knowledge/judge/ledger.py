@@ -10,11 +10,11 @@ from itertools import chain
 
 import numpy as np
 
-from neurogated.core.claims import Change, Claim, ClaimReader, Slot
+from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.delta import GraphDelta
 from neurogated.core.derivation import claims_of, sources_of
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import FACTS
+from neurogated.core.facts import FACTS, is_supported
 from neurogated.core.filters import Filter
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import CLAIM, FACT
@@ -31,7 +31,7 @@ from neurogated.knowledge.judge.claim_nodes import (
     other_speaker,
     said_at,
 )
-from neurogated.knowledge.judge.mates import is_same, placed
+from neurogated.knowledge.judge.mates import is_same
 from neurogated.knowledge.judge.slots import meets, slot_key
 from neurogated.knowledge.origin import Owner, is_message, said_in
 from neurogated.knowledge.settlement import Settlement
@@ -41,7 +41,7 @@ _Key = tuple[Owner, Slot | str]
 
 
 class ClaimLedger:
-    """Reads, adds, changes and removes claims. The write lock is held, so nothing else changes them.
+    """Adds, changes and removes claims. The write lock is held, so nothing else changes them.
 
     A slot may have thousands of values, so a claim meets those with its value, and those next to it in time.
     """
@@ -49,7 +49,6 @@ class ClaimLedger:
     def __init__(
         self,
         store: GraphStorePort,
-        reader: ClaimReader | None,
         settlement: Settlement,
         delta: GraphDelta,
         most: int,
@@ -60,7 +59,6 @@ class ClaimLedger:
 
         Args:
             store: the graph.
-            reader: reads memories; None if nothing is read.
             settlement: the changes of the delta.
             delta: the memories that it writes and removes.
             most: how many claims of a slot that hold at a time are met, and as many others.
@@ -68,7 +66,6 @@ class ClaimLedger:
         """
         self._store = store
         self._view = settlement.view
-        self._reader = reader
         self._settlement = settlement
         self._at = delta.at
         self._most = most
@@ -87,13 +84,10 @@ class ClaimLedger:
         self.parted: list[EdgeKey] = []
 
     def claims_of(self, source: MemoryNode) -> list[Claim]:
-        """Return the claims of a memory, which is read once."""
+        """Return the claims that a model read in a memory."""
         if source.id not in self._claims:
-            reader = self._reader if is_message(source) else None
-            by_model = self._read_by_model.get(source.id, ())
-            claims = [] if reader is None else claims_in(reader, source, by_model)
-            in_slots = (placed(one, lambda slots: self._among(source, slots, said_at(source))) for one in claims)
-            self._claims[source.id] = list(filter(None, in_slots))
+            read = self._read_by_model.get(source.id, ()) if is_message(source) else ()
+            self._claims[source.id] = claims_in(source, read)
         return self._claims[source.id]
 
     def update(self, fresh: Sequence[MemoryNode]) -> list[Mate]:
@@ -196,15 +190,11 @@ class ClaimLedger:
 
     # Mates
 
-    def _among(self, source: MemoryNode, slots: Sequence[Slot], at: datetime) -> Iterable[Mate]:
-        """Return the claims next to a memory in time in some slots."""
-        names = chain.from_iterable(self._next_to(source, slot_key(slot), slot.attribute, at) for slot in slots)
-        return self._there(names, source)
-
     def _there(self, names: Iterable[str], node: MemoryNode) -> list[Mate]:
         """Return the claims of the owner of a node among some nodes, in their latest versions, without the node."""
         wanted = [name for name in dict.fromkeys(names) if name != node.id and name not in self.gone]
-        return [self._mate(one) for one in self._settlement.nodes(wanted) if one.scope.owner == node.scope.owner]
+        there = (one for one in self._settlement.nodes(wanted) if one.scope.owner == node.scope.owner)
+        return [self._mate(one) for one in there if is_supported(one)]
 
     def _mate(self, node: MemoryNode) -> Mate:
         known = self._mates.get(node.id)

@@ -1,17 +1,15 @@
-"""The claims that a claim meets: which slot it is in, which others say the same, and which it contradicts."""
+"""The claims that a claim meets: which others say the same, and which it contradicts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 
-from neurogated.core.claims import Change, Claim, ClaimJudge, Slot
+from neurogated.core.claims import Claim, ClaimJudge
 from neurogated.core.conflicts import as_given
 from neurogated.core.judgements import Relation
 from neurogated.knowledge.judge.claim_nodes import Mate
-from neurogated.knowledge.judge.slots import meets, slot_key
-from neurogated.knowledge.read.naming import attribute_named, ended_by
-from neurogated.knowledge.read.table import ENDED, ending, open_attribute
+from neurogated.knowledge.judge.slots import meets
+from neurogated.knowledge.read.table import attribute_named
 from neurogated.knowledge.read.values import compare_values
 
 Rival = tuple[Mate, Mate, Relation]
@@ -61,39 +59,3 @@ def _is_over(one: Mate, mate: Mate) -> bool:
     """Return whether a conflict ended a claim before another one."""
     end = one.node.valid_to
     return end is not None and end <= mate.at and as_given(one.node) is not one.node
-
-
-def placed(claim: Claim, among: Callable[[Sequence[Slot]], Iterable[Mate]]) -> Claim | None:
-    """Return a claim in its slot; None if it says nothing by itself.
-
-    A value that ends, as in "I quit the flute", is in the slot where it stands, its own before others. What a text
-    takes for granted counts only where it was denied.
-
-    Args:
-        claim: what a text says.
-        among: returns the claims that were made in some slots.
-    """
-    if claim.is_implied:
-        denials = (one.claim for one in among([claim.slot]) if one.claim.is_denied and one.claim.change is None)
-        return claim if any(meets(one, claim) for one in denials) else None
-    key = attribute_named(claim.slot.attribute).key
-    if claim.change is not Change.ENDS or key not in (ENDED, *ending()):
-        return claim
-    own, slots = slot_key(claim.slot), [Slot(claim.slot.subject, each) for each in ending()]
-    found = [one for one in among(slots) if _stands(one.claim, claim)]
-    if found:
-        known = max(found, key=lambda one: (slot_key(one.claim.slot) == own, one.at)).claim
-        return replace(claim, slot=known.slot, value=known.value if _is_kind(known, claim) else claim.value)
-    return None if key == ENDED else claim
-
-
-def _stands(claim: Claim, ended: Claim) -> bool:
-    """Return whether a claim has a value with all words of one that ends, or of the kind that it names."""
-    is_open = not (claim.is_denied or claim.is_past or claim.valid_to)
-    is_named = compare_values(open_attribute(""), claim.value, ended.value) in {"same", "narrower"}
-    return is_open and (is_named or _is_kind(claim, ended))
-
-
-def _is_kind(claim: Claim, ended: Claim) -> bool:
-    """Return whether what ends is called by its attribute, such as "my job" and "the car"."""
-    return attribute_named(claim.slot.attribute).key in ended_by(ended.value)

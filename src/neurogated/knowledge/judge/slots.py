@@ -5,9 +5,8 @@ from __future__ import annotations
 from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.text_caches import remembered
-from neurogated.knowledge.read.naming import attribute_named
 from neurogated.knowledge.read.places import is_place
-from neurogated.knowledge.read.table import Attribute
+from neurogated.knowledge.read.table import Attribute, attribute_named
 from neurogated.knowledge.read.values import ValueRelation, compare_values, is_every
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words

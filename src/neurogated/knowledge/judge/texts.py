@@ -1,21 +1,23 @@
-"""Compares two texts or facts as the write path does: as if they were said one after the other."""
+"""Compares two facts by their slots, and two texts by a model: as if they were said one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from neurogated.core.claims import ClaimJudge, ClaimReader, Slot
+from neurogated.core.claims import ClaimJudge
 from neurogated.core.clock import checked_moment
 from neurogated.core.equal_text import equal_key
 from neurogated.core.found import Found, Statement
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import DEFAULT_KIND, FACT
-from neurogated.errors import InputError
-from neurogated.knowledge.judge.claim_nodes import Mate, claim_node, claims_in
-from neurogated.knowledge.judge.mates import placed, rivals_of
+from neurogated.errors import InputError, LLMError
+from neurogated.knowledge.judge.candidates import TextPair, closest_sentences
+from neurogated.knowledge.judge.claim_nodes import Mate
+from neurogated.knowledge.judge.mates import rivals_of
+from neurogated.knowledge.judge.model import TextJudge
 from neurogated.knowledge.judge.slots import INDEPENDENT, slot_key
 from neurogated.text.strings import checked_text
 
@@ -26,52 +28,45 @@ _PARTS, _TIMES = ("subject", "attribute", "value"), ("valid_from", "valid_to", "
 _OTHER_NAMES = {"attribute": "predicate", "value": "object", "timestamp": "asserted_at"}
 """Other names of the parts and times of a fact."""
 _SAME = Relation(RelationKind.DUPLICATE, 1.0, "Both are the same text.")
-_AGREE = frozenset({RelationKind.DUPLICATE, RelationKind.REFINEMENT})
 
 
 def compare_contents(
-    reader: ClaimReader, judge: ClaimJudge, first: Content, second: Content, now: datetime
+    judge: ClaimJudge, reader: TextJudge | None, first: Content, second: Content, now: datetime
 ) -> Relation:
     """Return how two texts or facts relate, of which the second is said after the first where no times tell.
 
     Args:
-        reader: reads the texts.
-        judge: compares their claims.
+        judge: compares facts.
+        reader: the model that compares texts; None if there is none.
         first: a text or a fact.
         second: another.
-        now: the time to which words such as “yesterday” refer in a text without a time.
+        now: when a text without a time is said.
 
     Raises:
-        InputError: a fact lacks a part, or a time cannot be read.
+        InputError: a fact lacks a part, a time cannot be read, or there is no model for texts.
+        LLMError: the model does not answer.
     """
     one, other = _node("first", first, now), _node("second", second, now + timedelta(microseconds=1))
-    ours = _claims(reader, one, ())
-    theirs = _claims(reader, other, ours)
-    met = [(mate, sorted(_of_slot(ours, mate.claim.slot), key=lambda each: each.at)) for mate in theirs]
-    for mate, mates in met:
-        for _, _, relation in rivals_of(judge, mate, mates, lambda _: False):
-            return relation
+    if one.found.statement is not None and other.found.statement is not None:
+        return _compare_facts(judge, Mate.of(one), Mate.of(other))
     if equal_key(one.content) == equal_key(other.content) and {one.kind, other.kind} == {DEFAULT_KIND}:
         return _SAME
-    found = [judge.compare(earlier.claim, mate.claim) for mate, mates in met for earlier in mates]
-    kinds = [each.kind for each in found if each.kind in _AGREE]
-    if not kinds or len(kinds) < max(len(ours), len(theirs)):
-        return found[0] if len(found) == 1 else INDEPENDENT
-    kind = RelationKind.REFINEMENT if RelationKind.REFINEMENT in kinds else RelationKind.DUPLICATE
-    return next(each for each in found if each.kind is kind)
+    if reader is None:
+        raise InputError(
+            "only a language model (llm, llm_base_url) or a cross-encoder (metabolism.judge) compares texts, and this "
+            "memory has none; set one, or give facts: mappings with subject, attribute and value"
+        )
+    (relation,) = reader.judge([TextPair(other, one, closest_sentences(one, other))])
+    if relation is None:
+        raise LLMError("the model left out the two texts; compare them again")
+    return relation
 
 
-def _of_slot(mates: Sequence[Mate], *slots: Slot) -> list[Mate]:
-    keys = set(map(slot_key, slots))
-    return [one for one in mates if slot_key(one.claim.slot) in keys]
-
-
-def _claims(reader: ClaimReader, node: MemoryNode, known: Sequence[Mate]) -> list[Mate]:
-    """Return the claims of a text or fact, said after those that are known."""
-    if node.found.statement is not None:
-        return [Mate.of(node)]
-    claims = (placed(claim, lambda slots: _of_slot(known, *slots)) for claim in claims_in(reader, node))
-    return [Mate.of(claim_node(claim, node)) for claim in claims if claim is not None]
+def _compare_facts(judge: ClaimJudge, one: Mate, other: Mate) -> Relation:
+    if slot_key(one.claim.slot) != slot_key(other.claim.slot):
+        return INDEPENDENT
+    rivals = rivals_of(judge, other, [one], lambda _: False)
+    return next((relation for *_, relation in rivals), None) or judge.compare(one.claim, other.claim)
 
 
 def _node(name: str, content: Content, at: datetime) -> MemoryNode:

@@ -13,6 +13,7 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.claims import USER, Change, Claim, Slot
 from neurogated.core.conflicts import moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.found import READ_BY_MODEL
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel
 from neurogated.core.reasons import READ
@@ -20,8 +21,7 @@ from neurogated.core.view import GraphView
 from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker
 from neurogated.knowledge.origin import is_message, statements_in
-from neurogated.knowledge.read.naming import attribute_named
-from neurogated.knowledge.read.table import attributes
+from neurogated.knowledge.read.table import attribute_named, attributes
 from neurogated.knowledge.read.values import date_of, number_of
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.keywords import fold, split_keywords
@@ -34,8 +34,6 @@ _CHARACTERS, _VALUE = 4_000, 200
 # Most claims of one memory.
 _CLAIMS = 16
 
-_CONFIDENCE = 0.9
-"""How sure the reading of a model is."""
 _TOGETHER = 8
 """Messages in one call, so that the answer about all of them stays below the usual limit of tokens."""
 _DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
@@ -126,7 +124,7 @@ def _claim(entry: dict[str, Any], node: MemoryNode) -> Claim | None:
         is_past=state == "past",
         valid_from=since and _midnight(since.first),
         valid_to=until and _midnight(until.last),
-        confidence=_CONFIDENCE,
+        confidence=READ_BY_MODEL,
         sentence=next((n for n, one in enumerate(statements_in(node)) if fold(quote) in fold(one)), 0),
         quote=quote,
     )

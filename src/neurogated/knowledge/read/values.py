@@ -65,7 +65,7 @@ _SIGNS = re.compile(r"[\W_]+")
 @functools.cache
 def _numbers() -> dict[str, float]:
     """Return the numbers of words, and the factors of units to the first of their dimension."""
-    lists = packaged_table("attributes")["numbers"]
+    lists = packaged_table()["numbers"]
     return {name: float(number) for words in lists.values() for name, number in map(_pair, words.split("|"))}
 
 
@@ -124,7 +124,7 @@ def _value(word: str) -> float | None:
 
 @functools.cache
 def _every() -> dict[str, frozenset[str]]:
-    return {key: frozenset(words.split("|")) for key, words in packaged_table("attributes")["every"].items()}
+    return {key: frozenset(words.split("|")) for key, words in packaged_table()["every"].items()}
 
 
 def is_every(attribute: Attribute, value: str) -> bool:
