@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.knowledge import backlog
 from tests.knowledge.model_server import ModelServer, serving
+from tests.knowledge.plain_reader import config_of, reading
 
 
 @pytest.fixture
@@ -23,13 +25,19 @@ def config(model: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """Return settings with the model, which judges pairs and reads no claims, and without a cache of its answers."""
     monkeypatch.setattr(backlog, "REST_SECONDS", 0.0)
     values = {"embedding_name": "hash", "llm_base_url": model.url, "llm.retries": 0, "llm.cache_bytes": 0}
-    values["metabolism.read_claims"] = "offline"
+    values["metabolism.read_claims"] = "off"
     return MemoryConfig.from_mapping({"save_dir": str(tmp_path / "memory"), **values})
 
 
+@pytest.fixture(scope="module")
+def read_by_model() -> Iterator[Mapping[str, Any]]:
+    """Return the settings of memories whose plain sentences a model reads."""
+    with reading() as settings:
+        yield settings
+
+
 @pytest.fixture
-def memory() -> Iterator[NeuroGraphMemory]:
-    """Return a memory whose embedder knows no meanings, so that texts with a few words in common are near."""
-    config = MemoryConfig(storage="memory", embedding_name="hash")
-    with NeuroGraphMemory(config) as memory:
+def memory(read_by_model: Mapping[str, Any]) -> Iterator[NeuroGraphMemory]:
+    """Return a memory that a model reads, whose embedder knows no meanings: texts with a few common words are near."""
+    with NeuroGraphMemory(config_of(read_by_model, storage="memory")) as memory:
         yield memory

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from neurogated import ANY_USER, Fact, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import (
+    ANY_USER,
+    EdgeType,
+    Fact,
+    GraphDelta,
+    MemoryConfig,
+    MemoryEdge,
+    MemoryNode,
+    NeuroGraphMemory,
+)
 from neurogated.administration import import_memory
 from neurogated.compose import build
+from neurogated.core.claims import Change, Claim, Slot
+from neurogated.core.delta import Owner
 from neurogated.core.filters import Filter
 from neurogated.core.node_kind import CLAIM
-from neurogated.errors import InputError
+from neurogated.errors import ConfigError, InputError
+from neurogated.knowledge.judge.claim_nodes import claim_node
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.verify import disagreements
 from neurogated.testing.clock import ManualClock
+from tests.knowledge.plain_reader import config_of
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
-    return MemoryConfig(storage=request.param, embedding_name="hash", save_dir=str(tmp_path / "memory"))
+def config(request: pytest.FixtureRequest, tmp_path: Path, read_by_model: Mapping[str, Any]) -> MemoryConfig:
+    return config_of(read_by_model, storage=request.param, save_dir=str(tmp_path / "memory"))
 
 
 @pytest.fixture
@@ -151,11 +165,8 @@ def test_users_have_their_own_claims(memory: NeuroGraphMemory) -> None:
     assert [one.value for one in known(memory, "ben")] == ["Antwerp"]
 
 
-@pytest.mark.parametrize(
-    "text", ["Do I live in Ghent?", "If I lived in Ghent, I would cycle.", "```I live in Ghent.```"]
-)
-def test_questions_suppositions_and_code_claim_nothing(memory: NeuroGraphMemory, text: str) -> None:
-    said(memory, text)
+def test_code_claims_nothing(memory: NeuroGraphMemory) -> None:
+    said(memory, "```I live in Ghent.```")
     assert known(memory) == []
 
 
@@ -167,14 +178,14 @@ def test_only_what_the_owner_says_is_read(memory: NeuroGraphMemory) -> None:
     assert memory.facts.list(user_id=ANY_USER) == []
 
 
-def test_an_erased_memory_leaves_no_words_in_its_claims(tmp_path: Path) -> None:
-    config = MemoryConfig(embedding_name="hash", save_dir=str(tmp_path / "memory"))
+def test_an_erased_memory_leaves_no_words_in_its_claims(tmp_path: Path, read_by_model: Mapping[str, Any]) -> None:
+    config = config_of(read_by_model, save_dir=str(tmp_path / "memory"))
     with NeuroGraphMemory(config) as memory:
         first = said(memory, "I live in Zanzibar, as ever.")
         said(memory, "I live in zanzibar.", 3)
         said(memory, "I live in Ghent.", 5, "ben")
         memory.delete(first)
-        assert known(memory)[0].statement.startswith("I live in zanzibar")
+        assert known(memory)[0].statement == "Zanzibar"
         memory.delete(user_id="ana")
         memory.admin.compact()
         files = [path.read_bytes() for path in (tmp_path / "memory").rglob("*") if path.is_file()]
@@ -195,8 +206,8 @@ def test_the_past_undo_and_check_have_the_claims_of_their_time(memory: NeuroGrap
     assert disagreements(memory.store) == []
 
 
-def test_exports_and_reopened_memories_have_the_same_claims(tmp_path: Path) -> None:
-    config = MemoryConfig(embedding_name="hash", save_dir=str(tmp_path / "one"))
+def test_exports_and_reopened_memories_have_the_same_claims(tmp_path: Path, read_by_model: Mapping[str, Any]) -> None:
+    config = config_of(read_by_model, save_dir=str(tmp_path / "one"))
     with NeuroGraphMemory(config) as memory:
         said(memory, "I live in Ghent. I don't eat meat.")
         said(memory, "I moved to Antwerp.", 3)
@@ -237,16 +248,6 @@ def test_stated_facts_and_claims_meet(memory: NeuroGraphMemory) -> None:
     assert {side for one in memory.conflicts.list(None, user_id="ana") for side in one.sides} > {stated, later}
 
 
-def test_a_value_ends_at_the_latest_when_its_end_was_said(memory: NeuroGraphMemory) -> None:
-    said(memory, "I live in Ghent.", 10)
-    said(memory, "I drive a Civic.", 10)
-    said(memory, "I moved to Antwerp two weeks ago.", 12)
-    said(memory, "I sold the Civic yesterday.", 12)
-    held = {(one.value, one.is_denied): (one.valid_from, one.valid_to) for one in known(memory)}
-    assert held[("Ghent", False)][1] == START + 12 * DAY
-    assert held[("Civic", True)] == (START + 11 * DAY, None)
-
-
 def test_a_memory_that_moves_in_time_meets_its_neighbours_again(memory: NeuroGraphMemory) -> None:
     days = [datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3, 4)]
     texts = ["I live in Ghent.", "I live in Antwerp now.", "I live in Brussels now."]
@@ -264,3 +265,44 @@ def test_a_memory_that_moves_behind_what_ended_it_is_asked_about(memory: NeuroGr
     memory.update(first, timestamp="2026-01-03")
     assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == ["open"]
     assert {fact.valid_to for fact in memory.facts.list(user_id="ana")} == {None}
+
+
+def read_by_rules(memory: NeuroGraphMemory, source: str) -> str:
+    """Store a claim as versions before it stored what rules read, and return its id."""
+    claim = Claim(Slot("user", "home"), "Ghent", quote="I live in Ghent", change=Change.ADDS)
+    node = claim_node(claim, memory.store.get_nodes([source])[0])
+    edge = MemoryEdge(node.id, source, EdgeType.DERIVED_FROM)
+    memory.store.apply(GraphDelta(nodes=(node,), edges=(edge,), at=START, owner=Owner.LOG))
+    return node.id
+
+
+def test_what_rules_read_in_an_earlier_version_is_no_fact_and_goes(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config.replace(metabolism={"read_claims": "off"})) as memory:
+        source = said(memory, "I live in Ghent.")
+        stated = memory.facts.add("user", "home", "Antwerp", user_id="ana", valid_from=START + DAY)
+        claim = read_by_rules(memory, source)
+        recall = memory.recall("Where do I live?", user_id="ana")
+        assert (recall.facts, recall.former, recall.profiles) == ((), (), ())
+        assert "home: Ghent" not in memory.get_context("Where do I live?", user_id="ana").text
+        assert [one.id for one in known(memory)] == [stated]
+        memory.facts.add("user", "home", "Leeds", user_id="ana", valid_from=START + 2 * DAY)
+        assert claim not in {side for one in memory.conflicts.list(None, user_id="ana") for side in one.sides}
+        memory.learning.consolidate(progress=False)
+        assert claims(memory) == []
+        assert memory.get(source).content == "I live in Ghent."
+        assert memory.admin.check() == []
+
+
+@pytest.mark.parametrize("setting", ["model", "off"])
+def test_without_a_model_nothing_is_read_and_nothing_waits(setting: str) -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash").replace(metabolism={"read_claims": setting})
+    with NeuroGraphMemory(config) as memory:
+        said(memory, "I live in Ghent.")
+        said(memory, "I moved to Antwerp.", 3)
+        assert known(memory) == claims(memory) == memory.conflicts.list(None, user_id="ana") == []
+        assert memory.admin.stats()["pending"] == 0
+
+
+def test_the_rules_are_refused_as_a_setting() -> None:
+    with pytest.raises(ConfigError, match="is gone"):
+        MemoryConfig().replace(metabolism={"read_claims": "offline"})

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
-
-START = datetime(2024, 1, 1, tzinfo=UTC)
+from tests.knowledge.model_server import EARLIER, LATER, serving
 
 
 @pytest.fixture
@@ -52,36 +50,36 @@ def test_facts_are_compared_by_attribute_value_denial_and_time(
     assert memory.conflicts.compare(first, second).kind.value == kind
 
 
-TEXTS = [
-    ("I live in Leeds.", "I live in York."),
-    ("I live in Leeds.", "By the way, I live in York now!"),
-    ("I live in Leeds.", "I used to live in York."),
-    ("I live in Leeds.", "I no longer live in Leeds."),
-    ("I moved to York.", "I live in Leeds."),
-    ("I like tea.", "I like coffee."),
-    ("I'm allergic to nuts. I live in Leeds.", "I'm not allergic to nuts, and I live in Leeds."),
-]
-
-
-@pytest.mark.parametrize("days", [0, 3, None])
-@pytest.mark.parametrize(("first", "second"), TEXTS)
+@pytest.mark.parametrize(("first", "second"), [pair for *pair, _ in FACTS])
 def test_a_write_and_a_comparison_have_one_verdict(
-    memory: NeuroGraphMemory, first: str, second: str, days: int | None
+    memory: NeuroGraphMemory, first: dict[str, str], second: dict[str, str]
 ) -> None:
-    told = [{"content": text} for text in (first, second)]
-    if days is not None:
-        for text, day in zip(told, (0, days), strict=True):
-            text["timestamp"] = (START + timedelta(days=day)).isoformat()
-    relation = memory.conflicts.compare(*told)
-    for text in told:
-        memory.add({"role": "user", **text}, user_id="ana", session_id=text.get("timestamp", "now"))
-    found = [(one.kind, one.outcome) for one in memory.conflicts.list(None, user_id="ana")]
+    relation = memory.conflicts.compare(first, second)
+    for one in (first, second):
+        memory.facts.add(**one)
+    found = [(one.kind, one.outcome) for one in memory.conflicts.list(None)]
     assert found == ([(relation.kind, relation.outcome)] if relation.is_conflict else [])
-    assert memory.count(user_id="ana") == len(told)
+
+
+def test_texts_are_compared_by_a_model_only(memory: NeuroGraphMemory) -> None:
+    assert memory.conflicts.compare("I live in Leeds.", "By the way, I live in Leeds!").kind.value == "duplicate"
+    for pair in (("I live in Leeds.", "I live in York."), (fact("city", "Leeds"), "Ana lives in York.")):
+        with pytest.raises(InputError, match="language model"):
+            memory.conflicts.compare(*pair)
+
+
+def test_a_model_compares_texts() -> None:
+    with serving() as server:
+        settings = {"storage": "memory", "embedding_name": "hash", "llm_base_url": server.url, "llm.cache_bytes": 0}
+        with NeuroGraphMemory(MemoryConfig.from_mapping(settings)) as memory:
+            relation = memory.conflicts.compare(f"It rains. {EARLIER}", LATER)
+            assert (relation.kind.value, relation.outcome) == ("contradiction", "contested")
+            assert memory.conflicts.compare("It rains.", LATER).kind.value == "independent"
+            assert memory.count() == 0
 
 
 def test_a_fact_without_a_part_is_refused(memory: NeuroGraphMemory) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="value"):
         memory.conflicts.compare({"subject": "Ana", "attribute": "city"}, "Ana lives in Lyon.")
     with pytest.raises(InputError):
         memory.conflicts.compare(fact("city", "Lyon", timestamp="soon"), "Ana lives in Lyon.")

@@ -13,6 +13,7 @@ import pytest
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
 from tests.knowledge.model_server import EARLIER, LATER, ModelServer, entry, found, said, waiting
+from tests.knowledge.plain_reader import plainly_read
 
 
 @pytest.mark.parametrize("user", ["ana", None])
@@ -64,8 +65,9 @@ def test_a_change_supersedes_only_where_a_text_says_so(config: MemoryConfig, mod
         assert [(one.kind.value, one.status) for one in found(memory)] == [("supersession", "open")]
 
 
-def test_a_pair_that_the_rules_decide_costs_no_call(config: MemoryConfig, model: ModelServer) -> None:
-    with NeuroGraphMemory(config) as memory:
+def test_a_pair_whose_claims_are_in_one_slot_costs_no_call(config: MemoryConfig, model: ModelServer) -> None:
+    model.claims = plainly_read
+    with NeuroGraphMemory(config.replace(metabolism={"read_claims": "model"})) as memory:
         for day, text in enumerate(("I live in Leeds.", "I live in York.", "It rains.", "What a day!")):
             said(memory, text, day)
         said(memory, "I live in Oslo.", 5, user="ben")
@@ -78,7 +80,8 @@ def test_a_pair_that_the_rules_decide_costs_no_call(config: MemoryConfig, model:
 def test_the_model_sees_what_was_said_of_the_same_things_at_other_times(
     config: MemoryConfig, model: ModelServer
 ) -> None:
-    with NeuroGraphMemory(config) as memory:
+    model.claims = plainly_read
+    with NeuroGraphMemory(config.replace(metabolism={"read_claims": "model"})) as memory:
         gone = said(memory, "I work for Initech.")
         said(memory, "I live in York.", 1)
         said(memory, f"I live in Leeds. {EARLIER}", 2)
@@ -186,7 +189,7 @@ def _run(config: MemoryConfig, work: str) -> subprocess.Popen[str]:
         "llm_base_url": config.llm_base_url,
         "llm.retries": 0,
         "llm.cache_bytes": 0,
-        "metabolism.read_claims": "offline",
+        "metabolism.read_claims": "off",
     }
     script = _WORKER.format(config=values, work=work)
     return subprocess.Popen([sys.executable, "-c", script], env=dict(os.environ), text=True, stdout=subprocess.PIPE)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
+from tests.knowledge.plain_reader import config_of
 
 TEXTS = ("I live in Leeds.", "I live in York.")
 
@@ -13,8 +17,10 @@ TEXTS = ("I live in Leeds.", "I live in York.")
     ("setting", "facts", "conflicts"),
     [({}, 2, 1), ({"check_conflicts": False}, 2, 0), ({"read_claims": "off"}, 0, 0)],
 )
-def test_facts_are_read_without_comparing_them(setting: dict[str, object], facts: int, conflicts: int) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash").replace(metabolism=setting)
+def test_facts_are_read_without_comparing_them(
+    read_by_model: Mapping[str, Any], setting: dict[str, object], facts: int, conflicts: int
+) -> None:
+    config = config_of(read_by_model, storage="memory").replace(metabolism=setting)
     with NeuroGraphMemory(config) as memory:
         for text in TEXTS:
             memory.add(text, user_id="ana")

@@ -44,9 +44,7 @@ _KNOWN = 6
 """Claims of the same slots that the model sees with a pair."""
 _REMEMBERED = 1_024
 """Texts whose clauses are kept."""
-_BREAK = re.compile(
-    r"[,;:](?=\s)|[，；：]|\s(?:and|but|und|aber|et|mais|y|pero)\s|但是?", re.IGNORECASE
-)
+_BREAK = re.compile(r"[,;:](?=\s)|[，；：]|\s(?:and|but|und|aber|et|mais|y|pero)\s|但是?", re.IGNORECASE)
 """Where a clause ends within a sentence."""
 _DENIED_HAN = re.compile("[不没沒未]")
 _NUMBER = re.compile(r"\d[\d.,:]*\d|\d")
