@@ -5,10 +5,10 @@ import resource
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -76,6 +76,15 @@ def storage() -> str:
 def config(tmp_path: Path, storage: str) -> MemoryConfig:
     """Settings of a memory with the instant embedder."""
     return MemoryConfig(storage=storage, save_dir=str(tmp_path / "out"), embedding_name="hash")
+
+
+@pytest.fixture(scope="session")
+def read_by_model() -> Iterator[Mapping[str, Any]]:
+    """Return the settings of memories whose plain sentences a model reads."""
+    from tests.knowledge.plain_reader import reading
+
+    with reading() as settings:
+        yield settings
 
 
 @pytest.fixture

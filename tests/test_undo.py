@@ -41,7 +41,7 @@ def _fill(memory: NeuroGraphMemory, clock: ManualClock, user: str | None) -> Non
     for name, text in zip(IDS, ("The heron of the pier.", "A stork on a roof.", "The cranes fly south."), strict=True):
         memory.add(text, id=name, user_id=user)
     for city in ("Lyon", "Oslo"):
-        memory.add(f"Ana lives in {city}.", id=city, user_id=user)
+        memory.facts.add("Ana", "home", city, user_id=user)
     for attribute in ("pet", "job", "car"):
         memory.facts.add("Bea", attribute, f"a {attribute}", user_id=user)
     memory.policies.add("(decay! 0.2)", "tidy", user_id=user)

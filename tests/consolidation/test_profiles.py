@@ -15,6 +15,7 @@ from neurogated import BaseLLM, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.core.ports import Message
 from neurogated.llm.structured import StructuredLLM
+from tests.knowledge.plain_reader import config_of
 
 FACTS = ("I live in Ghent.", "My phone number is 0470 123 456.", "I'm allergic to peanuts.")
 
@@ -27,6 +28,12 @@ def told(memory: NeuroGraphMemory, text: str, month: int, user: str = "ana") -> 
 
 def profiles(memory: NeuroGraphMemory, user: str = "ana") -> list[MemoryNode]:
     return [node for node in memory.store.all_nodes() if node.kind == "profile" and node.scope.user_id == user]
+
+
+@pytest.fixture
+def config(read_by_model: Mapping[str, Any], storage: str, tmp_path: Path) -> MemoryConfig:
+    """Return settings with a model that reads what messages say."""
+    return config_of(read_by_model, storage=storage, save_dir=str(tmp_path / "out"))
 
 
 @pytest.fixture

@@ -23,11 +23,11 @@ def test_another_person_in_the_same_words_is_no_echo(memory: NeuroGraphMemory) -
 
 
 def test_an_echo_of_a_wrong_memory_is_marked(memory: NeuroGraphMemory) -> None:
-    memory.add({"role": "user", "content": "I live in Leeds."}, user_id="ana")
-    memory.recall("Where do I live?", user_id="ana")
-    (echo,) = memory.add({"role": "assistant", "content": "You live in Leeds."}, user_id="ana")
-    (right,) = memory.add({"role": "user", "content": "I live in York."}, user_id="ana")
+    memory.facts.add("Ana", "home", "Leeds", user_id="ana")
+    memory.recall("Where is the home of Ana?", user_id="ana")
+    (echo,) = memory.add({"role": "assistant", "content": "The home of Ana is Leeds."}, user_id="ana")
+    right = memory.facts.add("Ana", "home", "York", user_id="ana")
     (conflict,) = memory.conflicts.list(user_id="ana")
     memory.conflicts.resolve(conflict.id, right)
-    recall = memory.recall("Where do I live?", user_id="ana", include_duplicates=True)
+    recall = memory.recall("Where is the home of Ana?", user_id="ana", include_duplicates=True)
     assert recall.states[echo] == "wrong"

@@ -142,10 +142,12 @@ def test_a_long_turn_with_the_answer_is_cut_before_a_short_one_without_it_is_tak
     assert context.excerpts
 
 
-def test_a_contested_memory_brings_the_other_side(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_contested_memory_brings_the_other_side(
+    read_by_model: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(packing, "REPETITION_COST", 1.0)
     sides = ["I live in Leeds.", "I live in York."]
-    with NeuroGraphMemory(config) as memory:
+    with NeuroGraphMemory(config_of(read_by_model, storage="memory")) as memory:
         names = [memory.add({"role": "user", "content": text}, user_id="ana", session_id="one") for text in sides]
         for number in range(9):
             text = f"Where do I live, asked number {number} behind the barn."

@@ -5,30 +5,32 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from neurogated.core.claims import Claim
-from neurogated.dialogue.analysts import ASSISTANT, keywords_of, summary_of
+from neurogated.core.claims import Change, Claim, Slot
+from neurogated.dialogue.analysts import keywords_of, summary_of
 from neurogated.dialogue.long_term import (
     Learned,
     Trait,
     asked_dimensions,
     dimensions,
+    leftovers,
     lessons_of,
     own_trait,
     profile_of,
     standing_knowledge,
 )
-from neurogated.dialogue.model import Record
+from neurogated.dialogue.model import KINDS, PROFILE, TRAIT, USER_KNOWLEDGE, Record
 from neurogated.errors import InputError
 from neurogated.knowledge.judge.slots import SlotJudge
-from neurogated.knowledge.read.reader import OfflineClaimReader
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-READER, JUDGE = OfflineClaimReader(), SlotJudge()
+JUDGE = SlotJudge()
+HOME, LIKE = Slot("user", "home"), Slot("user", "like")
 
 
-def _learned(page: str, text: str, day: int = 0) -> list[Learned]:
+def _learned(page: str, *values: str, day: int = 0, change: Change | None = None, slot: Slot = HOME) -> list[Learned]:
     said = NOW + timedelta(day)
-    return [Learned(replace(claim, said=said), page) for claim in READER.read(text, said)]
+    claims = (Claim(slot, one, change=change, said=said, confidence=0.9, quote=f"{one}!") for one in values)
+    return [Learned(claim, page) for claim in claims]
 
 
 def _known(*said: list[Learned]) -> dict[str, Record]:
@@ -61,20 +63,20 @@ def test_sensitive_dimensions_are_off_unless_asked_for() -> None:
 
 
 def test_a_later_value_of_a_slot_ends_the_earlier_one_and_keeps_it() -> None:
-    known = _known(_learned("1", "I live in Lyon."), _learned("2", "I moved to Paris.", 9))
+    known = _known(_learned("1", "Lyon"), _learned("2", "Paris", day=9, change=Change.BEGINS))
     assert [one["fact"] for one in standing_knowledge(known, 9)] == ["user home: Paris"]
     (lyon,) = (one for one in known.values() if "Lyon" in one["fact"])
     assert lyon["until"] == (NOW + timedelta(9)).isoformat()
 
 
 def test_the_same_fact_again_adds_evidence_and_no_entry() -> None:
-    known = _known(_learned("1", "I live in Lyon."), _learned("2", "I live in Lyon.", 3))
+    known = _known(_learned("1", "Lyon"), _learned("2", "Lyon", day=3))
     (entry,) = known.values()
     assert entry["evidence"] == ["1", "2"]
 
 
 def test_learning_the_same_page_again_changes_nothing() -> None:
-    told = _learned("1", "I live in Lyon. I like tea. My dog is called Rex.")
+    told = _learned("1", "Lyon") + _learned("1", "tea", "chess", slot=LIKE)
     known = _known(told)
     assert known
     assert lessons_of(known, told, JUDGE).changed == {}
@@ -110,16 +112,33 @@ def test_what_the_user_erased_counts_only_from_later_pages() -> None:
         own_trait("Shoe size", "44", NOW, dimensions())
 
 
-def test_what_the_assistant_says_of_itself_is_knowledge_of_the_assistant() -> None:
-    claims: list[Claim] = list(READER.read("The capital of France is Paris.", NOW, ASSISTANT))
-    known = lessons_of({}, [Learned(claim, "1") for claim in claims], JUDGE).changed
-    assert [one["fact"] for one in known.values()] == ["France capital: Paris"]
+def test_what_earlier_versions_read_by_rules_goes_with_its_traits() -> None:
+    by_model, by_rules = _learned("1", "Lyon"), _learned("2", "tea", slot=LIKE)
+    by_rules = [one._replace(claim=replace(one.claim, confidence=1.0)) for one in by_rules]
+    entries = _known(by_model, by_rules)
+    for one in entries.values():
+        one["claim"]["is_implied"] = False
+    traits = {
+        one.key: one.record() for one in (_trait("Music", "jazz", page="1"), _trait("Food preference", "tea", page="2"))
+    }
+    known = {
+        **{kind: {} for kind in KINDS},
+        USER_KNOWLEDGE: entries,
+        TRAIT: traits,
+        PROFILE: {"old": profile_of(traits, dimensions())},
+    }
+    changes = leftovers(known, {"1", "2"}, dimensions())
+    assert [one["fact"] for one in known[USER_KNOWLEDGE].values()] == ["user home: Lyon"]
+    assert [one["value"] for one in known[TRAIT].values()] == ["jazz"]
+    assert changes[PROFILE, "old"] is None
+    assert [list(one) for (kind, _), one in changes.items() if kind == PROFILE and one] == [["Music"]]
+    assert lessons_of(known[USER_KNOWLEDGE], by_model, JUDGE).changed == {}
 
 
 def test_the_front_is_the_latest_entries() -> None:
-    told = [_learned(str(day), f"I like {thing}.", day) for day, thing in enumerate(("tea", "chess", "opera"))]
+    told = [_learned(str(day), thing, day=day, slot=LIKE) for day, thing in enumerate(("tea", "chess", "opera"))]
     shown = [one["text"] for one in standing_knowledge(_known(*told), 2)]
-    assert shown == ["I like opera", "I like chess"]
+    assert shown == ["opera!", "chess!"]
 
 
 def test_keywords_and_a_summary_come_from_the_text() -> None:

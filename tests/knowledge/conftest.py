@@ -11,7 +11,7 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.knowledge import backlog
 from tests.knowledge.model_server import ModelServer, serving
-from tests.knowledge.plain_reader import config_of, reading
+from tests.knowledge.plain_reader import config_of
 
 
 @pytest.fixture
@@ -27,13 +27,6 @@ def config(model: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     values = {"embedding_name": "hash", "llm_base_url": model.url, "llm.retries": 0, "llm.cache_bytes": 0}
     values["metabolism.read_claims"] = "off"
     return MemoryConfig.from_mapping({"save_dir": str(tmp_path / "memory"), **values})
-
-
-@pytest.fixture(scope="module")
-def read_by_model() -> Iterator[Mapping[str, Any]]:
-    """Return the settings of memories whose plain sentences a model reads."""
-    with reading() as settings:
-        yield settings
 
 
 @pytest.fixture

@@ -21,6 +21,12 @@ _PATTERNS: Mapping[str, str] = {
     "job": r"(?P<who>\w+) works? as an? (?P<value>\w+)",
     "allergy": rf"(?P<who>I)'m (?P<state>not )?allergic to {_VALUE}",
     "diet": rf"(?P<who>I) (?P<state>don't )?eat {_VALUE}",
+    "phone_number": r"(?P<who>My) phone number is (?P<value>[\d ]+)",
+    "birthday": r"(?P<who>My) birthday is on (?P<value>[\w ]+)",
+    "pet": r"(?P<who>My) \w+ is called (?P<value>\w+)",
+    "like": r"(?P<who>I) like (?P<value>\w+(?: \w+)*)",
+    "instrument": rf"(?P<who>I) play the {_VALUE}",
+    "capital": rf"The capital of (?P<who>\w+) is {_VALUE}",
     "rent": rf"(?P<who>My) rent is {_VALUE}",
 }
 _STATES = {"no longer ": "ends", "quit ": "ends", "used to ": "past", "not ": "denied", "don't ": "denied"}
@@ -67,6 +73,11 @@ def settings_for(server: ModelServer) -> Mapping[str, Any]:
         "llm.cache_bytes": 0,
         "metabolism.conflict_uncertain": 0,
     }
+
+
+def flags_of(settings: Mapping[str, Any]) -> list[str]:
+    """Return the settings as flags of a command."""
+    return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
 
 
 def config_of(settings: Mapping[str, Any], **others: Any) -> MemoryConfig:  # noqa: ANN401 - the settings have many types

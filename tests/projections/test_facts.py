@@ -3,7 +3,7 @@
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from neurogated.core import outage
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
 from neurogated.errors import InputError, MissingExtraError, StorageError
+from tests.knowledge.plain_reader import config_of
 
 if TYPE_CHECKING:
     from tests.postgres_server import Postgres
@@ -171,8 +172,7 @@ def test_rows_follow_every_write(on_disk: NeuroGraphMemory) -> None:
     assert sorted(rows_in(config)) == sorted([(first, "Lyon"), (second, "Paris")])
     on_disk.update(second, "Ana city: Nice")
     assert rows_in(config, f"SELECT value, statement FROM facts WHERE id = '{second}'") == [("Nice", "Ana city: Nice")]  # noqa: S608
-    on_disk.add("I live in Rome.", user_id="bob")
-    on_disk.facts.catch_up()
+    on_disk.facts.add("Bob", "city", "Rome", user_id="bob")
     assert len(rows_in(config)) == 3
     on_disk.delete(user_id="bob")
     assert len(rows_in(config)) == 2
@@ -180,16 +180,19 @@ def test_rows_follow_every_write(on_disk: NeuroGraphMemory) -> None:
 
 @pytest.mark.parametrize("is_closed", [True, False])
 def test_rows_of_messages_are_written_together_and_without_another_call(
-    on_disk: NeuroGraphMemory, *, is_closed: bool
+    config: MemoryConfig, read_by_model: Mapping[str, Any], *, is_closed: bool
 ) -> None:
+    config = config_of(read_by_model, save_dir=config.save_dir)
+    memory = NeuroGraphMemory(config)
     for place in ("Rome", "Oslo", "York"):
-        on_disk.add(f"I live in {place}.", user_id=place)
+        memory.add(f"I live in {place}.", user_id=place)
     if is_closed:
-        on_disk.close()
+        memory.close()
     for thread in threading.enumerate():
         if thread.name == "neurogated-facts":
             thread.join()
-    assert {value for _, value in rows_in(on_disk.config)} == {"Rome", "Oslo", "York"}
+    assert {value for _, value in rows_in(config)} == {"Rome", "Oslo", "York"}
+    memory.close()
 
 
 def test_without_the_extra_facts_are_in_the_graph_alone(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,14 +238,15 @@ def test_a_server_that_is_away_stops_no_write(
 def test_each_row_has_a_subject_an_attribute_and_a_value(on_disk: NeuroGraphMemory) -> None:
     stated = on_disk.facts.add("Ana", "city", "Lyon")
     on_disk.add("Ana lives in Lyon.", kind="fact")
-    texts = [f"I live in Rome, and the pottery course has {thing}." for thing in ("a kiln", "bowls", "a bell")]
+    on_disk.facts.add("user", "home", "Rome", user_id="ana", valid_from=YEAR[2018])
+    texts = [f"In Rome the pottery course has {thing}." for thing in ("a kiln", "bowls", "a bell")]
     ids = on_disk.add(texts, user_id="ana")
     for _ in range(3):
         on_disk.feedback(ids)
         on_disk.recall("the pottery course", user_id="ana")
     on_disk.learning.flush()
     on_disk.learning.consolidate()
-    on_disk.add("I moved to Oslo.", user_id="ana")
+    on_disk.facts.add("user", "home", "Oslo", user_id="ana", valid_from=YEAR[2020])
     rows = rows_in(on_disk.config, "SELECT id, subject, attribute, value, valid_to FROM facts")
     assert {row[0] for row in rows} == {fact.id for fact in on_disk.facts.list(user_id="ana")} > {stated}
     assert all(row[1] and row[2] and row[3] for row in rows)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from neurogated import NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
+from tests.knowledge.plain_reader import config_of
 
 QUESTION = "Where do I live?"
 HIDDEN = [{"path": ["work"]}, {"session_id": "w"}, {"tags": ["work"]}]
+
+
+@pytest.fixture
+def config(read_by_model: Mapping[str, Any], storage: str, tmp_path: Path) -> MemoryConfig:
+    """Return settings with a model that reads what messages say."""
+    return config_of(read_by_model, storage=storage, save_dir=str(tmp_path / "out"))
 
 
 @pytest.fixture

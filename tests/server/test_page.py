@@ -2,8 +2,9 @@
 
 import gzip
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -13,6 +14,7 @@ from selenium.webdriver.common.keys import Keys
 
 import neurogated.server
 from neurogated import MemoryConfig
+from tests.knowledge.plain_reader import flags_of
 from tests.served import Servers, client
 from tests.server.reader import CHROMIUM, DRIVER, HOW, Reader, needs_browser
 from tests.viewer.browser import open_browser, set_screen
@@ -42,8 +44,8 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrom
 
 
 @pytest.fixture(scope="module")
-def url(servers: Servers) -> str:
-    return servers.start()
+def url(servers: Servers, read_by_model: Mapping[str, Any]) -> str:
+    return servers.start(*flags_of(read_by_model))
 
 
 @pytest.fixture

@@ -1,17 +1,18 @@
 """The routes of a server without keys, on loopback."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.knowledge.plain_reader import flags_of
 from tests.served import Servers, client
 
 
 @pytest.fixture(scope="module")
-def url(servers: Servers) -> str:
-    return servers.start()
+def url(servers: Servers, read_by_model: Mapping[str, Any]) -> str:
+    return servers.start(*flags_of(read_by_model))
 
 
 @pytest.fixture

@@ -204,8 +204,8 @@ def test_a_lone_surrogate_is_refused(memory: NeuroGraphMemory, call: str) -> Non
 
 
 def test_a_user_settles_own_conflicts_only(memory: NeuroGraphMemory) -> None:
-    memory.add("Ana lives in Lyon.", id="old")
-    memory.add("Ana lives in Oslo.", id="new")
+    memory.facts.add("Ana", "city", "Lyon")
+    memory.facts.add("Ana", "city", "Oslo")
     (shared,) = memory.execute('(conflicts "all")')
     expression = f'(resolve "{shared["id"]}" "both")'
     with pytest.raises(UnknownIdError):

@@ -22,6 +22,7 @@ from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from tests.integrations.langgraph.conversations import Open, all_pages, exported, talk
+from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.integrations.langgraph.words import ScriptedChat, WordEmbeddings
 
 EXAMPLE = """
@@ -287,7 +288,7 @@ def test_it_runs_on_a_store_with_an_index_of_its_own(tmp_path: Path) -> None:
 
 def _runs_on(store: BaseStore, folder: Path) -> None:
     with MemoryOS(
-        embedding=WordEmbeddings(), store=store, short_term_max_capacity=2, mid_term_heat_threshold=1.5
+        plain_chat(), WordEmbeddings(), store=store, short_term_max_capacity=2, mid_term_heat_threshold=1.5
     ) as one:
         keys = talk(one, 8)
         one.save_memory("ana", "s", "I live in Lyon.", "")

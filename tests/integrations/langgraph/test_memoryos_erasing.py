@@ -18,6 +18,7 @@ from neurogated.compose import build
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.testing import ManualClock
+from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.integrations.langgraph.words import WordEmbeddings
 
 WORD = "zanzibar"
@@ -34,6 +35,7 @@ Erase = Callable[[MemoryOS, list[str]], None]
 
 def _opened(store: BaseStore) -> MemoryOS:
     return MemoryOS(
+        plain_chat(),
         store=store,
         embedding=None if isinstance(store, NeuroStore) else WordEmbeddings(),
         clock=lambda: datetime(2026, 5, 1, tzinfo=UTC),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.integrations.langgraph.conversations import TOPICS, Open, all_pages, exported, talk
+from tests.integrations.langgraph.plain_chat import plain_chat
 
 
 def test_pages_gather_in_segments_by_topic(opened: Open, tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_a_search_continues_the_work_of_a_closed_memory(opened: Open, tmp_path: 
 
 
 def test_a_hot_segment_teaches_the_long_term_memory_and_cools(opened: Open, tmp_path: Path) -> None:
-    memory = opened(short_term_max_capacity=1, mid_term_heat_threshold=1.5)
+    memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=1.5)
     memory.save_memory("ana", "s", "I live in Lyon.", "The capital of France is Paris.")
     memory.save_memory("ana", "s", "Bye", "")
     memory.flush()
@@ -90,8 +91,20 @@ def test_a_cold_segment_teaches_nothing(opened: Open) -> None:
     assert memory.profile("ana") == {}
 
 
+def test_without_a_model_nothing_is_learned_and_pages_are_found(opened: Open) -> None:
+    memory = opened(short_term_max_capacity=1, mid_term_heat_threshold=1.5)
+    memory.save_memory("ana", "s", "I live in Lyon.", "The capital of France is Paris.")
+    memory.save_memory("ana", "s", "Bye", "")
+    memory.flush()
+    assert memory.profile("ana") == {}
+    assert memory.knowledge("ana") == {"user_knowledge": [], "assistant_knowledge": []}
+    answer = memory.search_memory("ana", "Who lives in Lyon?")
+    assert (answer["user_background_context"], answer["assistant_knowledge"]) == ("", "")
+    assert "I live in Lyon." in answer["mid_term_memory"]
+
+
 def test_searches_heat_a_segment(opened: Open) -> None:
-    memory = opened(short_term_max_capacity=1, mid_term_heat_threshold=4.5)
+    memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=4.5)
     memory.save_memory("ana", "s", "I live in Lyon.", "")
     memory.save_memory("ana", "s", "Bye", "")
     memory.flush()
@@ -103,7 +116,7 @@ def test_searches_heat_a_segment(opened: Open) -> None:
 
 
 def test_the_user_corrects_and_erases_the_profile(opened: Open) -> None:
-    memory = opened(short_term_max_capacity=1, mid_term_heat_threshold=1.5)
+    memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=1.5)
     for text in ("I live in Lyon.", "I am 34 years old.", "Bye"):
         memory.save_memory("ana", "s", text, "")
     memory.flush()
@@ -118,7 +131,7 @@ def test_the_user_corrects_and_erases_the_profile(opened: Open) -> None:
 
 def test_what_a_topic_makes_sensitive_stays_out_of_the_profile(opened: Open) -> None:
     for sensitive, found in (((), False), (("health",), True)):
-        memory = opened(short_term_max_capacity=1, mid_term_heat_threshold=1.5, sensitive=sensitive)
+        memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=1.5, sensitive=sensitive)
         user = f"ana {found}"
         memory.save_memory(user, "s", "I am allergic to nuts.", "")
         memory.save_memory(user, "s", "Bye", "")

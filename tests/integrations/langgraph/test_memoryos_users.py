@@ -19,6 +19,7 @@ from neurogated.integrations.langgraph.aio import AsyncNeuroStore
 from neurogated.integrations.langgraph.dialogue import StorePages
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
+from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.integrations.langgraph.words import WordEmbeddings
 
 BAKERY = "zanzibar"
@@ -37,6 +38,7 @@ def store(request: pytest.FixtureRequest) -> Iterator[BaseStore]:
 def _opened(store: BaseStore, *, year: int = 2026) -> MemoryOS:
     embedding = None if isinstance(store, NeuroStore | AsyncNeuroStore) else WordEmbeddings()
     return MemoryOS(
+        plain_chat(),
         store=store,
         embedding=embedding,
         clock=lambda: datetime(year, 5, 1, tzinfo=UTC),
