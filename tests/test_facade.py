@@ -49,8 +49,8 @@ def test_a_memory_is_used_by_coroutines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("activation", ["gated", "classic"])
-def test_a_recall_can_be_stored_and_copied(config: MemoryConfig, activation: str) -> None:
-    with NeuroGraphMemory(config.replace(ACTIVATION=activation)) as memory:
+def test_a_recall_can_be_stored_and_copied(read_by_model: Mapping[str, Any], activation: str) -> None:
+    with NeuroGraphMemory(config_of(read_by_model, storage="memory", ACTIVATION=activation)) as memory:
         memory.add(["I live in Oslo.", "I moved to Bergen.", "Bees need water."], user_id="ana")
         recall = memory.recall("Where do I live?", user_id="ana")
     assert recall.facts or recall.former

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from neurogated.core.conflicts import conflicts_in
-from neurogated.core.derivation import claims_of
 from neurogated.core.node_kind import FACT
 from neurogated.core.projections import remove_manifests
 from neurogated.core.view import GraphView
@@ -58,7 +57,7 @@ def _enter(session: Session, owner: Owner, relevance: Mapping[str, float], view:
 
 
 def follow_facts(session: Session, notice: Notice) -> None:
-    """Write the changed facts as rows of the SQL table; those that are read from new messages wait for a moment."""
+    """Write the changed facts as rows of the SQL table; `work_off` does so for those that a model reads."""
     facts, place = session.parts.facts, (session.store, session.config.namespace)
     if facts is None or session.config.read_only or notice.event in _READS:
         return
@@ -66,8 +65,6 @@ def follow_facts(session: Session, notice: Notice) -> None:
         view, added = session.store.view(), notice.about[0]
         kinds = view.kind.take(view.known_rows(added)).tolist()
         if FACT not in {view.kinds[kind] for kind in kinds}:
-            if claims_of(view, added):
-                facts.follow_soon(*place)
             return
     facts.follow(*place, erasing=notice.event == "deleted")
 
@@ -112,6 +109,8 @@ def work_off(session: Session, calls: int | None = None, *, patient: bool = True
             settled += done
             session.writer.found_conflicts.extend(made)
     announce_conflicts(session)
+    if settled and session.parts.facts is not None:
+        session.parts.facts.follow_soon(session.store, session.config.namespace)
     return settled
 
 

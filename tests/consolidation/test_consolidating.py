@@ -96,10 +96,12 @@ def test_memories_of_different_validity_and_agents_are_in_no_common_fact(memory:
 
 
 def test_contested_memories_are_in_no_fact_until_the_conflict_is_resolved(memory: NeuroGraphMemory) -> None:
-    ids = add_cluster(memory, (*TEXTS, "I live in Leeds."), user_id="ana")
+    ids = [memory.add(text, user_id="ana")[0] for text in TEXTS]
+    ids.append(memory.facts.add("Ana", "home", "Leeds", user_id="ana"))
+    use_together(memory, ids)
     (fact,) = memory.learning.consolidate()
     assert sources_of(memory, fact) == set(ids)
-    memory.add("I live in York.", user_id="ana")
+    memory.facts.add("Ana", "home", "York", user_id="ana")
     (conflict,) = memory.conflicts.list(user_id="ana")
     assert not memory.store.has_node(fact)
     (fact,) = memory.learning.consolidate()

@@ -15,25 +15,21 @@ from neurogated import BaseLLM, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.core.ports import Message
 from neurogated.llm.structured import StructuredLLM
-from tests.knowledge.plain_reader import config_of
 
-FACTS = ("I live in Ghent.", "My phone number is 0470 123 456.", "I'm allergic to peanuts.")
+Part = tuple[str, str]
+"""An attribute and its value."""
+FACTS: tuple[Part, ...] = (("home", "Ghent"), ("phone_number", "0470 123 456"), ("allergy", "peanuts"))
+ANTWERP = ("home", "Antwerp")
+MAY = datetime(2026, 5, 1, tzinfo=UTC)
+RAMEN = ("favourite food", "ramen")
 
 
-def told(memory: NeuroGraphMemory, text: str, month: int, user: str = "ana") -> str:
-    moment = datetime(2026, month, 1, tzinfo=UTC)
-    (name,) = memory.add({"role": "user", "content": text}, user_id=user, session_id=f"{month}", timestamp=moment)
-    return name
+def told(memory: NeuroGraphMemory, part: Part, month: int, user: str = "ana", **times: datetime) -> str:
+    return memory.facts.add("user", *part, user_id=user, timestamp=datetime(2026, month, 1, tzinfo=UTC), **times)
 
 
 def profiles(memory: NeuroGraphMemory, user: str = "ana") -> list[MemoryNode]:
     return [node for node in memory.store.all_nodes() if node.kind == "profile" and node.scope.user_id == user]
-
-
-@pytest.fixture
-def config(read_by_model: Mapping[str, Any], storage: str, tmp_path: Path) -> MemoryConfig:
-    """Return settings with a model that reads what messages say."""
-    return config_of(read_by_model, storage=storage, save_dir=str(tmp_path / "out"))
 
 
 @pytest.fixture
@@ -43,8 +39,8 @@ def ids(memory: NeuroGraphMemory) -> list[str]:
 
 @pytest.mark.usefixtures("ids")
 def test_the_facts_of_one_subject_become_one_line_that_links_to_them(memory: NeuroGraphMemory) -> None:
-    told(memory, "I live in Antwerp now.", 5)
-    told(memory, "I live in Oslo.", 5, user="ben")
+    told(memory, ANTWERP, 5, valid_from=MAY)
+    told(memory, ("home", "Oslo"), 5, user="ben")
     (name,) = memory.learning.consolidate()
     profile = memory.get(name)
     assert "\n" not in profile.content
@@ -74,10 +70,10 @@ def test_stated_facts_make_a_profile_too(memory: NeuroGraphMemory) -> None:
 
 def test_a_profile_follows_its_facts(memory: NeuroGraphMemory, ids: list[str]) -> None:
     (name,) = memory.learning.consolidate()
-    told(memory, "My favourite food is ramen.", 4)
+    told(memory, RAMEN, 4)
     assert memory.learning.consolidate() == [name]
     assert "ramen" in memory.get(name).content
-    told(memory, "I live in Antwerp now.", 5)
+    told(memory, ANTWERP, 5, valid_from=MAY)
     assert not memory.store.has_node(name)
     assert memory.learning.consolidate() == [name]
     assert "home Antwerp" in memory.get(name).content
@@ -89,8 +85,8 @@ def test_a_profile_follows_its_facts(memory: NeuroGraphMemory, ids: list[str]) -
 
 @pytest.mark.usefixtures("ids")
 def test_a_disputed_fact_is_in_no_profile(memory: NeuroGraphMemory) -> None:
-    told(memory, "My favourite food is ramen.", 1)
-    told(memory, "I live in York.", 1)
+    told(memory, RAMEN, 1)
+    told(memory, ("home", "York"), 1)
     assert memory.conflicts.list(user_id="ana")
     (name,) = memory.learning.consolidate()
     assert "home" not in memory.get(name).content
@@ -98,7 +94,7 @@ def test_a_disputed_fact_is_in_no_profile(memory: NeuroGraphMemory) -> None:
 
 def test_erased_facts_are_in_no_file(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
-        names = [told(memory, text, 1) for text in (*FACTS, "I work at SWORDFISH Shipping.")]
+        names = [told(memory, part, 1) for part in (*FACTS, ("employer", "SWORDFISH Shipping"))]
         (profile,) = memory.learning.consolidate()
         assert "SWORDFISH" in memory.get(profile).content
         memory.delete(names[3])
@@ -108,26 +104,6 @@ def test_erased_facts_are_in_no_file(config: MemoryConfig) -> None:
         assert len(memory.learning.consolidate()) == 1
         memory.delete(user_id="ana")
         assert not list(memory.store.all_nodes())
-
-
-def test_a_context_has_more_facts_in_fewer_tokens_after_a_consolidation(memory: NeuroGraphMemory) -> None:
-    known = {
-        "I live in Antwerp.": "Antwerp",
-        "I work at Physio Plus.": "Physio Plus",
-        "My phone number is 0470 123 456.": "0470",
-        "I'm allergic to peanuts.": "peanuts",
-        "My favourite food is ramen.": "ramen",
-        "I drive a blue Volvo.": "Volvo",
-    }
-    for month, text in enumerate(known, start=1):
-        told(memory, text, month)
-    question = "Where do I live and work, what do I drive, my phone number, my allergy and my favourite food?"
-    before = memory.get_context(question, 300, user_id="ana")
-    memory.learning.consolidate()
-    after = memory.get_context(question, 300, user_id="ana")
-    assert all(value in before.text and after.text.count(value) == 1 for value in known.values())
-    assert after.tokens < before.tokens
-    assert set(after.ids) == set(before.ids)
 
 
 class Scribe(BaseLLM):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from neurogated import NeuroGraphMemory
 from tests.context.test_echoes import BARN, hear
+from tests.knowledge.plain_reader import config_of
 
 
 @pytest.mark.parametrize("answer", ["You keep bees behind the barn. No.", f"{BARN} Not so!"])
@@ -22,12 +26,13 @@ def test_another_person_in_the_same_words_is_no_echo(memory: NeuroGraphMemory) -
     assert said in memory.recall("nuts").ids
 
 
-def test_an_echo_of_a_wrong_memory_is_marked(memory: NeuroGraphMemory) -> None:
-    memory.facts.add("Ana", "home", "Leeds", user_id="ana")
-    memory.recall("Where is the home of Ana?", user_id="ana")
-    (echo,) = memory.add({"role": "assistant", "content": "The home of Ana is Leeds."}, user_id="ana")
-    right = memory.facts.add("Ana", "home", "York", user_id="ana")
-    (conflict,) = memory.conflicts.list(user_id="ana")
-    memory.conflicts.resolve(conflict.id, right)
-    recall = memory.recall("Where is the home of Ana?", user_id="ana", include_duplicates=True)
-    assert recall.states[echo] == "wrong"
+def test_an_echo_of_a_wrong_memory_is_marked(read_by_model: Mapping[str, Any]) -> None:
+    with NeuroGraphMemory(config_of(read_by_model, storage="memory")) as memory:
+        memory.add({"role": "user", "content": "I live in Leeds."}, user_id="ana")
+        memory.recall("Where do I live?", user_id="ana")
+        (echo,) = memory.add({"role": "assistant", "content": "You live in Leeds."}, user_id="ana")
+        (right,) = memory.add({"role": "user", "content": "I live in York."}, user_id="ana")
+        (conflict,) = memory.conflicts.list(user_id="ana")
+        memory.conflicts.resolve(conflict.id, right)
+        recall = memory.recall("Where do I live?", user_id="ana", include_duplicates=True)
+        assert recall.states[echo] == "wrong"

@@ -1,7 +1,9 @@
 """`get_context`: quotations with dates and speakers, best first in a small budget, within the budget."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +15,7 @@ from neurogated.core.quoting import CLOSING, OPENING, framed, quoted_memory
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.errors import InputError
 from neurogated.text.words import count_words
+from tests.knowledge.plain_reader import config_of
 
 MAY = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

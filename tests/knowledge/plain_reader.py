@@ -76,8 +76,8 @@ def settings_for(server: ModelServer) -> Mapping[str, Any]:
 
 
 def flags_of(settings: Mapping[str, Any]) -> list[str]:
-    """Return the settings as flags of a command."""
-    return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+    """Return the address of the model as flags of a command."""
+    return ["--llm_base_url", settings["llm_base_url"]]
 
 
 def config_of(settings: Mapping[str, Any], **others: Any) -> MemoryConfig:  # noqa: ANN401 - the settings have many types
