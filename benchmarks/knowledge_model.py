@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.context import fill, user_of
+from benchmarks.context import PLACE, fill, user_of
 from benchmarks.knowing_model import Known, Told, serving
-from benchmarks.knowledge import ASKED_CATEGORIES, PREFIXES, START, Pairs, messages_in_conflict, share
+from benchmarks.knowledge import share
 from benchmarks.spoken import facts_of, matches, rows
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
@@ -30,6 +31,10 @@ Table = list[list[str]]
 """Rows of our own texts."""
 Server = dict[str, Any]
 """The settings of a memory that asks a model."""
+START = datetime(2025, 3, 3, 9, tzinfo=UTC)
+ASKED_CATEGORIES = ("contradiction_resolution", "knowledge_update")
+PREFIXES = {"first": "", "second": "second_"}
+"""The beginning of the names of the tables of each set of pairs and sentences."""
 _RELATIONS = {"contradiction": "contradiction", "change": "changed"}
 _KINDS = {"contradiction_resolution": "contradiction", "knowledge_update": "changed"}
 
@@ -43,13 +48,30 @@ def opened(server: Server) -> Iterator[NeuroGraphMemory]:
         yield memory
 
 
+def write_pair(memory: NeuroGraphMemory, user: str, texts: tuple[str, str], days: int) -> None:
+    """Write two messages of one user, days apart."""
+    after = timedelta(days=days, minutes=10)
+    for place, (text, moment) in enumerate(zip(texts, (START, START + after), strict=True)):
+        message = {"role": "user", "content": text, "timestamp": moment}
+        memory.add(message, user_id=user, session_id=f"{user}, {place * bool(days)}")
+
+
+def messages_in_conflict(memory: NeuroGraphMemory, user: str) -> Iterator[tuple[set[int], set[int]]]:
+    """Yield the places of the messages of both sides of each conflict."""
+    sources = {fact.id: fact.sources for fact in memory.facts.list(user_id=user)}
+    for conflict in memory.conflicts.list(None, user_id=user):
+        earlier, later = (
+            {int(memory.get(one).metadata[PLACE]) for one in sources.get(side) or (side,)} for side in conflict.sides
+        )
+        yield earlier, later
+
+
 def pairs(table: Table, name: str, real: Server | None) -> None:
     known = [Known(one, other, _RELATIONS[kind]) for _, kind, _, one, other in table if kind in _RELATIONS]
     count = Counter[str]()
     with nullcontext(real) if real else serving(known) as server, opened(server) as memory:
-        written = Pairs(memory)
-        for _, _, days, earlier, later in table:
-            written.written(earlier, later, int(days))
+        for number, (_, _, days, earlier, later) in enumerate(table):
+            write_pair(memory, f"user {number}", (earlier, later), int(days))
         memory.learning.resume(progress=False)
         for number, (_, expected, *_) in enumerate(table):
             is_found = bool(memory.conflicts.list(None, user_id=f"user {number}"))
@@ -129,7 +151,7 @@ def main() -> None:
     real |= {"metabolism.claim_calls": 0, "metabolism.conflict_calls": 0}
     for measure, table, changes in (
         (facts, "sentences", {}),
-        (pairs, "pairs", {"metabolism.read_claims": "offline"}),
+        (pairs, "pairs", {"metabolism.read_claims": "off"}),
     ):
         chosen = rows(f"{prefix}{table}_{half}")[:: arguments.every]
         measure(chosen, f"{arguments.set} set, {half}", real | changes if url else None)

@@ -1,31 +1,22 @@
-"""Reads our own texts in ordinary speech: pairs, wrappings, and sentences with the facts that they say."""
+"""Reads our own texts in ordinary speech: pairs, and sentences with the facts that they say."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from neurogated.core.facts import Fact
 
-__all__ = ["Expected", "facts_of", "matches", "rows", "wrapped"]
+__all__ = ["Expected", "facts_of", "matches", "rows"]
 
 _FOLDER = Path(__file__).parent / "data"
 _ARTICLES = frozenset(
     ("a", "an", "the", "my", "our", "der", "die", "das", "ein", "eine", "einen", "el", "la", "un", "una", "mi")
 )
-_LOWERED = re.compile(
-    r"(?!I\b)(?:my|our|the|we|it|that|sold|she|he|they|mein|unser|meine|der|die|das|ich|wir|den|bei|am|seit|letztes|früher"
-    r"|mi|nos|el|la|no|vivo|tengo|hablo|soy|trabajo|vendí|ya|antes|me|también|estoy|cumplo|fumo|he|estudié)\b",
-    re.IGNORECASE,
-)
-"""Other words at the start of a sentence are names or nouns, which keep their case."""
 _EXTRA_WORDS = 2
 _EXTRA_SIGNS = 3
-_OFFSET = 7
-"""The earlier message has another wrapping than the later one: the wrapping this many places on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +35,6 @@ def rows(name: str) -> list[list[str]]:
     """Return the rows of a table without its header and its notes, which begin with `#`."""
     lines = (_FOLDER / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     return [line.split("\t") for line in lines[1:] if not line.startswith("#")]
-
-
-def wrapped(language: str, half: str, earlier: str, later: str) -> Iterator[tuple[str, str]]:
-    """Yield both texts in each wrapping of a language: those of the half `dev`, or all for the half `test`."""
-    templates = [text for spoken, of, text in rows("wrappings") if spoken == language and half in {of, "test"}]
-    for place, template in enumerate(templates):
-        other = templates[(place + _OFFSET) % len(templates)]
-        yield _wrap(earlier, other), _wrap(later, template)
-
-
-def _wrap(text: str, template: str) -> str:
-    low = _LOWERED.sub(lambda match: match[0].lower(), text, count=1) if _LOWERED.match(text) else text
-    bare = text.rstrip(".。!?")
-    return template.format(text=text, low=low, lower=text.lower(), upper=text.upper(), bare=bare)
 
 
 def facts_of(told: str) -> list[Expected]:

@@ -5,13 +5,16 @@ import copy
 import dataclasses
 import inspect
 import pickle
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import neurogated
 from neurogated import AsyncNeuroGraphMemory, MemoryConfig, NeuroGraphMemory
 from neurogated.errors import MemoryClosedError
+from tests.knowledge.plain_reader import config_of
 
 SOURCE = Path(neurogated.__file__).parent
 
