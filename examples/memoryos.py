@@ -21,11 +21,12 @@ CONVERSATION = (
 
 def main(folder: str) -> None:
     """Save a conversation, and ask for it."""
-    # So low a threshold makes every segment hot, so that the long-term memory learns at once.
-    with MemoryOS(storage_dir=folder, short_term_max_capacity=2, mid_term_heat_threshold=1.5) as memory:
+    with MemoryOS(storage_dir=folder, short_term_max_capacity=2) as memory:
         for said, answered in CONVERSATION:
             memory.save_memory(user_id="ana", session_id="monday", user_query=said, assistant_response=answered)
         memory.flush()
+        # Without a chat model nothing is learned from pages, so the profile has what the user sets.
+        memory.set_profile("ana", "Music", "Bach on the cello")
         found = memory.search_memory(user_id="ana", query="What is my heron called?", top_k=3)
         for part, text in found.items():
             print(f"{part}:\n{text}\n")
