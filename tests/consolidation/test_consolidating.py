@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import given
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Scope
 from neurogated.core.delta import Access
 from tests.consolidation.clusters import TEXTS, add_cluster, use_together
+from tests.knowledge.plain_reader import config_of
 
 MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
 
@@ -95,21 +97,20 @@ def test_memories_of_different_validity_and_agents_are_in_no_common_fact(memory:
         assert memory.get(fact).valid_to == sources[0].valid_to
 
 
-def test_contested_memories_are_in_no_fact_until_the_conflict_is_resolved(memory: NeuroGraphMemory) -> None:
-    ids = [memory.add(text, user_id="ana")[0] for text in TEXTS]
-    ids.append(memory.facts.add("Ana", "home", "Leeds", user_id="ana"))
-    use_together(memory, ids)
-    (fact,) = memory.learning.consolidate()
-    assert sources_of(memory, fact) == set(ids)
-    memory.facts.add("Ana", "home", "York", user_id="ana")
-    (conflict,) = memory.conflicts.list(user_id="ana")
-    assert not memory.store.has_node(fact)
-    (fact,) = memory.learning.consolidate()
-    assert sources_of(memory, fact) == set(ids[:-1])
-    memory.delete(fact)
-    memory.conflicts.resolve(conflict.id, "both")
-    (fact,) = memory.learning.consolidate()
-    assert sources_of(memory, fact) == set(ids)
+def test_contested_memories_are_in_no_fact_until_the_conflict_is_resolved(read_by_model: Mapping[str, Any]) -> None:
+    with NeuroGraphMemory(config_of(read_by_model, storage="memory")) as memory:
+        ids = add_cluster(memory, (*TEXTS, "I live in Leeds."), user_id="ana")
+        (fact,) = memory.learning.consolidate()
+        assert sources_of(memory, fact) == set(ids)
+        memory.add("I live in York.", user_id="ana")
+        (conflict,) = memory.conflicts.list(user_id="ana")
+        assert not memory.store.has_node(fact)
+        (fact,) = memory.learning.consolidate()
+        assert sources_of(memory, fact) == set(ids[:-1])
+        memory.delete(fact)
+        memory.conflicts.resolve(conflict.id, "both")
+        (fact,) = memory.learning.consolidate()
+        assert sources_of(memory, fact) == set(ids)
 
 
 @pytest.mark.parametrize("how", ["delete", "delete_document", "update", "retitle", "expire", "add again"])

@@ -24,8 +24,11 @@ MAY = datetime(2026, 5, 1, tzinfo=UTC)
 RAMEN = ("favourite food", "ramen")
 
 
-def told(memory: NeuroGraphMemory, part: Part, month: int, user: str = "ana", **times: datetime) -> str:
-    return memory.facts.add("user", *part, user_id=user, timestamp=datetime(2026, month, 1, tzinfo=UTC), **times)
+def told(
+    memory: NeuroGraphMemory, part: Part, month: int, user: str = "ana", valid_from: datetime | None = None
+) -> str:
+    said = datetime(2026, month, 1, tzinfo=UTC)
+    return memory.facts.add("user", *part, user_id=user, timestamp=said, valid_from=valid_from)
 
 
 def profiles(memory: NeuroGraphMemory, user: str = "ana") -> list[MemoryNode]:

@@ -56,7 +56,7 @@ def test_a_write_and_a_comparison_have_one_verdict(
 ) -> None:
     relation = memory.conflicts.compare(first, second)
     for one in (first, second):
-        memory.facts.add(**one)
+        memory.facts.add(**one)  # type: ignore[arg-type]
     found = [(one.kind, one.outcome) for one in memory.conflicts.list(None)]
     assert found == ([(relation.kind, relation.outcome)] if relation.is_conflict else [])
 

@@ -39,20 +39,13 @@ class Token(NamedTuple):
     """In lower case, without contraction: `am` for "'m"."""
     raw: str
     """As written."""
-    begin: int
-    end: int
-    """Its place in the sentence."""
 
 
 class Sentence(NamedTuple):
     """A sentence without courtesies."""
 
-    number: int
-    """Its place in the text, from 0."""
     text: str
     is_question: bool
-    has_case: bool
-    """Whether it was written with capitals and small letters."""
 
 
 @functools.cache
@@ -136,28 +129,28 @@ def _without_courtesies(sentence: str) -> str:
 
 def plain_sentences(text: str) -> Iterator[Sentence]:
     """Yield the sentences of a text that say something."""
-    for number, sentence in enumerate(split_sentences(text)):
+    for sentence in split_sentences(text):
         for line in sentence.split("\n"):
             if plain := plain_text(line[:_LONGEST]):
-                yield Sentence(number, plain, "?" in line or "？" in line, not (line.islower() or line.isupper()))
+                yield Sentence(plain, "?" in line or "？" in line)
 
 
-def tokens_of(text: str, language: str = "en") -> list[Token]:
-    """Return the words and marks of a sentence in a language; its contractions are words of their own."""
-    contractions = _contractions(language)
+def tokens_of(text: str) -> list[Token]:
+    """Return the words and marks of a sentence; English contractions are words of their own."""
+    contractions = _contractions()
     tokens: list[Token] = []
     for found in _TOKEN.finditer(text.replace("’", "'")):
         word = found[0].lower()
         if word == "n't" and tokens:
             tokens[-1] = tokens[-1]._replace(word=_CUT.get(tokens[-1].word, tokens[-1].word))
         if word in contractions:
-            tokens += [Token(part, found[0], *found.span()) for part in contractions[word].split()]
+            tokens += [Token(part, found[0]) for part in contractions[word].split()]
         else:
-            tokens.append(Token(word, found[0], *found.span()))
+            tokens.append(Token(word, found[0]))
     return tokens
 
 
 @functools.cache
-def _contractions(language: str) -> dict[str, str]:
-    pairs = (pair.split("=") for pair in _data()["contractions"].get(language, "").split("|") if pair)
+def _contractions() -> dict[str, str]:
+    pairs = (pair.split("=") for pair in _data()["contractions"]["en"].split("|") if pair)
     return {short.strip(): full.strip() for short, full in pairs}
