@@ -111,6 +111,9 @@ class Recall:
     """Time of each stage: `embed`, `kernel`, `search`, `activate`, `rank`."""
     notes: tuple[str, ...] = ()
     """Remarks for the caller, such as that the language model failed and cue words chose the kernel."""
+    confidence: float = 0.0
+    """The probability that a memory says what the query asks for, 0–1, fitted to questions; 0 without memories. With
+    `min_confidence`, a recall of lower confidence keeps it and has no memories."""
     trust: float = 1.0
     """The share of the spread activation that counts, 0–1: small if the best match has no lead over the second."""
     relays: Mapping[str, tuple[PathStep, ...]] = field(default_factory=dict)

@@ -118,6 +118,7 @@ def alternated(recalls: Sequence[Recall], most: int) -> Recall:
     return replace(
         whole,
         memories=memories,
+        confidence=max(recall.confidence for recall in recalls),
         anchors=tuple(sorted(anchors.items(), key=lambda each: (-each[1], each[0]))),
         seconds={stage: float(seconds[stage]) for stage in whole.seconds},
         notes=(*whole.notes, f"questions of the text that were searched for, too: {len(others)}"),

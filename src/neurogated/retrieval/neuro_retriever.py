@@ -29,12 +29,21 @@ from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.asks import each_question, merged
+from neurogated.retrieval.confidence import confidence, evidence_of, withheld
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase, started
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.later import with_later
-from neurogated.retrieval.queries import Asked, Embedding, checked_queries, checked_score, checked_top, plain_query
+from neurogated.retrieval.queries import (
+    Asked,
+    Embedding,
+    checked_confidence,
+    checked_queries,
+    checked_score,
+    checked_top,
+    plain_query,
+)
 from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
 from neurogated.retrieval.requests import rare_words, without_request
@@ -77,6 +86,8 @@ class RecallOptions(FilterOptions, total=False):
     """Recall only nodes and edges that are valid at this time."""
     min_score: float | None
     """Leave out memories with a lower score."""
+    min_confidence: float | None
+    """Return no memory if the recall's `confidence` is lower, 0–1."""
     include_dormant: bool
     """Whether dormant memories rank as if they were awake."""
     include_duplicates: bool
@@ -162,6 +173,7 @@ class NeuroRetriever:
         as_of: int | Moment | None = None,
         valid_at: Moment | None = None,
         min_score: float | None = None,
+        min_confidence: float | None = None,
         include_dormant: bool = False,
         include_duplicates: bool = False,
         except_ids: Collection[str] = (),
@@ -173,7 +185,7 @@ class NeuroRetriever:
         wanted = checked_top(self._config.TOP_N_RETRIEVAL if top_n is None else top_n)
         then, held = checked_version(as_of), checked_moment("valid_at", valid_at)
         present = to_micros(checked_moment("now", now) or self._clock())
-        least, wanted_nodes = checked_score(min_score), recallable(filters)
+        least, surest, wanted_nodes = checked_score(min_score), checked_confidence(min_confidence), recallable(filters)
         if not queries:
             return []
         given, sizes = (queries, [1] * len(queries)) if self._classic else each_question(queries)
@@ -210,7 +222,8 @@ class NeuroRetriever:
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else _without(store.view(filters=wanted_nodes), left_out)
         recalls = in_present_order(store, Views(view, shown), recalls, wanted, from_micros(present), held=held)
-        return with_later(store, view, recalls, wanted, from_micros(present))
+        recalls = with_later(store, view, recalls, wanted, from_micros(present))
+        return [withheld(recall, surest) for recall in recalls] if surest else recalls
 
     def _part(self, queries: Sequence[str], embed: Embedding, filters: Filter, wanted: int) -> GraphStorePort:
         """Return a store with the part of the graph that the questions need, or else the whole graph."""
@@ -285,10 +298,11 @@ class NeuroRetriever:
             ranking = self._by_activation(activation, likeness, wanted, admission)
         else:
             ranking = self._by_score(activation, likeness, wanted, admission, dimensions)
+        sure = confidence(evidence_of(samples.store, view, query, likeness.admitted), self._embedder.name)
         own.lap("rank")
         raised = likeness.keyword_weight > self._similarity_config.retrieval.keyword_weight
         note = f"the texts have similar vectors, so keywords have the weight {likeness.keyword_weight:.2f}"
-        return Found(tuple(anchors), activation, ranking, own.seconds, (note,) * raised)
+        return Found(tuple(anchors), activation, ranking, own.seconds, (note,) * raised, sure)
 
     def _recall(
         self, asked: Asked, found: Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
@@ -302,6 +316,7 @@ class NeuroRetriever:
             found.anchors,
             self._config.ACTIVATION,
             seconds=seconds,
+            confidence=found.confidence if memories else 0.0,
             trust=found.ranking.trust,
             notes=(*asked.notes(), *found.notes),
             relays=relays_of(found, memories),

@@ -90,6 +90,15 @@ def checked_top(top_n: int) -> int:
     return top_n
 
 
+def checked_confidence(confidence: object) -> float:
+    """Return the minimum confidence, 0 if it is None; raise InputError if it is no number from 0 to 1."""
+    if confidence is None:
+        return 0.0
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        raise InputError(f"min_confidence is {confidence!r}, but must be a number from 0 to 1")
+    return confidence
+
+
 def checked_score(score: object) -> float:
     """Return the minimum score, -∞ if `score` is None; raise InputError if it is no number."""
     if score is None:

@@ -51,6 +51,8 @@ class Found(NamedTuple):
     seconds: dict[str, float]
     notes: tuple[str, ...] = ()
     """Remarks of `Recall.notes`."""
+    confidence: float = 0.0
+    """See `Recall.confidence`."""
 
 
 def memories_of(

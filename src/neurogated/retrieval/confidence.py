@@ -1,0 +1,113 @@
+"""The confidence of a recall: the probability that its memories say what the question asks for.
+
+A search always finds the nearest memories. Whether they answer, four measures tell, which cost no model call:
+
+    cosine      of the best memory, -1–1
+    margin      of that cosine over the mean of the next five
+    lead        of the best similarity over the second
+    coverage    share of the question's keywords in one memory, weighted by how few candidates have them, 0–1
+
+    confidence = 1 / (1 + exp(-(bias + weights · measures)))
+
+`benchmarks/confidence.py` fitted bias and weights by logistic regression to questions whose answers are or are not in a
+memory, as many of either; `docs/measurements/confidence.md` has the curve. Cosines of other embedders have another
+scale, so with them lead and coverage alone count.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.ports import GraphStorePort
+from neurogated.core.trace import Recall
+from neurogated.core.view import GraphView
+from neurogated.retrieval.similarity import Similarities
+from neurogated.text.keywords import split_keywords
+
+EMBEDDER = "all-MiniLM-L6-v2"
+"""The embedder whose cosines the weights were fitted to."""
+_NEXT = 5
+
+
+class Evidence(NamedTuple):
+    """The measures of a recall's confidence. A measure that does not apply has its mean over the fitted questions."""
+
+    cosine: float
+    margin: float = 0.1
+    """Without a second memory it does not apply."""
+    lead: float = 0.1
+    """Without a second memory it does not apply."""
+    coverage: float = 0.5
+    """Without a keyword in the question it does not apply."""
+
+
+class Weights(NamedTuple):
+    """A fitted logistic regression."""
+
+    bias: float
+    of: Evidence
+
+
+FITTED = Weights(0.0, Evidence(1.0, 1.0, 1.0, 1.0))
+"""For cosines of `EMBEDDER`."""
+WITHOUT_COSINES = Weights(0.0, Evidence(0.0, 0.0, 1.0, 1.0))
+"""For other embedders."""
+
+
+def evidence_of(store: GraphStorePort, view: GraphView, query: str, known: Similarities) -> Evidence | None:
+    """Return the measures of the memories that a recall may return; None without memories."""
+    size = known.rows.size
+    if not size:
+        return None
+    keywords = list(dict.fromkeys(split_keywords(query)))
+    measured = {"coverage": _coverage(store.has_tags(keywords, view, known.rows))} if keywords else {}
+    if size > 1:
+        cosines, best = np.sort(known.cosine), np.sort(known.similarity)
+        following = cosines[-1 - _NEXT : -1]
+        measured["margin"] = float(cosines[-1] - following.sum() / following.size)
+        measured["lead"] = float(best[-1] - best[-2])
+    return Evidence(float(known.cosine.max()), **measured)
+
+
+def _coverage(held: NDArray[np.bool_]) -> float:
+    """Return the largest share of the keywords that one memory has; `held`: (keywords, memories)."""
+    count, size = held.sum(axis=1), held.shape[1]
+    rarity = np.log1p((size - count + 0.5) / (count + 0.5))
+    return float((rarity @ held).max() / rarity.sum())
+
+
+def confidence(evidence: Evidence | None, embedder: str) -> float:
+    """Return the confidence by these measures, 0–1; 0 without memories.
+
+    Args:
+        evidence: the measures.
+        embedder: name of the embedder that made the vectors.
+    """
+    if evidence is None:
+        return 0.0
+    bias, weights = FITTED if embedder == EMBEDDER else WITHOUT_COSINES
+    return 1.0 / (1.0 + math.exp(-bias - sum(map(float.__mul__, weights, evidence))))
+
+
+def withheld(recall: Recall, least: float) -> Recall:
+    """Return a recall without its memories and what they say if its confidence is lower than `least`."""
+    if recall.confidence >= least or not recall.memories:
+        return recall
+    note = f"nothing found: the confidence is {recall.confidence:.2f}, but must be at least {least:g}"
+    return replace(
+        recall,
+        memories=(),
+        notes=(*recall.notes, note),
+        relays={},
+        activated={},
+        conflicts=(),
+        states={},
+        facts=(),
+        former=(),
+        profiles=(),
+    )
