@@ -178,6 +178,9 @@ dataset_dir = click.option("--dataset_dir", metavar="DIR", default="dataset", he
 dataset_format = click.option("--format", type=click.Choice(tuple(FORMATS)), default="hipporag", help="of its files")
 all_namespaces = click.option("--all_namespaces", is_flag=True, help="in every graph of the memory, not only one")
 top_n = click.option("--top_n", "--TOP_N_RETRIEVAL", "TOP_N_RETRIEVAL", metavar="N", help="how many memories to return")
+min_confidence = click.option(
+    "--min_confidence", type=float, metavar="SHARE", help="return nothing if the confidence is lower, 0 to 1"
+)
 now = click.option("--now", type=TIME, help="the present time, in ISO format (default: now)")
 timestamp = click.option("--timestamp", type=TIME, help="when it was said or happened, in ISO format")
 valid_at = click.option("--valid_at", type=TIME, help="with what held at this time, in ISO format")

@@ -26,7 +26,7 @@ def recall_json(recall: Recall) -> dict[str, Any]:
         "against": {kind.name: weight for kind, weight in recall.kernel.against.items()},
         "justification": recall.kernel.justification,
     }
-    shown = picked(recall, "query trust notes states")
+    shown = picked(recall, "query confidence trust notes states")
     memories = [_memory_json(recalled) for recalled in recall]
     return {
         **shown,

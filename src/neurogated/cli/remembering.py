@@ -11,7 +11,19 @@ from typing import Any
 import click
 
 from neurogated.cli.chat import chat
-from neurogated.cli.flags import METADATA, MOMENT, OUTCOME, command, owner, times, timestamp, top_n, user, valid_at
+from neurogated.cli.flags import (
+    METADATA,
+    MOMENT,
+    OUTCOME,
+    command,
+    min_confidence,
+    owner,
+    times,
+    timestamp,
+    top_n,
+    user,
+    valid_at,
+)
 from neurogated.cli.opening import Flags, say_how_it_judges
 from neurogated.cli.output import counted, node_json, picked, recall_json
 from neurogated.cli.repl import repl, run
@@ -90,12 +102,13 @@ def _text(text: str | None, file: str | None) -> str:
     help="answer from the graph after a change that history shows, or at a time",
 )
 @valid_at
+@min_confidence
 @click.option("--explain", metavar="FILE", help="also write a page that draws why each memory was remembered")
-def ask(flags: Flags, question: str, explain: str | None, **times: Any) -> None:  # noqa: ANN401 - as_of and valid_at
+def ask(flags: Flags, question: str, explain: str | None, **options: Any) -> None:  # noqa: ANN401 - as in `recall`
     with flags.open() as memory:
         say_how_it_judges(memory)
-        recall = memory.recall(question, **flags.owner, **times)
-        store = memory.store if times["as_of"] is None else memory.store.as_of(times["as_of"])
+        recall = memory.recall(question, **flags.owner, **options)
+        store = memory.store if options["as_of"] is None else memory.store.as_of(options["as_of"])
         if explain is not None:
             written = write_page(explained(memory, recall, store), explain)
             # To standard error, so that --json prints only JSON.
@@ -108,10 +121,11 @@ def ask(flags: Flags, question: str, explain: str | None, **times: Any) -> None:
 @click.option("--tokens", type=int, default=CONTEXT_TOKENS, show_default=True, metavar="N", help="most tokens")
 @owner
 @valid_at
+@min_confidence
 @click.option("--explain", is_flag=True, help="also say why each memory is there")
-def context(flags: Flags, task: str, tokens: int, *, explain: bool, **at: Any) -> None:  # noqa: ANN401 - valid_at
+def context(flags: Flags, task: str, tokens: int, *, explain: bool, **options: Any) -> None:  # noqa: ANN401
     with flags.open() as memory:
-        found = memory.get_context(task, tokens, explain=explain, **flags.owner, **at)
+        found = memory.get_context(task, tokens, explain=explain, **flags.owner, **options)
     flags.emit(_context_json(found), _context_text(found))
 
 
@@ -124,7 +138,7 @@ def _context_text(found: Context) -> str:
 
 
 def _context_json(found: Context) -> dict[str, object]:
-    shown = picked(found, "text tokens budget excerpts choices notes")
+    shown = picked(found, "text tokens budget excerpts choices notes confidence")
     return {**shown, "memories": found.ids, "conflicts": [picked(one, "id question") for one in found.conflicts]}
 
 

@@ -58,6 +58,7 @@ class AgentContext:
             (recall,) = self._recalls.read([task], options)
             builder = ContextBuilder(embedder, count_tokens or prompt_tokens)
             context = builder.build(recall, session.store.view(), token_budget, explain=explain)
+            context = replace(context, confidence=recall.confidence)
         self._recalls.hand_out(replace(recall, memories=context.memories), options)
         return context
 

@@ -64,6 +64,8 @@ class Context:
     """The conflicts of these memories, with the questions to ask. The text marks the memories."""
     notes: tuple[str, ...] = ()
     """Remarks of the recall."""
+    confidence: float = 0.0
+    """The recall's confidence, 0–1; see `Recall.confidence`."""
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)

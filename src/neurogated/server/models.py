@@ -81,6 +81,11 @@ class Change(_Fields):
     content: Text | None = None
 
 
+Confidence = Annotated[
+    float | None, Field(ge=0, le=1, description="Return no memory if the confidence of the recall is lower.")
+]
+
+
 class Question(_Asked):
     """A question to the memory."""
 
@@ -90,6 +95,7 @@ class Question(_Asked):
     agent_id: str | None = None
     valid_at: datetime | None = None
     min_score: float | None = None
+    min_confidence: Confidence = None
     explain: bool = Field(default=False, description="Also tell the flows of activation and the kernel.")
 
 
@@ -100,6 +106,7 @@ class Task(_Asked):
     token_budget: int = Field(CONTEXT_TOKENS, ge=1, le=100_000)
     session_id: str | None = None
     agent_id: str | None = None
+    min_confidence: Confidence = None
 
 
 class Outcome(_Asked):
@@ -180,6 +187,7 @@ class Recall(_Told):
     memories: tuple[Recalled, ...]
     conflicts: tuple[Conflict, ...]
     states: dict[str, str]
+    confidence: float
     trust: float
     notes: tuple[str, ...]
     # A `core.Kernel` is a mapping, too, which pydantic would read by its keys.
@@ -195,6 +203,7 @@ class Context(_Told):
     memories: tuple[Recalled, ...]
     conflicts: tuple[Conflict, ...]
     notes: tuple[str, ...]
+    confidence: float
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ def _kernel_line(kernel: Kernel) -> str:
 
 def recall_text(store: GraphStorePort, recall: Recall) -> str:
     """Return memories with the terms of their scores and the paths of their activation; `store` is the graph asked."""
-    lines = [recall.query, _kernel_line(recall.kernel), f"trust in the graph: {recall.trust:.2f}"]
+    trusted = f"confidence: {recall.confidence:.2f}; trust in the graph: {recall.trust:.2f}"
+    lines = [recall.query, _kernel_line(recall.kernel), trusted]
     lines += [f"note: {note}" for note in recall.notes]
     lines += [] if recall.memories else ["", NOTHING_FOUND]
     for rank, recalled in enumerate(recall, start=1):

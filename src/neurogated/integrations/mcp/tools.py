@@ -26,6 +26,7 @@ _log = logging.getLogger(__name__)
 LONGEST_QUESTION = 10_000
 """Characters of a question or a task."""
 _ALL = Field(default=10, ge=1, le=100, description="at most this many")
+_SURE = Field(ge=0, le=1, description="return nothing if it is less probable that the memory has the answer")
 _BY_KEYWORDS = "found by keywords only: the model is still being loaded; ask again for memories that match by meaning"
 
 
@@ -53,6 +54,7 @@ class Recalled(TypedDict):
 
     memories: list[Found]
     notes: list[str]
+    confidence: NotRequired[float]
 
 
 class Question(TypedDict):
@@ -70,6 +72,8 @@ class Prepared(TypedDict):
     text: str
     ids: list[str]
     conflicts: list[Question]
+    confidence: float
+    notes: list[str]
 
 
 Value = dict[str, Any] | list[dict[str, Any] | str] | str | int | float | None
@@ -116,13 +120,15 @@ class Tools:
         self,
         query: Annotated[str, Field(max_length=LONGEST_QUESTION, description="a question or a topic")],
         limit: Annotated[int, _ALL] = 10,
+        min_confidence: Annotated[float | None, _SURE] = None,
     ) -> Recalled:
         """Find memories by meaning, names, times, causes and what is connected with them; best first, with ids."""
-        if not self._loaded.is_set():
+        # Keywords alone give no confidence.
+        if min_confidence is None and not self._loaded.is_set():
             return self._by_keywords(query, limit)
-        recall = self._memory.recall(query, top_n=limit, **self.owner._asdict())
+        recall = self._memory.recall(query, top_n=limit, min_confidence=min_confidence, **self.owner._asdict())
         found = [Found(**_shown(memory.node), score=round(memory.score, 3)) for memory in recall]
-        return {"memories": found, "notes": list(recall.notes)}
+        return {"memories": found, "notes": list(recall.notes), "confidence": round(recall.confidence, 2)}
 
     def correct(
         self,
@@ -162,13 +168,16 @@ class Tools:
         self,
         task: Annotated[str, Field(max_length=LONGEST_QUESTION, description="the work at hand, in words")],
         token_budget: Annotated[int, Field(ge=1, le=100_000)] = CONTEXT_TOKENS,
+        min_confidence: Annotated[float | None, _SURE] = None,
     ) -> Prepared:
         """Prepare a larger task: memories as text within a budget of tokens, and open conflicts with their ids."""
-        context = self._memory.get_context(task, token_budget, **self.owner._asdict())
+        context = self._memory.get_context(task, token_budget, min_confidence=min_confidence, **self.owner._asdict())
         return {
             "text": context.text,
             "ids": [memory.id for memory in context],
             "conflicts": [_question(conflict) for conflict in context.conflicts],
+            "confidence": round(context.confidence, 2),
+            "notes": list(context.notes),
         }
 
     def memory(
