@@ -4,11 +4,11 @@ python -m benchmarks.confidence own beam --said never_said.json:dev --fit   # cr
 python -m benchmarks.confidence --said never_said.json:test    # measure what is built in
 python -m benchmarks.confidence beam locomo hotpot --data FOLDER --every 4
 
-`own` is benchmarks/data/never_said_dev.json: six people, four languages. `beam` asks each question of beam_odd.json in its own chat
-and in another one; its questions for abstention were never answered. `locomo` only measures, for its licence: questions
-asked in their own conversation, questions of category 5 (never answered), and a third of the questions in another
-conversation with its names. `hotpot` leaves the passages of every second question out. Nothing is fitted to `--said` of
-`test`.
+`own` is benchmarks/data/never_said_dev.json: six people, four languages. `beam` asks each question of beam_odd.json in
+its own chat and in another one; its questions for abstention were never answered. `locomo` only measures, for its
+licence: questions asked in their own conversation, questions of category 5 (never answered), and a third of the
+questions in another conversation with its names. `hotpot` leaves the passages of every second question out. Nothing is
+fitted to `--said` of `test`.
 """
 
 from __future__ import annotations
