@@ -31,7 +31,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.context import messages
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.retrieval import neuro_retriever
-from neurogated.retrieval.confidence import EMBEDDER, Evidence, confidence
+from neurogated.retrieval.confidence import EMBEDDER, Evidence, confidence, evidence_of
 
 _OWN = Path(__file__).with_name("data") / "never_said_dev.json"
 _BINS = 10
@@ -75,10 +75,9 @@ def asked(memory: NeuroGraphMemory, questions: Sequence[Question]) -> Iterator[A
     """Yield the measures of the recall of each question."""
     memory.freeze()
     found: list[Evidence | None] = []
-    real = neuro_retriever.evidence_of
 
     def recorded(*given: Any) -> Evidence | None:  # noqa: ANN401 - the arguments of `evidence_of`
-        found.append(real(*given))
+        found.append(evidence_of(*given))
         return found[-1]
 
     with patch.object(neuro_retriever, "evidence_of", recorded):

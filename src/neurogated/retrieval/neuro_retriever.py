@@ -192,14 +192,12 @@ class NeuroRetriever:
         depth, embed = max(wanted, self._config.retrieval.candidates), Embedding(self._embedder)
         canvas = self._canvas(filters, present) if as_of is None else {}
         left_out = frozenset(checked_names("except_ids", except_ids))
+        store = self._store if then is None else self._store.as_of(then)
         if then is None and held is None:
             store = self._part(given, embed, wanted_nodes, wanted + len(left_out))
-        else:
-            store = self._store if then is None else self._store.as_of(then)
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         existing, holding = partial(store.existing_tags, view=view), partial(store.nodes_with, limit=1, view=view)
-        rare = partial(rare_words, store, view)
-        plain = [without_request(query, rare, existing) for query in map(plain_query, given)]
+        plain = [without_request(one, partial(rare_words, store, view), existing) for one in map(plain_query, given)]
         queries = [corrected(query, existing, self._embedder.count_tokens, holding) for query in plain]
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
@@ -223,7 +221,7 @@ class NeuroRetriever:
         shown = view if valid_at is None else _without(store.view(filters=wanted_nodes), left_out)
         recalls = in_present_order(store, Views(view, shown), recalls, wanted, from_micros(present), held=held)
         recalls = with_later(store, view, recalls, wanted, from_micros(present))
-        return [withheld(recall, surest) for recall in recalls] if surest else recalls
+        return [withheld(recall, surest) for recall in recalls]
 
     def _part(self, queries: Sequence[str], embed: Embedding, filters: Filter, wanted: int) -> GraphStorePort:
         """Return a store with the part of the graph that the questions need, or else the whole graph."""
