@@ -26,7 +26,7 @@ def _messages(hours: Sequence[int | None], first: int) -> list[dict[str, object]
 
 
 @given(st.lists(st.lists(hours, min_size=1, max_size=12), max_size=8), st.integers(1, 3))
-def test_a_turn_follows_all_turns_that_are_not_later_and_one_without_time_is_last(
+def test_a_turn_follows_all_turns_that_are_not_later_and_one_without_time_is_said_now(
     batches: list[list[int | None]], reach: int
 ) -> None:
     expected: list[tuple[int | None, str]] = []
@@ -36,7 +36,7 @@ def test_a_turn_follows_all_turns_that_are_not_later_and_one_without_time_is_las
         for batch in batches:
             memory.add(_messages(batch, count), session_id="s")
             for hour in batch:
-                later = [place for place, (other, _) in enumerate(expected) if hour and other and other > hour]
+                later = [place for place, (other, _) in enumerate(expected) if hour and (not other or other > hour)]
                 expected.insert(min(later, default=len(expected)), (hour, f"Turn {count}."))
                 count += 1
         assert order_of(memory) == [text for _, text in expected]

@@ -83,7 +83,8 @@ def test_a_longer_version_of_a_turn_goes_on_where_the_turn_stands(small: NeuroGr
     moment = NOON - timedelta(days=1)
     small.add([message_of("Turn null.", id="turn 0"), message_of("Begin.", timestamp=moment)], session_id="s")
     small.add(message_of("It rained.", id="turn 3"), session_id="s")
-    assert [node.content for node in turns_of(small)][:6] == [
+    assert [node.content for node in turns_of(small)][:7] == [
+        "Begin.",
         "Turn null.",
         "Turn 1.",
         "Turn 2.",

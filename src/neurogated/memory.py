@@ -20,7 +20,7 @@ from neurogated.core.scope import Scope
 from neurogated.core.tokens import TokenCounter
 from neurogated.core.trace import Feedback, Recall
 from neurogated.core.view import GraphView
-from neurogated.errors import ConfigError
+from neurogated.errors import ConfigError, UnknownIdError
 from neurogated.ingestion.contents import Content, Message, read_contents
 from neurogated.ingestion.document import Details, Document, read_documents
 from neurogated.ingestion.revision import Changes, revision_of
@@ -158,8 +158,11 @@ class NeuroGraphMemory:
         return [[memory.content for memory in recall] for recall in self._recalls.answer(queries, options)]
 
     def get(self, node_id: str | UUID) -> MemoryNode:
-        """Return a memory; raises UnknownIdError if no memory has this id."""
-        return self.store.get_node(str(node_id))
+        """Return a memory; raises UnknownIdError if no memory has this id, or if it has expired."""
+        node = self.store.get_node(str(node_id))
+        if node.expires_at is not None and node.expires_at <= self.session.clock():
+            raise UnknownIdError(f"the memory {node_id!r} has expired")
+        return node
 
     def list(self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterOptions]) -> Page:
         """Return at most `limit` memories in the order they were added, after the `cursor` of the page before."""
@@ -206,7 +209,7 @@ class NeuroGraphMemory:
             UnknownIdError: the id is not in the memory.
             InputError: a value cannot be stored. Nothing is changed.
         """
-        return self._texts.update(node_id, revision_of(content, changes))
+        return self._texts.update(node_id, revision_of(content, changes, self.config.zone))
 
     def delete(self, ids: str | UUID | Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
         """Delete memories with their edges and with all data derived from their texts; all or none.

@@ -204,7 +204,7 @@ class Session:
 
     def moment(self, now: datetime | None) -> datetime:
         """Return the time that counts as present."""
-        return checked_moment("now", now) or self.clock()
+        return checked_moment("now", now, self.config.zone) or self.clock()
 
     def explained(self, conflicts: Iterable[Conflict], store: GraphStorePort | None = None) -> list[Conflict]:
         """Return those of the conflicts whose sides are in the graph, with their reasons and questions.

@@ -16,6 +16,7 @@ from neurogated.text.time_spans import span_of
 
 NOW = datetime(2026, 5, 13, 15, tzinfo=UTC)
 """A Wednesday."""
+TENSE = time_spans._Tense(ahead=False, past=False)
 WEEK = (date(2026, 5, 4), date(2026, 5, 10))
 
 
@@ -177,7 +178,7 @@ def test_the_switch_and_undated_memories_leave_the_score_alone() -> None:
 )
 def test_the_quick_look_for_a_day_misses_none(question: str) -> None:
     if not time_spans._NAMES_DAY.search(question):
-        assert time_spans._span(time_spans._tokens(question), NOW.date(), years=True) is None
+        assert time_spans._span(time_spans._tokens(question), NOW.date(), TENSE, years=True) is None
 
 
 def test_a_question_without_a_word_of_time_is_not_cut_into_tokens(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ class _Talk:
         if not self._adds:
             self.note(f"the sample stays as it is; {_BEGIN}")
             return
-        self.note(f"remembered as {', '.join(self._memory.add(text, **self._owner))}")
+        self.note(f"remembered as {', '.join(self._memory.add(text, **self._owner, timestamp='now'))}")
 
     def _answer(self, recall: Recall) -> None:
         """Print the language model's answer if there is one, then the memories with their paths."""
@@ -121,7 +121,7 @@ class _Talk:
             self.note(line)
 
     def _show(self, rank: int, remembered: RecalledMemory, *, bold: bool) -> None:
-        text = textwrap.shorten(dated(remembered.node), _TEXT_WIDTH, placeholder=" …")
+        text = textwrap.shorten(dated(remembered.node, self._memory.config.zone), _TEXT_WIDTH, placeholder=" …")
         self._print(textwrap.fill(f"{rank}. {text}", _WIDTH, subsequent_indent="   "), bold=bold)
         self.note(f"   score {remembered.score:.2f}")
         for step in remembered.path:

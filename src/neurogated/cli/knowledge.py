@@ -10,6 +10,7 @@ import click
 from neurogated.cli.flags import command, user, valid_at, valid_from, valid_to
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
+from neurogated.core.clock import Zone, day_in
 from neurogated.core.conflicts import Conflict
 from neurogated.core.facts import Fact
 from neurogated.knowledge.effects import Effect, period
@@ -40,12 +41,16 @@ def facts(flags: Flags, stated: tuple[str, str, str] | None, *, catch_up: bool, 
             flags.emit({"rows": count}, counted(count, "rows written or removed"))
         else:
             found = memory.facts.list(about["subject"], about["attribute"], valid_at=about["valid_at"], user_id=owner)
-            lines = [*map(_fact_line, found), f"facts: {len(found)}"]
+            lines = [*(_fact_line(fact, memory.config.zone) for fact in found), f"facts: {len(found)}"]
             flags.emit({"facts": [_fact_json(fact) for fact in found]}, "\n".join(lines))
 
 
-def _fact_line(fact: Fact) -> str:
-    held = [f"{word} {day:%Y-%m-%d}" for word, day in (("from", fact.valid_from), ("to", fact.valid_to)) if day]
+def _fact_line(fact: Fact, zone: Zone) -> str:
+    held = [
+        f"{word} {day_in(day, zone):%Y-%m-%d}"
+        for word, day in (("from", fact.valid_from), ("to", fact.valid_to))
+        if day
+    ]
     sources = [f"from {counted(len(fact.sources), 'memories')}"] if fact.sources else []
     about = ", ".join([*held, *sources])
     line = f"{fact.subject} {fact.attribute}: {'not ' * fact.is_denied}{fact.value}"

@@ -11,6 +11,7 @@ from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
 from neurogated.components.manifest import BUDGET
 from neurogated.consolidation.clusters import LEAST
+from neurogated.core.clock import Zone, day_in, local
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.scope import ANY_USER
 from neurogated.viewer.text import NOTHING_FOUND
@@ -55,8 +56,9 @@ def energy(flags: Flags, node_id: str, days: float) -> None:
         course = memory.energy.course(node_id, steps=_STEPS, step=timedelta(days=days / _STEPS))
     # The forecast follows the present.
     present = course[-1 - _STEPS].at
+    zone = memory.config.zone
     lines = [
-        f"{point.at:%Y-%m-%d}  {point.energy:.3f}  {'#' * round(point.energy * _BAR):<{_BAR}}"
+        f"{day_in(point.at, zone):%Y-%m-%d}  {point.energy:.3f}  {'#' * round(point.energy * _BAR):<{_BAR}}"
         f"{'  now' if point.at == present else ''}".rstrip()
         for point in course
     ]
@@ -108,7 +110,7 @@ def history(flags: Flags, last: int | None) -> None:
         entries = memory.history.list(user_id=ANY_USER)
     if last is not None:
         entries = entries[max(0, len(entries) - last) :]
-    text = "\n".join(map(_history_line, entries)) or "nothing has happened yet"
+    text = "\n".join(_history_line(one, memory.config.zone) for one in entries) or "nothing has happened yet"
     flags.emit([_history_json(entry) for entry in entries], text)
 
 
@@ -121,16 +123,16 @@ def undo(flags: Flags, to: int | None) -> None:
     if entry is None:
         flags.emit(None, "there is nothing to take back")
     else:
-        flags.emit(_history_json(entry), _history_line(entry))
+        flags.emit(_history_json(entry), _history_line(entry, memory.config.zone))
 
 
-def _history_line(entry: HistoryEntry) -> str:
+def _history_line(entry: HistoryEntry, zone: Zone) -> str:
     changes = [counted(count, what) for what, count in entry.changes.items()]
     if entry.operators:
         # The steps of one forgetting; an edge that was idle in all of them fades by their product.
         factor = math.prod(operator.factor for operator in entry.operators)
         changes.append(f"idle edges × {factor:g}, below {entry.operators[-1].floor:g} removed")
-    return f"{entry.sequence:>6}  {entry.at:%Y-%m-%d %H:%M:%S}  {entry.reason}: {', '.join(changes)}"
+    return f"{entry.sequence:>6}  {local(entry.at, zone):%Y-%m-%d %H:%M:%S}  {entry.reason}: {', '.join(changes)}"
 
 
 def _history_json(entry: HistoryEntry) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def mcp(
         print(install(client, words, write=write))
         return
     read_only = config.read_only
-    with flags.open(create=True) as memory:
+    with flags.open(create=True, serves=http) as memory:
         if http:
             app = http_app(memory, owner=owner, read_only=read_only, memory_tool=memory_tool, host=host, token=token)
             import_extra("neurogated.cli.listening", "mcp").serve(app, host, port)

@@ -75,10 +75,13 @@ class Flags:
             yield memory
 
     @contextlib.contextmanager
-    def open(self, *, create: bool = False, from_scratch: bool = False) -> Iterator[NeuroGraphMemory]:
+    def open(
+        self, *, create: bool = False, from_scratch: bool = False, serves: bool = False
+    ) -> Iterator[NeuroGraphMemory]:
         """Open the memory; see `memory_config`.
 
-        Only a command with `from_scratch` obeys `force_index_from_scratch`; no other command may delete the memory.
+        A command that `serves` people elsewhere has days in UTC unless the settings name a zone. Only a command with
+        `from_scratch` obeys `force_index_from_scratch`; no other command may delete the memory.
 
         Raises:
             StorageError: there is no memory or no such namespace, and `create` is not set.
@@ -86,6 +89,8 @@ class Flags:
         config = self.memory_config()
         if not from_scratch:
             config = config.replace(force_index_from_scratch=False)
+        if serves and config.timezone is None:
+            config = config.replace(timezone="UTC")
         config = _reachable(config)
         if not create and not memory_exists(config):
             raise StorageError(

@@ -154,7 +154,7 @@ def list_(flags: Flags, limit: int, cursor: str | None) -> None:
     lines = []
     for node in page:
         group = f"\nthe same as: {', '.join(same[node.id])}" if same[node.id] else ""
-        lines.append(f"{node.id}\n{textwrap.indent(dated(node) + group, '    ')}")
+        lines.append(f"{node.id}\n{textwrap.indent(dated(node, memory.config.zone) + group, '    ')}")
     following = f"; next page: --cursor {page.cursor}" if page.cursor else ""
     lines.append(f"{len(page)} of {counted(total, 'memories')}{following}")
     lines += [] if total else [NOTHING_FOUND]

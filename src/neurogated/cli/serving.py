@@ -36,7 +36,7 @@ def serve(flags: Flags, keys: str | None, hosts: Sequence[str], *, new_key: bool
         return
     if not known.grants and about["host"] not in _LOOPBACK:
         raise ConfigError(f"a server on {about['host']} needs keys; make one with 'neurogated serve --new_key'")
-    with flags.open(create=True) as memory:
+    with flags.open(create=True, serves=True) as memory:
         limits = server.Limits(
             int(about["body"]), float(about["rate"]), float(about["patience"]), int(about["concurrency"])
         )

@@ -66,6 +66,7 @@ class Facts:
             valid_from=valid_from,
             valid_to=valid_to,
             metadata=metadata,
+            zone=self._session.config.zone,
         )
         ((node_id,),) = Texts(self._session).store([document])
         return node_id
@@ -98,7 +99,13 @@ class Facts:
         """
         self._session.of_user(filters.get("user_id"))
         end = None if limit is None else checked_count("offset", offset) + checked_count("limit", limit)
-        found = read_facts(self._session.store, subject, attribute, checked_moment("valid_at", valid_at), filters)
+        found = read_facts(
+            self._session.store,
+            subject,
+            attribute,
+            checked_moment("valid_at", valid_at, self._session.config.zone),
+            filters,
+        )
         return builtins.list(islice(found, checked_count("offset", offset), end))
 
     def catch_up(self) -> int:

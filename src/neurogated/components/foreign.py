@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
 from neurogated.archive.foreign import Fault, Incoming, IncomingItem, Note, read_file
 from neurogated.components.items import checked_item, put_items
 from neurogated.components.texts import Texts
+from neurogated.core.clock import to_utc
 from neurogated.core.model import json_metadata
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage, read_details
@@ -50,7 +52,7 @@ def import_from(
     found = show_progress(read_file(source, path), "importing", "text", progress=progress)
     checked = _checked(found, source, user_id, session.config.indexing.max_document_chars, done)
     while batch := list(islice(checked, _AT_ONCE)):
-        documents = [one for one in batch if isinstance(one, Document)]
+        documents = list(_lasting((one for one in batch if isinstance(one, Document)), session.clock(), done))
         view, names = session.store.view(), {str(document.id) for document in documents}
         done.added += sum(view.find(name) is None for name in names)
         texts.store(documents)
@@ -58,8 +60,17 @@ def import_from(
         for item in put.refused:
             done.count(Fault(item.place, "an item of another user has its namespace and key"))
         done.added += put.new
-        done.texts += len(batch) - len(put.refused)
+        done.texts += len(documents) + sum(isinstance(one, IncomingItem) for one in batch) - len(put.refused)
     return done
+
+
+def _lasting(documents: Iterable[Document], now: datetime, done: Imported) -> Iterator[Document]:
+    """Yield the documents that have not expired, and count the others in `done`."""
+    for one in documents:
+        if one.expires_at and to_utc(one.expires_at) <= now:
+            done.count(Fault(str(one.id), f"it expired at {one.expires_at.isoformat()}"))
+        else:
+            yield one
 
 
 def _checked(
@@ -92,4 +103,6 @@ def _document(one: Incoming, source: str, user_id: str | None, longest: int) -> 
     scope, given = read_details({**one.details, **({"user_id": user_id} if user_id else {})})  # type: ignore[typeddict-item]
     name = "\0".join((scope.user_id or "", scope.session_id or "", *scope.path, one.key))
     node_id = compute_mdhash_id(name, prefix=f"{source}-")
-    return Document((Passage(one.text, speaker=one.speaker, role=one.role),), scope=scope, id=node_id, **given)
+    return Document(
+        (Passage(one.text, speaker=one.speaker, role=one.role),), scope=scope, id=node_id, **{"stamped": False, **given}
+    )

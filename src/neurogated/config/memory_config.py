@@ -20,7 +20,8 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.config.presets import preset_values
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.config.setting import build, check, group, setting, settings_of
-from neurogated.errors import ConfigError
+from neurogated.core.clock import Zone, zone_named
+from neurogated.errors import ConfigError, InputError
 from neurogated.text.strings import without_passwords
 
 ENVIRONMENT_PREFIX = "NEUROGATED_"
@@ -102,6 +103,11 @@ class MemoryConfig:
         "when it is back",
     )
     namespace: str = setting("default", "tenant: the name of a separate graph in the memory")
+    timezone: str | None = setting(
+        None,
+        "zone of the days that people mean and that texts show, such as Europe/Berlin; none: that of the machine, and "
+        "UTC for servers",
+    )
     read_only: bool = setting(False, "open the memory for reading only; every write fails")
     require_user: bool = setting(False, "refuse to add, search or list memories without a user_id")
     force_index_from_scratch: bool = setting(
@@ -125,6 +131,10 @@ class MemoryConfig:
                 f"storage is {without_passwords(self.storage)!r}, but must be one of {', '.join(_STORES)}, or a URL "
                 f"that begins with {' or '.join(_STORE_URLS)}"
             )
+        try:
+            _ = self.zone
+        except InputError as error:
+            raise ConfigError(str(error)) from None
         if not self.namespace:
             raise ConfigError("namespace is empty; name one, such as 'default'")
 
@@ -132,6 +142,11 @@ class MemoryConfig:
         """Return the settings without the passwords in URLs."""
         values = (f"{one.name}={getattr(self, one.name)!r}" for one in dataclasses.fields(self))
         return without_passwords(f"{type(self).__name__}({', '.join(values)})")
+
+    @property
+    def zone(self) -> Zone:
+        """The zone of `timezone`; None for that of the machine."""
+        return None if self.timezone is None else zone_named(self.timezone)
 
     @property
     def place(self) -> str:

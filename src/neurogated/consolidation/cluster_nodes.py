@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import takewhile
 from typing import TypeVar
 
+from neurogated.core.clock import Zone
 from neurogated.core.delta import NodeChange
 from neurogated.core.derivation import common_metadata
 from neurogated.core.model import MemoryNode
@@ -44,17 +45,17 @@ def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
     return max(groups.values(), key=len, default=[])
 
 
-def quoted(sources: Sequence[MemoryNode]) -> str:
+def quoted(sources: Sequence[MemoryNode], zone: Zone) -> str:
     """Return the texts of sources, each after its speaker and day, so that "I" and "yesterday" keep their meaning."""
     lines = []
     for node in sources:
-        day = None if node.timestamp is None else day_of(node.timestamp)
+        day = None if node.timestamp is None else day_of(node.timestamp, zone)
         label = ", ".join(filter(None, (node.speaker or node.role, day)))
         lines.append(f"{label}: {node.content}" if label else node.content)
     return "\n".join(dict.fromkeys(lines))
 
 
-def title_of(sources: Sequence[MemoryNode]) -> str:
+def title_of(sources: Sequence[MemoryNode], zone: Zone) -> str:
     """Return the words that most sources share, in the order of the texts, with the first and the last day."""
     words: dict[str, str] = {}
     count = Counter[str]()
@@ -68,7 +69,7 @@ def title_of(sources: Sequence[MemoryNode]) -> str:
     days = [node.timestamp for node in sources if node.timestamp is not None]
     if not days:
         return title
-    return f"{title} ({' – '.join(dict.fromkeys((day_of(min(days)), day_of(max(days)))))})"
+    return f"{title} ({' – '.join(dict.fromkeys((day_of(min(days), zone), day_of(max(days), zone))))})"
 
 
 def cluster_node(

@@ -67,7 +67,7 @@ class Consolidator:
     ) -> None:
         self._store = store
         self._embedder = embedder
-        self._config = config.metabolism
+        self._config, self._zone = config.metabolism, config.zone
         self._law = EnergyLaw(config.metabolism)
         self._clusters = ClusterFinder(finder, config.metabolism)
         self._summariser = summariser
@@ -124,11 +124,12 @@ class Consolidator:
             sources = sorted(agreeing(self._undisputed(view, nodes)), key=_in_time)
             if len(sources) < LEAST or self._store.has_node(cluster_id(sources)):
                 continue
-            wording = self._wording(quoted(sources))
+            wording = self._wording(quoted(sources, self._zone))
             base, charge = self._energies(view, sources, at)
             energy = min(1.0, float((base + charge).max()))
             yield Prepared(
-                cluster_node(sources, wording or title_of(sources), at, energy, is_summary=bool(wording)), sources
+                cluster_node(sources, wording or title_of(sources, self._zone), at, energy, is_summary=bool(wording)),
+                sources,
             )
 
     def _undisputed(self, view: GraphView, nodes: Sequence[MemoryNode]) -> list[MemoryNode]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, timedelta, timezone
 
 from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import CLOSING, GAP, OPENING, quoted_memory
 
 _OMITTED = GAP.strip()
+_ZONES = (UTC, timezone(timedelta(hours=-12)), timezone(timedelta(hours=14)))
+"""Any zone has the day of one of these."""
 _BREAK = re.compile("\n(?!  )")
 """Between two memories; the later lines of a memory are indented."""
 _MARKS = re.compile(r"- (?:\([^()]*\) (?=[^:]))*")
@@ -26,7 +29,7 @@ def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[st
         nodes: the memories that it may quote.
     """
     before, *parts = text.split(f"{OPENING}\n")
-    lines = {node.id: _bare(quoted_memory(node)) for node in nodes} if parts else {}
+    lines = {_bare(quoted_memory(one, zone=zone)): one.id for one in nodes for zone in _ZONES} if parts else {}
     kept, found = [before], list[str]()
     for part in parts:
         block, closing, rest = part.partition(f"\n{CLOSING}")
@@ -46,11 +49,10 @@ def _bare(line: str) -> str:
 
 def _quoted(line: str, lines: Mapping[str, str]) -> str | None:
     """Return the memory whose line this is, whole or with omissions; None if it is none's."""
-    whole = next((name for name, other in lines.items() if other == line), None)
-    if whole is not None or _OMITTED not in line:
-        return whole
+    if line in lines or _OMITTED not in line:
+        return lines.get(line)
     first, *others = (" ".join(piece.split()) for piece in line.split(_OMITTED))
-    return next((name for name, other in lines.items() if _has(" ".join(other.split()), first, others)), None)
+    return next((name for other, name in lines.items() if _has(" ".join(other.split()), first, others)), None)
 
 
 def _has(text: str, first: str, others: Sequence[str]) -> bool:

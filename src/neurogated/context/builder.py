@@ -102,7 +102,12 @@ class ContextBuilder:
         """Return the memories that may enter a context, best first."""
         rows, marks = view.rows_by_id, recall.remarks
         return [
-            Item(one, quoted_memory(one.node, marks.get(one.id, ())), rank, _order(one.node, rows.get(one.id, -1)))
+            Item(
+                one,
+                quoted_memory(one.node, marks.get(one.id, ()), zone=recall.zone),
+                rank,
+                _order(one.node, rows.get(one.id, -1)),
+            )
             for rank, one in enumerate(recall.memories, start=1)
             if one.node.kind not in {PROFILE, SEGMENT}
         ]
@@ -151,7 +156,7 @@ class ContextBuilder:
         if len(sentences) > 1:
             vectors = self._embedder.embed_documents(sentences)
             order = np.argsort(-(vectors @ self._embedder.embed_queries([recall.query])[0]), kind="stable").tolist()
-        return cut_memory(node, marks, room, self._count, order, may_split=may_split)
+        return cut_memory(node, marks, room, self._count, order, may_split=may_split, zone=recall.zone)
 
     def _tokens(self, lines: Sequence[str]) -> int:
         return self._count([framed(lines) or FRAME])[0]

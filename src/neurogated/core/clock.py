@@ -1,7 +1,8 @@
 """Time in this library: aware UTC datetimes in the API, integer microseconds inside."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo
 
 from neurogated.errors import InputError
 
@@ -9,7 +10,10 @@ Clock = Callable[[], datetime]
 
 Moment = datetime | str | float
 """A time as callers give it: a datetime, a text in ISO format such as `2027-01-31` or `2027-01-31T12:00:00Z`, or the
-seconds since 1970 in UTC."""
+seconds or milliseconds since 1970 in UTC. Without a zone it is a time in the zone of the memory; see `Zone`."""
+
+Zone = tzinfo | None
+"""Where a user's days begin; None is the zone of the machine."""
 
 MICROS_A_DAY = 86_400_000_000
 
@@ -17,8 +21,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MOST_STEPS = 10_000
 _MOST_SECONDS = 1e11
-_LAST_YEAR = 9999
 """Seconds since 1970 are below: the year is 5138. Milliseconds are above it since 1973."""
+_LAST_YEAR = 9999
 
 
 def utc_now() -> datetime:
@@ -26,8 +30,39 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def to_utc(moment: datetime) -> datetime:
-    """Return `moment` in UTC; Python takes a naive datetime as local time.
+def zone_named(name: object) -> tzinfo:
+    """Return the zone with a name of the IANA, such as `Europe/Berlin`; raises InputError if there is none."""
+    try:
+        return ZoneInfo(name)  # type: ignore[arg-type]
+    except (KeyError, ValueError, TypeError, OSError):
+        raise InputError(f"the timezone is {name!r}, but must be a name such as 'Europe/Berlin' or 'UTC'") from None
+
+
+def offset_of(moment: object) -> Zone:
+    """Return the zone in which a time is given; None if it names none, or UTC."""
+    if isinstance(moment, str):
+        try:
+            moment = datetime.fromisoformat(moment)
+        except ValueError:
+            return None
+    return moment.tzinfo if isinstance(moment, datetime) and moment.utcoffset() else None
+
+
+def local(moment: datetime, zone: Zone) -> datetime:
+    """Return a time as the clocks of a zone show it; unchanged at the ends of the calendar."""
+    try:
+        return moment.astimezone(zone)
+    except (OverflowError, ValueError):
+        return moment
+
+
+def day_in(moment: datetime, zone: Zone) -> date:
+    """Return the day in a zone on which a moment lies."""
+    return local(moment, zone).date()
+
+
+def to_utc(moment: datetime, zone: Zone = None) -> datetime:
+    """Return `moment` in UTC; a naive datetime is a time in `zone`.
 
     Raises:
         InputError: it is no datetime, or its UTC time is outside the years 1 to 9999.
@@ -35,17 +70,23 @@ def to_utc(moment: datetime) -> datetime:
     if not isinstance(moment, datetime):
         raise InputError(f"{moment!r} is not a datetime")
     try:
-        return moment.astimezone(UTC)
+        return (moment.replace(tzinfo=zone) if zone and moment.tzinfo is None else moment).astimezone(UTC)
     except (OverflowError, ValueError):
         raise InputError(f"the time {moment} is outside the years 1 to 9999 in UTC; choose one within") from None
 
 
-def checked_moment(name: str, value: object) -> datetime | None:
+def checked_moment(name: str, value: object, zone: Zone = None) -> datetime | None:
     """Return `value`, a `Moment` or None, as a datetime in UTC or None; `name` names it in the error.
 
     Raises:
         InputError: it is no time, or outside the calendar.
     """
+    moment = read_moment(name, value)
+    return None if moment is None else to_utc(moment, zone)
+
+
+def read_moment(name: str, value: object) -> datetime | None:
+    """Return `value`, a `Moment` or None, as a datetime, without a zone if none is given; see `checked_moment`."""
     if value is None:
         return None
     moment = value
@@ -55,19 +96,20 @@ def checked_moment(name: str, value: object) -> datetime | None:
         except ValueError:
             moment = value
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        if not abs(value) < _MOST_SECONDS:
-            raise InputError(f"{name} is {value!r}, too much for seconds since 1970; divide milliseconds by 1000")
+        if not abs(value) < _MOST_SECONDS * 1000:
+            raise InputError(f"{name} is {value!r}, too much for seconds or milliseconds since 1970")
         if 0 < value <= _LAST_YEAR:
             raise InputError(f"{name} is {value!r}, which may be a year; give a datetime, or a text such as 2027-01-31")
-        moment = _EPOCH + timedelta(seconds=value)
+        moment = _EPOCH + timedelta(seconds=value if abs(value) < _MOST_SECONDS else value / 1000)
     if not isinstance(moment, datetime):
         raise InputError(
             f"{name} is {value!r}, but must be a datetime, a text such as 2027-01-31T12:00:00Z, or seconds since 1970"
         )
-    return to_utc(moment)
+    to_utc(moment)
+    return moment
 
 
-def checked_version(as_of: int | Moment | None) -> int | datetime | None:
+def checked_version(as_of: int | Moment | None, zone: Zone = None) -> int | datetime | None:
     """Return `as_of`, the number of a delta or a time, with the time as a datetime in UTC.
 
     Raises:
@@ -77,7 +119,7 @@ def checked_version(as_of: int | Moment | None) -> int | datetime | None:
         return as_of
     if isinstance(as_of, float):
         raise InputError(f"as_of is {as_of!r}; give a time as a datetime or a text, since numbers name changes")
-    return checked_moment("as_of, where it is no number of the history,", as_of)
+    return checked_moment("as_of, where it is no number of the history,", as_of, zone)
 
 
 def times_around(now: datetime, steps: int, step: timedelta) -> list[datetime]:

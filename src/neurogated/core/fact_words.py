@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from neurogated.core.claims import USER
+from neurogated.core.clock import Zone
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
 from neurogated.core.quoting import day_of
@@ -31,15 +32,15 @@ def value_of(fact: Fact | Statement) -> str:
     return f"not {fact.value}" if fact.is_denied else fact.value
 
 
-def ended(facts: Iterable[Fact]) -> tuple[str, ...]:
-    """Return the ends of facts that conflicts have ended, in words; a wrong one never was true."""
+def ended(facts: Iterable[Fact], zone: Zone = None) -> tuple[str, ...]:
+    """Return the ends of facts that conflicts have ended, in words, with days of a zone; a wrong one never was true."""
     changed, wrong = list[str](), list[str]()
     for fact in facts:
         said, end = f"{about(fact)} {value_of(fact)}", fact.valid_to
         if end is None or end == fact.valid_from:
             wrong.append(said)
         else:
-            changed.append(f"{said}, {day_of(end)}")
+            changed.append(f"{said}, {day_of(end, zone)}")
     named = (("since changed", changed), ("wrong", wrong))
     return tuple(f"{name}: {'; '.join(said)}" for name, said in named if said)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from neurogated.core.clock import Zone, day_in
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import EVENT, FACT
 from neurogated.core.tokens import TokenCounter, cut_to
@@ -35,7 +36,7 @@ _CONTROLS = re.compile(
 
 
 def quoted_memories(
-    marked: Iterable[tuple[MemoryNode, Sequence[str]]], max_tokens: int | None, count: TokenCounter
+    marked: Iterable[tuple[MemoryNode, Sequence[str]]], max_tokens: int | None, count: TokenCounter, zone: Zone = None
 ) -> str:
     """Return memories as lines with their marks, speaker, date and title.
 
@@ -45,13 +46,14 @@ def quoted_memories(
         marked: memories with their marks, best first; see `quoted_memory`.
         max_tokens: limit for the whole text; no limit if omitted.
         count: counts tokens.
+        zone: the zone of the days.
     """
     given = list(marked)
-    lines = [quoted_memory(node, marks) for node, marks in given]
+    lines = [quoted_memory(node, marks, zone=zone) for node, marks in given]
     if max_tokens is not None and lines:
         frame, *sizes = count([FRAME, *(f"{line}\n" for line in lines)])
         room = max_tokens - frame
-        if sizes[0] > room and (cut := cut_memory(*given[0], room, count)):
+        if sizes[0] > room and (cut := cut_memory(*given[0], room, count, zone=zone)):
             lines[0] = cut
             sizes[0] = count([f"{cut}\n"])[0]
         kept = []
@@ -71,6 +73,7 @@ def cut_memory(
     order: Sequence[int] | None = None,
     *,
     may_split: bool = True,
+    zone: Zone = None,
 ) -> str | None:
     """Return the line of a memory with those of its sentences that fit, and ` … ` for the others; None if nothing fits.
 
@@ -81,10 +84,11 @@ def cut_memory(
         count: counts tokens.
         order: the places of the sentences of `sentences_of`, best first; in their order if omitted.
         may_split: cut the first sentence if no sentence fits whole.
+        zone: that of the days.
     """
 
     def sizes(texts: Sequence[str]) -> list[int]:
-        return count([f"{quoted_memory(node, marks, text)}\n" for text in texts])
+        return count([f"{quoted_memory(node, marks, text, zone=zone)}\n" for text in texts])
 
     sentences, kept = sentences_of(node.content), list[int]()
     places = range(len(sentences)) if order is None else order
@@ -96,7 +100,7 @@ def cut_memory(
         gap = GAP.rstrip()
         text = cut_to(sentences[places[0]], room, lambda texts: sizes([f"{one}{gap}" for one in texts]))
         text += gap if text else ""
-    return quoted_memory(node, marks, text) if text else None
+    return quoted_memory(node, marks, text, zone=zone) if text else None
 
 
 def framed(lines: Sequence[str]) -> str:
@@ -104,7 +108,7 @@ def framed(lines: Sequence[str]) -> str:
     return "\n".join((OPENING, *lines, CLOSING)) if lines else ""
 
 
-def quoted_memory(node: MemoryNode, marks: Iterable[str] = (), content: str | None = None) -> str:
+def quoted_memory(node: MemoryNode, marks: Iterable[str] = (), content: str | None = None, *, zone: Zone = None) -> str:
     """Return a memory as `- (mark) Speaker (3 May 2026, valid until 30 June 2026, “Title”): text`.
 
     A name has no brackets, quotation marks and colons, and only the first line of a text begins at the margin, so no
@@ -114,11 +118,12 @@ def quoted_memory(node: MemoryNode, marks: Iterable[str] = (), content: str | No
         node: the memory.
         marks: remarks such as `contested`.
         content: replaces its text.
+        zone: the zone of the day.
     """
     name = _inline(node.speaker or node.role or "", _BRACKETS_AND_COLONS)
     shown = [f"({_inline(mark, _BRACKETS)})" for mark in (*marks, *_outcome(node))]
     shown += [name] if name else []
-    shown += [f"({', '.join(filter(None, (_when(node), _title(node.title))))})"]
+    shown += [f"({', '.join(filter(None, (_when(node, zone), _title(node.title))))})"]
     return f"- {' '.join(shown)}: {quoted(node.content if content is None else content)}"
 
 
@@ -137,29 +142,30 @@ def _joined(sentences: Sequence[str], places: Sequence[int]) -> str:
     return text if places[-1] == len(sentences) - 1 else text + GAP.rstrip()
 
 
-def day_of(moment: datetime) -> str:
-    """Return a day in words, such as `3 May 2026`."""
-    return f"{moment.day} {moment:%B %Y}"
+def day_of(moment: datetime, zone: Zone = None) -> str:
+    """Return the day of a time in a zone in words, such as `3 May 2026`."""
+    day = day_in(moment, zone)
+    return f"{day.day} {day:%B %Y}"
 
 
-def said_later(node: MemoryNode) -> str:
+def said_later(node: MemoryNode, zone: Zone = None) -> str:
     """Return the mark of a memory about which a later one was said: `later, 5 November 2026: ` and its first words."""
     words = " ".join(plain(node.content).split())
     if len(words) > _FIRST_WORDS:
         words = f"{words[:_FIRST_WORDS].rpartition(' ')[0] or words[:_FIRST_WORDS]} …"
-    return f"later, {day_of(node.timestamp or node.created_at)}: {words}"
+    return f"later, {day_of(node.timestamp or node.created_at, zone)}: {words}"
 
 
-def _validity(begin: datetime | None, end: datetime | None) -> str:
+def _validity(begin: datetime | None, end: datetime | None, zone: Zone) -> str:
     """Return the days between which something holds, such as `valid since 3 May 2026`; "" if none is known.
 
     Something wrong holds at no time. It has a mark, and no days.
     """
     if end is None:
-        return f"valid since {day_of(begin)}" if begin else ""
+        return f"valid since {day_of(begin, zone)}" if begin else ""
     if begin is None:
-        return f"valid until {day_of(end)}"
-    return f"valid {day_of(begin)} – {day_of(end)}" if begin < end else ""
+        return f"valid until {day_of(end, zone)}"
+    return f"valid {day_of(begin, zone)} – {day_of(end, zone)}" if begin < end else ""
 
 
 def _outcome(node: MemoryNode) -> tuple[str, ...]:
@@ -167,12 +173,12 @@ def _outcome(node: MemoryNode) -> tuple[str, ...]:
     return () if outcome is None else (f"outcome: {outcome}",)
 
 
-def _when(node: MemoryNode) -> str:
+def _when(node: MemoryNode, zone: Zone) -> str:
     if node.kind == FACT:
-        days = [FACT, f"stated {day_of(node.timestamp or node.created_at)}"]
+        days = [FACT, f"stated {day_of(node.timestamp or node.created_at, zone)}"]
     else:
-        days = [_UNDATED if node.timestamp is None else day_of(node.timestamp)]
-    held = _validity(node.valid_from, node.valid_to)
+        days = [_UNDATED if node.timestamp is None else day_of(node.timestamp, zone)]
+    held = _validity(node.valid_from, node.valid_to, zone)
     return ", ".join((*days, held) if held else days)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 DECAYED: Final = "decay_unused"
 EXPIRED: Final = "expired"
+REFRESHED: Final = "refresh items"
 DORMANT: Final = "tick: "
 """The beginning of the reason of a tick."""
 WOKEN: Final = "use: "
@@ -53,7 +54,7 @@ def is_whole_undo(reason: str) -> bool:
 
 def comes_with_time(reason: str) -> bool:
     """Return whether a change came because time passed."""
-    return reason in {DECAYED, EXPIRED} or reason.startswith((DORMANT, WOKEN)) or f" {TICKED}: " in reason
+    return reason in {DECAYED, EXPIRED, REFRESHED} or reason.startswith((DORMANT, WOKEN)) or f" {TICKED}: " in reason
 
 
 def follows(reason: str) -> bool:

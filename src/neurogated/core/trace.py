@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Any, NamedTuple, Self
 
+from neurogated.core.clock import Zone
 from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access
 from neurogated.core.edge_type import EdgeType
@@ -138,6 +139,8 @@ class Recall:
     among the memories, before the earlier one. Whether it changes what was said is for the reader to judge."""
     derived: frozenset[str] = frozenset()
     """Ids of the memories that were computed from others, such as summaries and profiles."""
+    zone: Zone = None
+    """The zone of the days that its texts show; None for that of the machine."""
 
     def __repr__(self) -> str:
         best = "".join(f"; best {one.score:.2f} {shorten(one.content, _SHOWN)!r}" for one in self.memories[:1])
@@ -170,7 +173,7 @@ class Recall:
         if max_tokens is not None and not checked_count("max_tokens", max_tokens):
             raise InputError(f"max_tokens is {max_tokens}, but must be at least 1")
         marks = self.remarks
-        return quoted_memories(((one.node, marks.get(one.id, ())) for one in self), max_tokens, count_tokens)
+        return quoted_memories(((one.node, marks.get(one.id, ())) for one in self), max_tokens, count_tokens, self.zone)
 
     @property
     def remarks(self) -> Mapping[str, tuple[str, ...]]:
@@ -184,12 +187,12 @@ class Recall:
         for fact in self.former:
             for name in fact.sources:
                 former[name].append(fact)
-        marks = {name: ended(facts) for name, facts in former.items()}
+        marks = {name: ended(facts, self.zone) for name, facts in former.items()}
         for name, state in self.states.items():
             if state == "contested" or name not in marks:
                 marks[name] = (state, *marks.get(name, ()))
         for name, node in self.later.items():
-            marks[name] = (*marks.get(name, ()), said_later(node))
+            marks[name] = (*marks.get(name, ()), said_later(node, self.zone))
         for memory in self.memories if self.derived else ():
             if memory.id in self.derived:
                 kind = "summary" if memory.node.kind == FACT else memory.node.kind

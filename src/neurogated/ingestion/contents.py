@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 from uuid import UUID
 
-from neurogated.core.clock import Moment
+from neurogated.core.clock import Moment, read_moment
 from neurogated.core.model import checked_metadata
 from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.errors import InputError
-from neurogated.ingestion.document import Details, Document, Passage, checked_text, passages_of, read_details
-from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message
+from neurogated.ingestion.document import NOW, Details, Document, Passage, checked_text, passages_of, read_details
+from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message, time_key
 from neurogated.ingestion.speakers import known_role
 
 
@@ -28,7 +28,7 @@ class Message(_Said, total=False):
     name: str
     """The speaker's name."""
     timestamp: Moment
-    """See `Moment`."""
+    """See `Moment`; `created_at`, `time` or `date` are read in its place."""
     id: str | UUID
     metadata: Mapping[str, Any]
     original: Any
@@ -88,7 +88,7 @@ def _read(
     metadata = dict(checked_metadata(item.get("metadata") or {}))
     original = item.get(ORIGINAL)
     aside = {key: kept for key, kept in ((KEPT_ASIDE, said.aside or None), (ORIGINAL, original)) if kept is not None}
-    own = {**given, **{key: item[key] for key in ("id", "timestamp") if item.get(key) is not None}}
+    own = {**given, **_own_details(item)}
     is_blank = not said.text.strip()
     if not is_blank or not (aside or item.get("content") in (None, [])):
         yield Passage(said.text, metadata, speaker=name or None, role=role, aside=aside), own
@@ -100,3 +100,11 @@ def _read(
     elif is_blank and original is not None:
         name = f"[{item.get('type', role)}]"
         yield Passage(name, metadata, role=role, aside=aside), {"kind": PLACEHOLDER, **own}
+
+
+def _own_details(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the id and the time of a message, as far as it has them."""
+    found = {"id": item["id"]} if item.get("id") is not None else {}
+    if (key := time_key(item)) is not None and (key, item[key]) != ("timestamp", NOW):
+        found["timestamp"] = read_moment(key, item[key])
+    return found

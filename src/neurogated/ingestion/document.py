@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, Literal, Self, TypedDict, Unpack
 from uuid import UUID
 
-from neurogated.core.clock import Moment, checked_moment, to_utc
+from neurogated.core.clock import Moment, Zone, read_moment, to_utc
 from neurogated.core.found import Statement
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import given_kind
@@ -20,6 +20,8 @@ from neurogated.text.strings import checked_names
 from neurogated.text.strings import checked_text as checked_encoding
 from neurogated.utils.hash_utils import compute_mdhash_id
 
+NOW = "now"
+"""The timestamp of a text that has the time at which it arrives."""
 _NUL = "\0"
 _TURN = "turn"
 _CHUNK_ID = re.compile("#[0-9]+$")
@@ -52,11 +54,14 @@ class Details(TypedDict, total=False):
     """One of `NODE_KINDS`; default: `turn` in a session and `episode` elsewhere."""
     importance: float | None
     """0–1."""
-    timestamp: Moment | None
-    """The time of the statement or event; see `Moment`."""
+    timestamp: Moment | Literal["now"] | None
+    """The time of the statement or event; see `Moment`. Default: a message, which has a role or a session, has the time
+    at which it arrives, and any other text has none. `now` gives a new memory the time at which it arrives."""
     tags: Sequence[str]
     ttl: timedelta | float | None
     """Lifetime from now, as a timedelta or in seconds; default: no limit. No recall finds an expired memory."""
+    expires_at: Moment | None
+    """The time from which no call finds the text; in place of `ttl`."""
     valid_from: Moment | None
     """The time from which the content is true."""
     valid_to: Moment | None
@@ -82,6 +87,8 @@ def read_details(details: Details) -> tuple[Scope, dict[str, Any]]:
         raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Details.__annotations__)}")
     given: dict[str, Any] = dict(details)
     scope = Scope(**{name: given.pop(name) for name in _SCOPE if name in given})
+    if given.get("timestamp") == NOW:
+        given |= {"timestamp": None, "stamped": True}
     return scope, {name: value for name, value in given.items() if value is not None}
 
 
@@ -118,6 +125,8 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     ttl: timedelta | float | None = None
     """Time to live, as a timedelta or in seconds; None for ever, also for a document that is stored already."""
+    expires_at: datetime | None = None
+    """The end of its lifetime, in place of `ttl`."""
     valid_from: datetime | None = None
     """The time from which the content is true; None if it always was."""
     valid_to: datetime | None = None
@@ -129,7 +138,9 @@ class Document:
     importance: float | None = None
     """0–1."""
     timestamp: datetime | None = None
-    """The time of the statement or event."""
+    """The time of the statement or event. Without a zone it is a time in the zone of the memory."""
+    stamped: bool | None = None
+    """Whether new memories without a timestamp get the time at which they arrive; None: those of messages."""
     tags: tuple[str, ...] = ()
     id: str | None = None
     """The caller's own id. Adding a document with this id again replaces the memory by a new version (upsert).
@@ -162,13 +173,16 @@ class Document:
         checked_metadata(self.metadata)
         given_kind(self.kind)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
-        begin, end = checked_moment("valid_from", self.valid_from), checked_moment("valid_to", self.valid_to)
-        if begin is not None and end is not None and end <= begin:
+        object.__setattr__(self, "expires_at", read_moment("expires_at", self.expires_at))
+        if self.ttl is not None and self.expires_at is not None:
+            raise InputError("both ttl and expires_at are given; give one of them")
+        begin, end = read_moment("valid_from", self.valid_from), read_moment("valid_to", self.valid_to)
+        if begin is not None and end is not None and to_utc(end) <= to_utc(begin):
             raise InputError(f"valid_to, {self.valid_to}, must lie after valid_from, {self.valid_from}")
         object.__setattr__(self, "valid_from", begin)
         object.__setattr__(self, "valid_to", end)
         # The constructor of a node refuses unstorable values before anything is stored.
-        object.__setattr__(self, "timestamp", checked_moment("timestamp", self.timestamp))
+        object.__setattr__(self, "timestamp", read_moment("timestamp", self.timestamp))
         for passage in self.passages:
             MemoryNode("document" if self.id is None else self.id, "", scope=self.scope, **self.fields_of(passage))
 
@@ -177,7 +191,12 @@ class Document:
         """Whether the passages are turns of a session. Equal turns are stored as separate memories."""
         return self.scope.session_id is not None
 
-    def fields_of(self, passage: Passage) -> dict[str, Any]:
+    def is_stamped(self, passage: Passage) -> bool:
+        """Return whether new memories of a passage get the time at which they arrive."""
+        is_message = self.statement is None and (self.in_session or passage.role is not None)
+        return self.timestamp is None and (is_message if self.stamped is None else self.stamped)
+
+    def fields_of(self, passage: Passage, zone: Zone = None) -> dict[str, Any]:
         """Return the given fields of a passage's nodes, without scope and validity."""
         given = {
             "kind": self.kind or (_TURN if self.in_session else None),
@@ -185,7 +204,7 @@ class Document:
             "role": passage.role,
             "speaker": passage.speaker,
             "importance": self.importance,
-            "timestamp": self.timestamp and to_utc(self.timestamp),
+            "timestamp": self.timestamp and to_utc(self.timestamp, zone),
         }
         fields = {name: value for name, value in given.items() if value is not None}
         return fields | ({"tags": tuple(sorted(set(checked_names("tags", self.tags))))} if self.tags else {})

@@ -38,6 +38,8 @@ class Draft:
     """Whether the id names the memory to write, such as an id of the caller. Otherwise a hash or a turn's new id."""
     message: str | None = None
     """The whole message, of which this chunk is a piece; None for any other chunk."""
+    arrived: datetime | None = None
+    """The timestamp of a new memory for which no other one is given."""
 
     @classmethod
     def of(cls, node: MemoryNode, found: Found) -> Draft:
@@ -64,6 +66,15 @@ class Draft:
             return False
         is_elsewhere = node.position is None or node.scope.session_id != self.scope.session_id
         return is_elsewhere or self.fields.get("timestamp", node.timestamp) != node.timestamp
+
+    def dated(self, stored: MemoryNode | None) -> Draft:
+        """Return the draft with the time at which it arrived if it is a new memory without a timestamp.
+
+        A memory that is added again keeps the time at which it arrived first.
+        """
+        if stored is not None or self.arrived is None or "timestamp" in self.fields:
+            return self
+        return replace(self, fields={**self.fields, "timestamp": self.arrived})
 
     def repeats(self, node: MemoryNode | None) -> bool:
         """Return whether `node` has the same text and user."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from neurogated.core.clock import Moment, checked_moment, to_utc
+from neurogated.core.clock import Moment, Zone, checked_moment, to_utc
 from neurogated.core.found import Statement
 from neurogated.core.node_kind import FACT
 from neurogated.core.scope import Scope
@@ -28,6 +28,7 @@ def fact_document(
     valid_from: Moment | None,
     valid_to: Moment | None,
     metadata: Mapping[str, Any] | None,
+    zone: Zone = None,
 ) -> Document:
     """Return a fact as a document, whose id depends on the owner, the three parts and `valid_from`.
 
@@ -37,7 +38,7 @@ def fact_document(
     if not isinstance(value, str | int | float):
         raise InputError(f"the value of a fact is {value!r}, but must be a text, a number or a truth value")
     statement = Statement(subject, attribute, value if isinstance(value, str) else json.dumps(value))
-    scope, begin = Scope(user_id), checked_moment("valid_from", valid_from)
+    scope, begin = Scope(user_id), checked_moment("valid_from", valid_from, zone)
     parts = [scope.user_id, statement.subject, statement.attribute, statement.value]
     # A fact that holds again after a pause is another fact.
     parts += [to_utc(begin).isoformat()] if begin else []
@@ -45,10 +46,10 @@ def fact_document(
         (Passage(statement.text),),
         metadata=metadata or {},
         valid_from=begin,
-        valid_to=checked_moment("valid_to", valid_to),
+        valid_to=checked_moment("valid_to", valid_to, zone),
         scope=scope,
         kind=FACT,
-        timestamp=checked_moment("timestamp", timestamp),
+        timestamp=checked_moment("timestamp", timestamp, zone),
         id=compute_mdhash_id(json.dumps(parts, ensure_ascii=False), prefix="fact-"),
         statement=statement,
     )

@@ -17,6 +17,8 @@ KEPT_ASIDE = "message"
 ORIGINAL = "original"
 """The metadata key of the `original` of a message."""
 
+TIMES = ("timestamp", "created_at", "time", "date")
+"""The keys that may hold the time of a message; the first one that has a value does."""
 _OWN_KEYS = frozenset({"role", "content", "name", "timestamp", "id", "metadata", ORIGINAL})
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 # Keys of messages that have no content, in OpenAI's format.
@@ -63,7 +65,8 @@ def read_message(item: Mapping[str, Any]) -> Said:
         if role is None and not isinstance(item.get("content"), str):
             role = _TOOL if kind.endswith("_output") else "assistant"
         item = {"content": item.get("output"), **item, **({} if role is None else {"role": role})}
-    aside = {str(key): _bounded(value) for key, value in item.items() if key not in _OWN_KEYS and value is not None}
+    own = {*_OWN_KEYS, time_key(item)}
+    aside = {str(key): _bounded(value) for key, value in item.items() if key not in own and value is not None}
     said_otherwise = not aside.keys().isdisjoint(_INSTEAD_OF_CONTENT)
     if missing := [key for key in ("role", "content") if key not in item and not (key == "content" and said_otherwise)]:
         raise InputError(f"a message has no {' and no '.join(missing)}")
@@ -80,6 +83,11 @@ def read_message(item: Mapping[str, Any]) -> Said:
         return Said(_TOOL if results else role, "\n".join(results), aside, calls)
     # Beside a text of the user's own, results of tools are nobody's words.
     return Said(role, "\n".join(texts), aside, calls)
+
+
+def time_key(item: Mapping[str, Any]) -> str | None:
+    """Return the key of the time of a message; None if it has no time."""
+    return next((key for key in TIMES if item.get(key) is not None), None)
 
 
 def _calls_in(item: Mapping[str, Any]) -> str:

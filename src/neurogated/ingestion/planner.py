@@ -96,7 +96,7 @@ class Planner:
         # Of several texts with one id, the last one is current.
         last = {part.document[0].id: part for part in parts if part.document[0].named}
         current = [part for part in parts if last.get(part.document[0].id, part) is part]
-        drafts = self._merged(parts, current, old)
+        drafts = {name: one.dated(old.get(name)) for name, one in self._merged(parts, current, old).items()}
         gone = [rest for part in last.values() for rest in later_chunks(view, part.document[0].id, len(part.document))]
         gone += [chunk for name in removed for chunk in (name, *later_chunks(view, name))]
         old |= stored(self._store, gone)
@@ -282,7 +282,7 @@ class Planner:
                 "indexing.max_document_chars; split it or raise the setting"
             )
         drafts: list[Draft] = []
-        lifetime = self._lifetime(document)
+        lifetime, now = self._lifetime(document), self._clock()
         # This hashes the whole text, so it runs once. Turns of a session and texts with an id belong to no document.
         document_id = None if document.in_session or document.id is not None else document.document_id
         outcome = (document.outcome or 0.0) if document.kind == EVENT else None
@@ -290,7 +290,7 @@ class Planner:
             metadata = json_metadata({**document.metadata, **passage.metadata})
             first = json_metadata({**passage.aside, **metadata}) if passage.aside else metadata
             names = self._names(document, passage)
-            fields = document.fields_of(passage)
+            fields = document.fields_of(passage, self._config.zone)
             chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
             for place, chunk in enumerate(chunks):
@@ -314,6 +314,7 @@ class Planner:
                         # The id of a fact is a hash of its parts.
                         named=document.id is not None and document.statement is None,
                         message=None if words is None else passage.text,
+                        arrived=now if document.is_stamped(passage) else None,
                     )
                 )
         return drafts
@@ -339,11 +340,12 @@ class Planner:
         return self._config.indexing.find_titles and title is None and speaker is None and not in_session
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
-        ttl = checked_ttl(document.ttl)
+        ttl, zone = checked_ttl(document.ttl), self._config.zone
+        end = document.expires_at and to_utc(document.expires_at, zone)
         return {
-            "valid_from": document.valid_from and to_utc(document.valid_from),
-            "valid_to": document.valid_to and to_utc(document.valid_to),
-            "expires_at": None if ttl is None else expiry(self._clock(), ttl),
+            "valid_from": document.valid_from and to_utc(document.valid_from, zone),
+            "valid_to": document.valid_to and to_utc(document.valid_to, zone),
+            "expires_at": end if ttl is None else expiry(self._clock(), ttl),
         }
 
 

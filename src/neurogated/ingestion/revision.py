@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
-from neurogated.core.clock import Moment, checked_moment, to_utc
+from neurogated.core.clock import Moment, Zone, checked_moment, to_utc
 from neurogated.core.conflicts import as_given
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import FACT, given_kind
@@ -60,12 +60,12 @@ class Changes(TypedDict, total=False):
     tags: Sequence[str] | None
 
 
-def revision_of(content: str | None, changes: Changes) -> Revision:
-    """Return the revision with these changes. Raises InputError."""
+def revision_of(content: str | None, changes: Changes, zone: Zone = None) -> Revision:
+    """Return the revision with these changes; `zone` is that of times without one. Raises InputError."""
     if unknown := sorted(changes.keys() - Changes.__annotations__.keys()):
         raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Changes.__annotations__)}")
     given: dict[str, Any] = dict(changes)
-    times = {name: checked_moment(name, given[name]) for name in _TIMES if name in given}
+    times = {name: checked_moment(name, given[name], zone) for name in _TIMES if name in given}
     return Revision(content, **{**given, **times})
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import islice, takewhile
 from typing import Any, NamedTuple, TypedDict
 from uuid import uuid4
@@ -121,7 +120,7 @@ def add_said(memory: NeuroGraphMemory, messages: Iterable[Mapping[str, Any]], ow
 
     Frameworks let agents choose roles of their own, such as `critic`. Such a role is the name of an assistant.
     """
-    given = [{"timestamp": datetime.now(UTC), **_with_known_role(storable(one))} for one in messages]
+    given = [_with_known_role(storable(one)) for one in messages]
     for one in given:
         if isinstance(text := one.get("content"), str) and not text.strip():
             one["content"] = None  # such as a message that only calls tools

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
@@ -39,7 +38,7 @@ def memory_toolset(
     async def remember(run: RunContext[Any], text: str) -> str:
         """Remember a text for later conversations."""
         owner = owner_of(run)
-        await memory.aio.add(text, user_id=owner["user_id"], agent_id=agent_id, timestamp=datetime.now(UTC))
+        await memory.aio.add(text, user_id=owner["user_id"], agent_id=agent_id, timestamp="now")
         return "remembered"
 
     async def recall(run: RunContext[Any], question: str) -> str:

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import from_micros
+from neurogated.core.clock import Zone, day_in, from_micros, local
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import CANVAS, CAUSE, EFFECT, PLACE, SENTIMENT, SPAN, Kernel
+from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import GraphView, Rows
@@ -23,7 +24,7 @@ from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.feelings import feeling_of
 from neurogated.retrieval.ranking import best_places
 from neurogated.retrieval.similarity import QuestionSimilarity
-from neurogated.text.time_spans import span_of
+from neurogated.text.time_spans import Span, span_of, spans_in
 
 Values = NDArray[np.float64]
 
@@ -58,12 +59,14 @@ class Dimensions:
         vector: NDArray[np.float32],
         kernel: Kernel,
         present: int,
+        zone: Zone,
         scale: SentimentScale | None,
         activated: Scored,
     ) -> None:
         """Propose candidates to `likeness`.
 
-        `present` is in microseconds since 1970 UTC. `activated` has the memories that the first phase activates.
+        `present` is in microseconds since 1970 UTC; `zone` is that of the user's days. `activated` has the memories
+        that the first phase activates.
         """
         self._store = store
         self._view = view
@@ -72,6 +75,7 @@ class Dimensions:
         self._query = query
         self._vector = vector
         self._present = present
+        self._zone = zone
         self._scale = scale
         self._activated = activated
         weights = {
@@ -111,17 +115,28 @@ class Dimensions:
         return _looked_up(rows, values) if rows.size else None
 
     def _time(self) -> Callable[[Rows], Values] | None:
-        """Match memories whose timestamp is in the span. Keyword search proposes those that contain its dates."""
-        span = span_of(self._query, from_micros(self._present))
+        """Match memories whose timestamp is in the span, or whose text names a day of it.
+
+        Keyword search proposes those that contain its dates or weekdays.
+        """
+        span = span_of(self._query, local(from_micros(self._present), self._zone))
         if span is None:
             return None
-        dated, _ = self._store.keyword_rows(span.dates, self._config.retrieval.candidates, self._view)
-        self._likeness.of(np.sort(dated))
+        # The keyword index has days in UTC.
+        for words in filter(None, (span.widened().dates, span.weekdays)):
+            dated, _ = self._store.keyword_rows(words, self._config.retrieval.candidates, self._view)
+            self._likeness.of(np.sort(dated))
         rows = self._likeness.admitted.rows
         ids = [self._view.ids[row] for row in rows.tolist()]
-        moments = {node.id: node.timestamp for node in self._store.get_nodes(ids, missing_ok=True)}
-        timely = rows[np.array([span.holds(moments.get(name)) for name in ids], dtype=np.bool_)]
-        return lambda some: np.isin(some, timely).astype(np.float64)
+        timely = {one.id for one in self._store.get_nodes(ids, missing_ok=True) if self._is_of(one, span)}
+        matched = rows[np.array([name in timely for name in ids], dtype=np.bool_)]
+        return lambda some: np.isin(some, matched).astype(np.float64)
+
+    def _is_of(self, node: MemoryNode, span: Span) -> bool:
+        if span.holds(node.timestamp, self._zone):
+            return True
+        said = node.timestamp and day_in(node.timestamp, self._zone)
+        return bool(node.found.times) and any(map(span.meets, spans_in(node.content, said)))
 
     def _place(self) -> Callable[[Rows], Values] | None:
         """Match memories of events at the place. Of these, the most similar to the question are proposed."""

@@ -20,6 +20,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.clock import day_in
 from neurogated.core.columns import Rows
 from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
@@ -55,7 +56,7 @@ def with_later(
         view: the memories that the recalls may find.
         recalls: one for each query.
         most: how many memories each has.
-        present: the time to which days such as "yesterday" in a question refer.
+        present: the time, in the zone of the user, to which days such as "yesterday" in a question refer.
     """
     if not {EdgeType.SIM, EdgeType.TERM} <= set(view.edge_types):
         return [_with_derived(view, recall) for recall in recalls]
@@ -71,7 +72,7 @@ def _linked(store: GraphStorePort, view: GraphView, recall: Recall, most: int, p
     for earlier in recall.ids:
         if earlier in links:
             moment = links[earlier].timestamp
-            is_asked = span is None or (moment is not None and span.first <= moment.date() <= span.last)
+            is_asked = span is None or (moment is not None and span.first <= day_in(moment, present.tzinfo) <= span.last)
             _place(memories, links[earlier], earlier, before=is_asked)
     names = {one.id for one in memories[:most]}
     kept = {name: node for name, node in links.items() if name in names and node.id in names}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsNeighbourhoods
-from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, to_micros, utc_now
+from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, local, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import Filter, FilterOptions, recallable
@@ -43,6 +43,7 @@ from neurogated.retrieval.queries import (
     checked_score,
     checked_top,
     plain_query,
+    zone_of,
 )
 from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
@@ -54,6 +55,7 @@ from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS
 from neurogated.retrieval.typing_errors import corrected
 from neurogated.text.strings import checked_names
+from neurogated.text.time_spans import without_times
 
 Values = NDArray[np.float64]
 
@@ -96,6 +98,9 @@ class RecallOptions(FilterOptions, total=False):
     """Leave out the memories with these ids, such as the message that asks; no activation flows through them."""
     now: Moment | None
     """The present, for recency and for time spans such as "last week"; default: the clock's time."""
+    timezone: str | None
+    """The zone of the days that the question means and that the texts of the recall show, such as `Europe/Berlin`.
+    Default: the setting `timezone`, or else the offset in which `now` is given, or else the machine's zone."""
 
 
 class NeuroRetriever:
@@ -178,14 +183,17 @@ class NeuroRetriever:
         include_duplicates: bool = False,
         except_ids: Collection[str] = (),
         now: Moment | None = None,
+        timezone: str | None = None,
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
         """Return the recall of each query; the queries are searched together, and all recalls read the same view."""
         checked_queries(queries)
         wanted = checked_top(self._config.TOP_N_RETRIEVAL if top_n is None else top_n)
-        then, held = checked_version(as_of), checked_moment("valid_at", valid_at)
-        present = to_micros(checked_moment("now", now) or self._clock())
-        least, surest, wanted_nodes = checked_score(min_score), checked_confidence(min_confidence), recallable(filters)
+        zone = zone_of(timezone, now, self._config.zone)
+        then, held = checked_version(as_of, zone), checked_moment("valid_at", valid_at, zone)
+        present = to_micros(checked_moment("now", now, zone) or self._clock())
+        day, surest = local(from_micros(present), zone), checked_confidence(min_confidence)
+        least, wanted_nodes = checked_score(min_score), recallable(filters)
         if not queries:
             return []
         given, sizes = (queries, [1] * len(queries)) if self._classic else each_question(queries)
@@ -196,21 +204,20 @@ class NeuroRetriever:
         if then is None and held is None:
             store = self._part(given, embed, wanted_nodes, wanted + len(left_out))
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
-        existing, holding = partial(store.existing_tags, view=view), partial(store.nodes_with, limit=1, view=view)
-        plain = [without_request(one, partial(rare_words, store, view), existing) for one in map(plain_query, given)]
-        queries = [corrected(query, existing, self._embedder.count_tokens, holding) for query in plain]
+        plain, queries = self._worded(store, view, given)
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
         admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
         samples, shared = Samples(store, view, self._similarity_config), Stopwatch()
-        search = partial(first_phase, store, view, self._similarity_config, queries, depth=depth, canvas=canvas)
+        keywords = [without_times(query, day) for query in queries]
+        search = partial(first_phase, store, view, self._similarity_config, keywords, depth=depth, canvas=canvas)
         vectors, kernels, found_first = self._read(queries, embed, search, shared)
         with self._in_turn():
             shared.skip()
-            first = found_first()
             nearest = store.nearest_rows(list(vectors), depth, view)
-            asked = list(map(Asked, given, plain, queries, vectors, kernels, nearest, repeat(present), first))
+            when = map(repeat, (present, zone))
+            asked = list(map(Asked, given, plain, queries, vectors, kernels, nearest, *when, keywords, found_first()))
             shared.lap("search")
             found = list(map(self._find, asked, admissions, repeat(samples), repeat(wanted)))
             shared.skip()
@@ -219,9 +226,16 @@ class NeuroRetriever:
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else _without(store.view(filters=wanted_nodes), left_out)
-        recalls = in_present_order(store, Views(view, shown), recalls, wanted, from_micros(present), held=held)
-        recalls = with_later(store, view, recalls, wanted, from_micros(present))
+        recalls = in_present_order(store, Views(view, shown), recalls, wanted, day, held=held)
+        recalls = with_later(store, view, recalls, wanted, day)
         return [withheld(recall, surest) for recall in recalls]
+
+    def _worded(self, store: GraphStorePort, view: GraphView, given: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return the queries without requests, and also with typing errors corrected."""
+        existing, holding = partial(store.existing_tags, view=view), partial(store.nodes_with, limit=1, view=view)
+        rare = partial(rare_words, store, view)
+        plain = [without_request(query, rare, existing) for query in map(plain_query, given)]
+        return plain, [corrected(query, existing, self._embedder.count_tokens, holding) for query in plain]
 
     def _part(self, queries: Sequence[str], embed: Embedding, filters: Filter, wanted: int) -> GraphStorePort:
         """Return a store with the part of the graph that the questions need, or else the whole graph."""
@@ -272,9 +286,11 @@ class NeuroRetriever:
 
     def _find(self, asked: Asked, admission: Admission, samples: Samples, wanted: int) -> Found:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
-        _, _, query, vector, kernel, nearest, present, first = asked
+        _, _, query, vector, kernel, nearest, present, zone, keywords, first = asked
         view, own = admission.view, Stopwatch()
-        likeness = QuestionSimilarity(samples, query=query, vector=vector, kernel=kernel, admission=admission)
+        likeness = QuestionSimilarity(
+            samples, query=query, vector=vector, kernel=kernel, admission=admission, keywords=keywords
+        )
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest, first.keywords)
         dimensions = Dimensions(
             samples.store,
@@ -285,6 +301,7 @@ class NeuroRetriever:
             vector=vector,
             kernel=kernel,
             present=present,
+            zone=zone,
             scale=SentimentScale.of_embedder(self._embedder.name),
             activated=first.activated,
         )
@@ -319,6 +336,7 @@ class NeuroRetriever:
             notes=(*asked.notes(), *found.notes),
             relays=relays_of(found, memories),
             activated=found.ranking.activated,
+            zone=asked.zone,
         )
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:

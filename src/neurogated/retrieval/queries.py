@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.clock import Moment, Zone, offset_of, zone_named
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import checked_count
 from neurogated.core.ports import Embedder
@@ -36,6 +37,10 @@ class Asked(NamedTuple):
     """The rows that vector search found, and their cosines."""
     present: int
     """The present, in microseconds since 1970 UTC."""
+    zone: Zone
+    """The zone of the user's days."""
+    keywords: str
+    """`query` without relative words for days, which texts of other days have, too."""
     first: FirstPhase
 
     def notes(self) -> Iterator[str]:
@@ -81,6 +86,15 @@ def plain_query(query: str) -> str:
     plain = plain_question(ends_of(query, MAX_QUERY_CHARS)).rstrip()
     is_marked = not plain[-1:].isalnum() or "?" in plain or "？" in plain
     return plain if is_marked or not has_interrogative(plain) else f"{plain}?"
+
+
+def zone_of(name: str | None, now: Moment | None, usual: Zone) -> Zone:
+    """Return the zone of a recall: the one with this name, or the usual one, or that in which `now` is given.
+
+    Raises:
+        InputError: there is no zone with this name.
+    """
+    return usual or offset_of(now) if name is None else zone_named(name)
 
 
 def checked_top(top_n: int) -> int:

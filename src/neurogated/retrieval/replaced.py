@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
+from neurogated.core.clock import Zone
 from neurogated.core.conflicts import Conflict
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.fact_words import says_more
@@ -54,7 +55,7 @@ def in_present_order(
         views: its views.
         recalls: one for each query.
         most: how many memories each has.
-        present: the time to which days such as "yesterday" in a question refer.
+        present: the time, in the zone of the user, to which days such as "yesterday" in a question refer.
         held: the time at which facts hold, if it is not the present.
     """
     at, graph = held or present, views.every_time
@@ -67,7 +68,7 @@ def in_present_order(
         if claims.conflicts and held is None and not _PAST.search(fold(recall.query)):
             span = span_of(_last_question(recall.query), present, years=True)
             for conflict in claims.conflicts:
-                if _is_over(conflict, claims, span):
+                if _is_over(conflict, claims, span, present.tzinfo):
                     _replace_loser(store, views.searched, memories, claims, conflict)
         ordered = tuple(memories[:most])
         if [one.id for one in ordered] != list(recall.ids):
@@ -113,10 +114,12 @@ def _shown(view: GraphView, names: Sequence[str], memories: Sequence[RecalledMem
     return _admitted(view, [view.ids[front]]) or found[-1:]
 
 
-def _is_over(conflict: Conflict, claims: RecalledClaims, span: Span | None) -> bool:
+def _is_over(conflict: Conflict, claims: RecalledClaims, span: Span | None, zone: Zone) -> bool:
     """Return whether one side holds no longer, or did not on the days that the question names."""
     loser = claims.nodes.get(conflict.loser or "")
-    return loser is not None and (span is None or conflict.outcome == "wrong" or not span.is_before(loser.valid_to))
+    return loser is not None and (
+        span is None or conflict.outcome == "wrong" or not span.is_before(loser.valid_to, zone)
+    )
 
 
 def _replace_loser(

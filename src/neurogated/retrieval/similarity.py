@@ -109,13 +109,15 @@ class QuestionSimilarity:
         vector: NDArray[np.float32],
         kernel: Kernel,
         admission: Admission | None = None,
+        keywords: str | None = None,
     ) -> None:
+        """Take a question; `keywords` is its text for keyword search, if that differs."""
         store, view, config = samples.store, samples.view, samples.config
         self._store = store
         self._view = view
         self._admission = Admission(view, 0) if admission is None else admission
         self._config = config
-        self._query = query
+        self._asked_words = query if keywords is None else keywords
         self._vector = vector
         words = split_words(fold(query))
         found = frozenset().union(*names_in([words, without_final_s(words)], partial(store.existing_tags, view=view)))
@@ -134,7 +136,7 @@ class QuestionSimilarity:
         self._best_keywords = 0.0
         # Methods of this object would make a cycle, which keeps a dropped memory open until the collector runs.
         self._cosine = _Scores(partial(store.similarities, vector, view))
-        self._keyword = _Scores(partial(store.keyword_scores, query, view))
+        self._keyword = _Scores(partial(store.keyword_scores, self._asked_words, view))
         self._turns = Turns(samples, query)
         self.keyword_weight = samples.keyword_weight
         """`retrieval.keyword_weight`, or more if the embedder finds all texts alike."""
@@ -166,7 +168,7 @@ class QuestionSimilarity:
         return found
 
     def _with_keywords(self, count: int) -> Scored:
-        return self._store.keyword_rows(self._query, count, self._view)
+        return self._store.keyword_rows(self._asked_words, count, self._view)
 
     @property
     def admitted(self) -> Similarities:

@@ -23,7 +23,7 @@ def _given(body: BaseModel) -> dict[str, Any]:
 @router.post("/memories", status_code=201)
 async def add(caller: CallerOf, body: models.NewMemories) -> models.Ids:
     """Remember texts or messages."""
-    given = _given(body)
+    given = {"timestamp": "now", **_given(body)}
     return models.Ids(ids=await caller.run(caller.memory.add, given.pop("content"), user_id=caller.user_id, **given))
 
 

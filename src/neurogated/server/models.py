@@ -21,6 +21,8 @@ with needs_extra("serve"):
 Text = Annotated[str, Field(min_length=1)]
 Asking = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
 
+Zone = Annotated[str | None, Field(description="Zone of the days meant and shown, such as Europe/Berlin.")]
+
 
 def attributes(value: object, names: Iterable[str]) -> dict[str, Any]:
     """Return some attributes of an object by their names."""
@@ -67,6 +69,8 @@ class _Fields(_Asked):
 class NewMemories(_Fields):
     """Texts or messages to remember, in order."""
 
+    expires_at: datetime | None = Field(None, description="The end of the lifetime, in place of ttl.")
+
     content: Text | Message | Annotated[list[Text | Message], Field(min_length=1)]
     session_id: str | None = None
     agent_id: str | None = None
@@ -96,6 +100,7 @@ class Question(_Asked):
     valid_at: datetime | None = None
     min_score: float | None = None
     min_confidence: Confidence = None
+    timezone: Zone = None
     explain: bool = Field(default=False, description="Also tell the flows of activation and the kernel.")
 
 
@@ -104,6 +109,7 @@ class Task(_Asked):
 
     task: Asking
     token_budget: int = Field(CONTEXT_TOKENS, ge=1, le=100_000)
+    timezone: Zone = None
     session_id: str | None = None
     agent_id: str | None = None
     min_confidence: Confidence = None

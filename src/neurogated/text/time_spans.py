@@ -1,4 +1,4 @@
-"""Which days a question for a relative time means, such as "last Friday", "im März" or "两周前".
+"""Which days a question or a text names, such as "last Friday", "im März", "am 17. November" or "两周前".
 
 The table `_WORDS` turns a question into tokens. The kind of a token is a letter, and the rules are patterns of letters.
 """
@@ -6,30 +6,50 @@ The table `_WORDS` turns a question into tokens. The kind of a token is a letter
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta, tzinfo
+from functools import lru_cache
 from typing import NamedTuple
 
 from neurogated.text.calendar_words import MONTHS, NUMBERS, UNITS, WEEKDAYS
+from neurogated.text.dates import HAN_DATES, LATIN_DATES, MAY_BE_DATE, CalendarDate
 from neurogated.text.language import language_of
 
 _MOST_DAYS = 14
+_MOST_DATES = 8
+"""Dates of a text that are read."""
 _WEEK, _YEAR, _SATURDAY = 7, 12, 5
 _DAYS_OF_A_YEAR, _SHORTER_THAN_A_MONTH = 366, 27
 
 
 class Span(NamedTuple):
-    """Consecutive days, in UTC."""
+    """Consecutive days of a user."""
 
     first: date
     last: date
 
-    def holds(self, moment: datetime | None) -> bool:
-        """Return whether a time is in the span; False for None."""
-        return moment is not None and self.first <= moment.astimezone(UTC).date() <= self.last
+    def holds(self, moment: datetime | None, zone: tzinfo | None) -> bool:
+        """Return whether a time is in the span in a zone, None for that of the machine; False for no time."""
+        return moment is not None and self.first <= moment.astimezone(zone).date() <= self.last
 
-    def is_before(self, moment: datetime | None) -> bool:
+    def is_before(self, moment: datetime | None, zone: tzinfo | None) -> bool:
         """Return whether the span ends on a day before that of a time; False for None."""
-        return moment is not None and self.last < moment.astimezone(UTC).date()
+        return moment is not None and self.last < moment.astimezone(zone).date()
+
+    def meets(self, other: Span) -> bool:
+        """Return whether two spans have a day in common."""
+        return self.first <= other.last and other.first <= self.last
+
+    def widened(self) -> Span:
+        """Return the span with the day before and the day after, which are those of other zones."""
+        return Span(self.first - timedelta(1), self.last + timedelta(1))
+
+    @property
+    def weekdays(self) -> str:
+        """The names of the weekdays of a span of at most a week, as text for keyword search."""
+        days = (self.last - self.first).days + 1
+        found = ((self.first.weekday() + n) % _WEEK for n in range(days if days <= _WEEK else 0))
+        return " ".join(WEEKDAYS[language][place] for place in found for language in WEEKDAYS).replace("|", " ")
 
     @property
     def dates(self) -> str:
@@ -48,16 +68,22 @@ class Span(NamedTuple):
 # A capital letter is a kind of words; its small letter the words of that kind that need no preposition.
 _DAY, _WEEKDAY, _WEEKEND, _MONTH, _UNIT, _DATED = "D", "W", "E", "M", "U", "Y"
 _WHICH, _WHICH_AFTER, _WHICH_WEEK, _PAST, _NUMBER, _AGO, _BACK = "S", "A", "B", "P", "N", "G", "V"
-_ON, _THE, _SINCE, _EVERY, _OTHER = "O", "L", "I", "C", "."
+_ON, _THE, _SINCE, _EVERY, _OTHER, _DATE, _AHEAD = "O", "L", "I", "C", ".", "T", "F"
+_CALENDAR = frozenset({_DATE, *"MmYy"})
+"""Kinds of words that name a day, month or year for ever."""
 _HAN_DAY, _HAN_NUMBER = "(?:周|週|星期|礼拜|禮拜)", "一二三四五六七八九十"
 # Kind, value, words in Latin letters, words in Chinese. Among words that begin at the same place, the first row wins.
 _WORDS: list[tuple[str, int | str, str, str]] = [
+    (_DATE, "", LATIN_DATES, HAN_DATES),
+    (_DAY, -3, "", "大前天"),
+    (_DAY, 3, "", "大[后後]天"),
     (_DAY, -2, "day before yesterday|vorgestern|avant-hier|anteayer|antier", "前天"),
     (_DAY, -1, "yesterday|last night|gestern|hier|ayer|anoche", "昨[天晚日]"),
     (_DAY, 0, "today|tonight|this (?:morning|afternoon|evening)|heute|aujourd['’]hui|ce (?:matin|soir)|hoy",
      "今[天晚早日]"),
     (_DAY, 2, "day after tomorrow|übermorgen|après-demain|pasado mañana", "[后後]天"),
-    (_DAY, 1, "tomorrow|demain", "明[天晚日]"),
+    (_DAY, 1, "(?<!am )(?<!jeden )(?<!heute )(?<!guten )(?<!gestern )morgen", ""),
+    (_DAY, 1, "tomorrow|demain|(?<!la )(?<!esta )(?<!cada )(?<!ayer )mañana", "明[天晚早日]"),
     (_WEEKEND, 0, "weekend|wochenende|week-?end|fin de semana", ""),
     ("e", 0, "", "[周週]末"),
     *((_WHICH_WEEK, side, "", f"{han}[个個]?(?={_HAN_DAY}[{_HAN_NUMBER}日天末])")
@@ -83,11 +109,12 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     (_WHICH_AFTER, 1, "prochaine?s?|próxim[oa]s?|que viene", ""),
     (_PAST, -1, "past", "最近|[过過]去"),
     (_BACK, 0, "vor|il y a|hace", ""),
-    (_AGO, 0, "ago|back", "前"),
-    (_SINCE, 0, "since|seit|depuis|desde", "自从?|自從"),
+    (_AGO, 0, "ago|back|earlier", "[以之]?前"),
+    (_AHEAD, 0, "from now|from today", "[以之]?[后後]|内"),
+    (_SINCE, 0, "since|seit|depuis|desde", "自从?|自從|从(?=[上本这去周星])|從(?=[上本這去週星])"),
     (_EVERY, 0, "every|each|jede[nrms]?|chaque|tous les|les|los|cada", "每[个個]?"),
     (_THE, 0, "le", ""),
-    (_ON, 0, "on|in|at|over|during|am|im|en|au mois de|el", "在"),
+    (_ON, 0, "on|in|at|over|during|am|im|dentro de|dans|en|au mois de|el|by|until|till|bis|para|antes del", "在"),
     *((_NUMBER, place + 1, "|".join(NUMBERS[language][place] for language in NUMBERS), han)
       for place, han in enumerate(("一", "[二两兩]", *_HAN_NUMBER[2:]))),
     (_NUMBER, "", "", r"(?<!\d)\d{1,3}(?!\d)"),
@@ -101,8 +128,8 @@ _LEXER = re.compile(
 )
 # Matches where a day may be named. Each rule needs such a word, and the lexer is slow.
 _DAY_WORDS = "|".join(row[-2] for row in _LATIN_ROWS if row[0] in "DWwEMU")
-_NAMES_DAY = re.compile(rf"[\u3400-\u9fff]| (?:1[0-9]|20)\d\d|(?<!\w)(?:{_DAY_WORDS})(?!\w)")
-_FILLER = re.compile(r"[\s,'’]*(?:(?:the|of|des?|del|du|la|dem|der|den|l|的)(?!\w)[\s,'’]*)*")
+_NAMES_DAY = re.compile(rf"[\u3400-\u9fff]|(?<!\d)(?:1[0-9]|20)\d\d|(?<!\w)(?:{_DAY_WORDS})(?!\w)|{MAY_BE_DATE}")
+_FILLER = re.compile(r"[\s,，'’]*(?:(?:the|of|des?|del|du|la|dem|der|den|l|的)(?!\w)[\s,，'’]*)*")
 _BETWEEN = re.compile(r"(\d{4}-\d\d-\d\d)\b\D{1,12}(\d{4}-\d\d-\d\d)\b")
 # In the order in which they are tried
 _RULES = {
@@ -110,6 +137,8 @@ _RULES = {
     for name, pattern in {
         "within": "[SAP]NU|NAU|INU|PU",
         "ago": "NUG|VNU",
+        "date": "[Ww]?T|T[Ww]",
+        "ahead": "NUF|ONU",
         "day": "D",
         "which": "[SA]U|UA|B(?=[wWe])|[SA](?=[Ee])|(?<=[Ee])A",
         "dated": "[Mm][Yy]|[Yy][Mm]",
@@ -122,27 +151,117 @@ _RULES = {
 _WITHIN_WEEK, _WITHIN_YEAR = re.compile("(?<!C)[WwEe]"), re.compile("(?<=[OISAYU])M|M(?=[SAN])|m")
 
 
+_OF_PAST = re.compile(
+    r"\b(?:did|was|were|had|went|said|told|met|got|came|saw|took|made|bought|ate|left|began|happened|\w{3,}[^e\W]ed"
+    r"|war(?:en)?|hatten?|habe[^?]*ge\w+|wurden?|ging(?:en)?|kam(?:en)?|tat|\w+te"
+    r"|estuv\w+|tuv\w+|hic\w+|fui\w*|fue\w*|hizo|vino|dijo|era|pas[óé]|\w+(?:aron|ieron)"
+    r"|ai|avons|était)\b|[了过過]"
+)
+"""Says of a text that it tells of the past, so that a day without a week, month or year is the latest such day."""
+_COMING = re.compile(
+    r"\b(?:what['’]s|what is|is there|am i|are we|(?:do|should|can|must) (?:i|we)|will|shall|going to|plan\w*"
+    r"|coming|due|upcoming|steht|wird|werden?|geplant|was ist|kommt|kommen|muss|soll|tengo|hay|toca|voy|vamos"
+    r"|tenemos|será)\b"
+    r"|有什么|有什麼|安排|计划|計劃|会有|會有|打算|要做"
+)
+"""Says of a question that it asks for what is to come."""
+
+
 class _Token(NamedTuple):
     kind: str
     value: int | str
+    begin: int
+    end: int
+
+
+class _Tense(NamedTuple):
+    """Of which days a text tells."""
+
+    ahead: bool
+    """A weekday or month by its name alone is the next one; else it is the latest one."""
+    past: bool
+    """A date without a year is the latest one; else it is the nearest one."""
+
+
+_Read = tuple[Span, Sequence[_Token]]
+"""Days, and the tokens that name them."""
+
+
+class _Reading(NamedTuple):
+    """The days that a text names, and begin and end of the relative words in the text by which it names them."""
+
+    span: Span
+    places: Sequence[tuple[int, int]]
 
 
 def span_of(question: str, now: datetime, *, years: bool = False) -> Span | None:
     """Return the days that a question names relative to `now`, None if it names none or an impossible date.
 
-    A year alone counts only with `years`, because it is often part of a title, or of a fact of which no message tells
-    in that year.
+    `now` is in the zone of the user. A year alone counts only with `years`, because it is often part of a title, or of
+    a fact of which no message tells in that year.
     """
-    text = " ".join(question.lower().split())
+    found = _read(_plain(question), now.date(), years=years)
+    return None if found is None else found.span
+
+
+def without_times(question: str, now: datetime) -> str:
+    """Return a question without relative words for its days, such as "last week"; as it is if nothing else remains.
+
+    Dates, months and years stay, which texts and their dates may have.
+    """
+    text = " ".join(question.split())
+    found = _read(_plain(text), now.date(), years=False)
+    if found is None or len(_plain(text)) != len(text):
+        return question
+    for begin, end in sorted(found.places, reverse=True):
+        text = f"{text[:begin]} {text[end:]}"
+    return text if any(map(str.isalnum, text)) else question
+
+
+@lru_cache(maxsize=4096)
+def spans_in(text: str, said: date | None) -> tuple[Span, ...]:
+    """Return the days that a text names, which was said on a day; if that is unknown, only dates with a year."""
+    plain, found = _plain(text), []
+    if not _NAMES_DAY.search(plain):
+        return ()
+    tokens, tense = _tokens(plain), _Tense(ahead=not _OF_PAST.search(plain), past=False)
+    for _ in range(_MOST_DATES):
+        try:
+            read = _span(tokens, said or date.min, tense, years=False)
+        except (ValueError, OverflowError):
+            break
+        if read is None:
+            break
+        span, used = read
+        named = "".join(one.kind for one in used)
+        if said is not None or (_DATE in named and any(map(_has_year, used))) or named.upper() in {"MY", "YM"}:
+            found.append(span)
+        tokens = [one._replace(kind=_OTHER) if one in used else one for one in tokens]
+    return tuple(found)
+
+
+def _has_year(token: _Token) -> bool:
+    return token.kind == _DATE and CalendarDate.read(str(token.value)).year is not None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _read(text: str, today: date, *, years: bool) -> _Reading | None:
     try:
         if found := _BETWEEN.search(text):
             first, last = sorted(map(date.fromisoformat, found.groups()))
-            return Span(first, last)
+            return _Reading(Span(first, last), [found.span()])
         if not _NAMES_DAY.search(text):
             return None
-        return _span(_tokens(text), now.astimezone(UTC).date(), years=years)
+        past = bool(_OF_PAST.search(text))
+        read = _span(
+            _tokens(text), today, _Tense(ahead=not past and bool(_COMING.search(text)), past=past), years=years
+        )
     except (ValueError, OverflowError):
         return None
+    return read and _Reading(read[0], [(one.begin, one.end) for one in read[1] if one.kind not in _CALENDAR])
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -153,46 +272,74 @@ def _tokens(text: str) -> list[_Token]:
             continue  # it means "here"
         kind, value, *_ = _ROWS[(found.lastindex or 0) - 1]
         if not _FILLER.fullmatch(text, end, found.start()):
-            tokens.append(_Token(_OTHER, 0))
-        tokens.append(_Token(kind, value if value != "" else int(found[0].rstrip("年"))))
+            tokens.append(_Token(_OTHER, 0, end, end))
+        if value == "":
+            value = found[0] if kind == _DATE else int(found[0].rstrip("年"))
+        tokens.append(_Token(kind, value, *found.span()))
         end = found.end()
     return tokens
 
 
-def _span(tokens: list[_Token], today: date, *, years: bool) -> Span | None:
+def _span(tokens: Sequence[_Token], today: date, tense: _Tense, *, years: bool) -> _Read | None:
+    """Return the days that the first rule that fits reads relative to `today`, and the tokens that it reads.
+
+    A year alone counts only with `years`.
+    """
     kinds = "".join(token.kind for token in tokens)
     matches = ((name, pattern.search(kinds)) for name, pattern in _RULES.items() if years or name != "year")
     name, found = next(((name, found) for name, found in matches if found), ("", None))
     if found is None:
         return None
-    values = {token.kind.upper(): token.value for token in tokens[found.start() : found.end()]}
-    side = int(next((values[kind] for kind in (_WHICH, _WHICH_AFTER, _WHICH_WEEK) if kind in values), 0))
-    unit, number = str(values.get(_UNIT, "week")), int(values.get(_NUMBER, 1))
+    used = list(tokens[found.start() : found.end()])
+    before = tokens[found.start() - 1] if found.start() else None
+    is_since = _SINCE in {kinds[found.start()], before and before.kind}
+    values = {token.kind.upper(): token.value for token in used}
+    inner = None
     if name == "within":
-        return Span(_around(today, unit, -number, whole=False).first, today)
-    if name == "day":
+        unit, number = str(values.get(_UNIT, "week")), int(values.get(_NUMBER, 1))
+        return Span(_around(today, unit, -number, whole=False).first, today), used
+    if name == "date":
+        day = CalendarDate.read(str(values[_DATE])).near(today, ahead=tense.ahead, latest=tense.past or is_since)
+        span = Span(day, day)
+    elif name == "day":
         day = today + timedelta(int(values[_DAY]))
         span = Span(day, day)
-    elif name in ("ago", "which"):
-        count = -number if name == "ago" else side
-        narrower = {"week": _WITHIN_WEEK, "year": _WITHIN_YEAR}.get(unit)
-        inner = narrower and narrower.search(kinds)
-        span = _around(today, unit, count, whole=name == "which" or unit != "week" or bool(inner))
-        if inner:
-            span = _part(span, tokens[inner.start()])
-        elif name == "ago" and unit == "week":
-            # "Two weeks ago" is said of the days around as well.
-            span = Span(span.first - timedelta(_WEEK // 2), span.last + timedelta(_WEEK // 2))
+    elif name in ("ago", "ahead", "which"):
+        span, inner = _counted(name, values, kinds, tokens, today)
     elif name == "year":
         span = _around(date(int(values[_DATED]), 1, 1), "year", 0, whole=True)
-        inner = _WITHIN_YEAR.search(kinds)
-        span = _part(span, tokens[inner.start()]) if inner else span
+        inner = next((tokens[one.start()] for one in _WITHIN_YEAR.finditer(kinds)), None)
+        span = _part(span, inner) if inner else span
     else:
-        named = next(token for token in tokens[found.start() : found.end()] if token.kind in "WwMmEe")
+        named = next(token for token in used if token.kind in "WwMmEe")
         year = int(values[_DATED]) if name == "dated" else None
-        span = _named(named, today, side if name == "side" else None, year)
-    since = _SINCE in kinds[max(0, found.start() - 1) : found.start() + 1]
-    return Span(span.first, today) if since and span.first <= today else span
+        span = _named(named, today, _side(values) if name == "side" else None, year, ahead=tense.ahead and not is_since)
+    used += [] if inner is None else [inner]
+    if is_since:
+        span = Span(span.first, today) if span.first <= today else span
+    return span, [*used, *([before] if before and before.kind in {_SINCE, _ON} else [])]
+
+
+def _side(values: Mapping[str, int | str]) -> int:
+    return int(next((values[kind] for kind in (_WHICH, _WHICH_AFTER, _WHICH_WEEK) if kind in values), 0))
+
+
+def _counted(
+    name: str, values: Mapping[str, int | str], kinds: str, tokens: Sequence[_Token], today: date
+) -> tuple[Span, _Token | None]:
+    """Return a day, week, month or year before or after today, or a part of it that a further token names."""
+    unit, number = str(values.get(_UNIT, "week")), int(values.get(_NUMBER, 1))
+    count = {"ago": -number, "ahead": number}.get(name, _side(values))
+    narrower = {"week": _WITHIN_WEEK, "year": _WITHIN_YEAR}.get(unit)
+    found = narrower and narrower.search(kinds)
+    inner = tokens[found.start()] if found else None
+    span = _around(today, unit, count, whole=name == "which" or unit != "week" or bool(inner))
+    if inner:
+        span = _part(span, inner)
+    elif name == "ago" and unit == "week":
+        # "Two weeks ago" is said of the days around as well.
+        span = Span(span.first - timedelta(_WEEK // 2), span.last + timedelta(_WEEK // 2))
+    return span, inner
 
 
 def _part(whole: Span, token: _Token) -> Span:
@@ -205,7 +352,7 @@ def _part(whole: Span, token: _Token) -> Span:
     return Span(whole.first + timedelta(value), whole.first + timedelta(value))
 
 
-def _named(token: _Token, today: date, side: int | None, year: int | None) -> Span:
+def _named(token: _Token, today: date, side: int | None, year: int | None, *, ahead: bool) -> Span:
     """Return a weekday, weekend or month by its name.
 
     Args:
@@ -214,17 +361,23 @@ def _named(token: _Token, today: date, side: int | None, year: int | None) -> Sp
         side: 0 for the one of this week or year, -1 for the last one before today, 1 for the next one after it; None
             for the latest one that has begun.
         year: the year of a month, if it is given.
+        ahead: without a side, the name means today or the next one in place of the latest one.
     """
-    value = int(token.value)
+    value, steps = int(token.value), _ahead if ahead and side is None else _steps
     if token.kind.upper() == _MONTH:
         if year is not None:
             return _around(date(year, value, 1), "month", 0, whole=True)
-        return _around(today, "month", _steps(today.month, value, _YEAR, side), whole=True)
+        return _around(today, "month", steps(today.month, value, _YEAR, side), whole=True)
     if token.kind.upper() == _WEEKEND:
-        saturday = today + timedelta(_steps(today.weekday(), _SATURDAY, _WEEK, None))
+        saturday = today + timedelta(steps(today.weekday(), _SATURDAY, _WEEK, None))
         return Span(saturday, saturday + timedelta(1))
-    day = today + timedelta(_steps(today.weekday(), value, _WEEK, side))
+    day = today + timedelta(steps(today.weekday(), value, _WEEK, side))
     return Span(day, day)
+
+
+def _ahead(present: int, wanted: int, cycle: int, _side: int | None) -> int:
+    """Return how many steps lead to the next wanted place of a cycle, 0 from the place itself."""
+    return (wanted - present) % cycle
 
 
 def _steps(present: int, wanted: int, cycle: int, side: int | None) -> int:

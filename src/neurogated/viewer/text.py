@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 
+from neurogated.core.clock import Zone, local
 from neurogated.core.conflicts import Conflict
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
@@ -19,9 +20,9 @@ _WIDTH = 90
 _INDENT = "   "
 
 
-def dated(node: MemoryNode) -> str:
-    """Return the text of a memory, after its timestamp if it has one."""
-    return f"{node.timestamp:%Y-%m-%d %H:%M} UTC  {render(node)}" if node.timestamp else render(node)
+def dated(node: MemoryNode, zone: Zone) -> str:
+    """Return the text of a memory, after its timestamp in a zone if it has one."""
+    return f"{local(node.timestamp, zone):%Y-%m-%d %H:%M}  {render(node)}" if node.timestamp else render(node)
 
 
 def _kernel_line(kernel: Kernel) -> str:
@@ -43,7 +44,7 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
         lines += ["", f"{rank}. score {recalled.score:.3f}{_sum(recalled.contributions)}  id {recalled.id}"]
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
         lines.append(f"{_INDENT}similarity {recalled.parts['similarity']:.3f} from {', '.join(parts) or 'nothing'}")
-        lines += textwrap.indent(dated(recalled.node), _INDENT).splitlines()
+        lines += textwrap.indent(dated(recalled.node, recall.zone), _INDENT).splitlines()
         if recalled.id in recall.states:
             lines.append(f"{_INDENT}in a conflict: {recall.states[recalled.id]}")
         if recalled.same_as:

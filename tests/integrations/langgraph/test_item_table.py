@@ -42,7 +42,7 @@ def store() -> Iterator[NeuroStore]:
 
 def _interrupted(store: NeuroStore, method: str, call: int, *ops: PutOp) -> ItemTable:
     graph: Any = Interrupted(store.memory.session.store, method, call, lambda: store.batch(ops))
-    return ItemTable(graph)
+    return ItemTable(graph, store.memory.session.now)
 
 
 @pytest.mark.parametrize("method", ["view", "get_nodes"])
@@ -52,7 +52,7 @@ def test_a_batch_that_is_written_meanwhile_is_read_whole(store: NeuroStore, meth
     table = _interrupted(store, method, call, *(PutOp(NOTES, name, {"n": 2}) for name in "ab"))
     table.under(())
     store.put(NOTES, "a", {"n": 1})
-    found = {entry.key: entry.value["n"] for entry in table.page(NOTES, None, None, first=(), most=10)}
+    found = {entry.key: entry.value["n"] for entry in table.page(NOTES, None, first=(), most=10)}
     assert found in ({"a": 1, "b": 0}, {"a": 2, "b": 2}, {"a": 1, "b": 2})
     assert {item.key: item.value["n"] for item in store.search(NOTES)} == {
         entry.key: entry.value["n"] for entry in table.under(NOTES)

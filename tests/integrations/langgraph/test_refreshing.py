@@ -43,14 +43,30 @@ def test_a_read_refreshes_to_the_moment(opened: Open, clock: ManualClock) -> Non
     assert store.sweep_ttl() == 1
 
 
-def test_a_recall_of_the_memory_refreshes_too(opened: Open, clock: ManualClock) -> None:
+def test_only_reads_of_the_store_refresh(opened: Open, clock: ManualClock) -> None:
     store = opened({"default_ttl": 60 * 24})
     store.put(NOTES, "k", {"text": "tea"})
     clock.advance(timedelta(hours=23))
-    store.memory.recall("tea")
+    assert store.memory.recall("tea").ids
     store.memory.session.runtime.accesses.flush()
-    clock.advance(timedelta(hours=23))
-    assert store.sweep_ttl() == 0
+    clock.advance(timedelta(hours=1))
+    assert store.sweep_ttl() == 1
+
+
+def test_no_call_of_the_memory_finds_or_revives_an_expired_item(opened: Open, clock: ManualClock) -> None:
+    store = opened({"default_ttl": 1})
+    memory = store.memory
+    store.put(NOTES, "k", {"text": "The secret blob of otters"})
+    (item,) = memory.list()
+    assert item.expires_at == clock() + timedelta(minutes=1)
+    clock.advance(timedelta(minutes=2))
+    assert memory.retrieve("secret blob of otters") == []
+    assert (list(memory.list()), memory.count(), store.get(NOTES, "k"), store.search(NOTES)) == ([], 0, None, [])
+    memory.session.runtime.accesses.flush()
+    memory.maintenance()
+    assert (store.get(NOTES, "k"), store.sweep_ttl()) == (None, 0)
+    store.put(NOTES, "k", {"text": "another"})
+    assert store.get(NOTES, "k") is not None
 
 
 @pytest.mark.slow

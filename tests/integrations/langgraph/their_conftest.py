@@ -21,7 +21,6 @@ from neurogated.core.clock import to_micros
 from neurogated.core.delta import GraphDelta
 from neurogated.ingestion.items import id_of
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
-from neurogated.integrations.langgraph.items import Entry
 
 RAM = ":memory:"
 
@@ -52,13 +51,15 @@ class Rows:
         memory = self.store.memory
         nodes = memory.store.get_nodes([id_of(tuple(prefix.split(".")), key)], missing_ok=True)
         if statement.startswith("SELECT"):
-            ends = [self.store._lifetimes.expires_at(entry, entry.used_at) for entry in map(Entry.of, nodes)]
-            self.row = {"n": len(ends), "expires_at": ends[0] if ends else None}
+            self.row = {"n": len(nodes), "expires_at": nodes[0].expires_at if nodes else None}
             return
         (node,) = nodes
-        earlier = timedelta(seconds=seconds[0]) if "updated_at =" in statement else None
-        changes = {"ttl": 0.0} if earlier is None else {"updated_at": to_micros(memory.session.clock() - earlier)}
-        changed = node.changed(metadata={**node.metadata, **changes})
+        now = memory.session.clock()
+        if "updated_at =" in statement:
+            updated = to_micros(now - timedelta(seconds=seconds[0]))
+            changed = node.changed(metadata={**node.metadata, "updated_at": updated})
+        else:
+            changed = node.changed(expires_at=now)
         memory.session.commit(lambda: GraphDelta(nodes=(changed,), reason="test"))
 
     def fetchone(self) -> dict[str, Any]:

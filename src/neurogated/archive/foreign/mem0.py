@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Incoming, given, mapping, moment, read_one, text_of
 
 _PAGES = frozenset({20, 100})
 """How many memories `get_all` returns unless told otherwise, by version."""
-_KEPT = ("created_at", "updated_at", "categories", "expiration_date")
+_KEPT = ("created_at", "updated_at", "categories")
 
 
 def _memory(memory: Mapping[str, Any], place: str) -> Incoming | None:
@@ -19,10 +20,17 @@ def _memory(memory: Mapping[str, Any], place: str) -> Incoming | None:
         user_id=memory.get("user_id"),
         agent_id=memory.get("agent_id"),
         session_id=memory.get("run_id"),
+        expires_at=_end(memory.get("expiration_date")),
         timestamp=moment(memory.get("updated_at")) or moment(memory.get("created_at")),
         metadata={**mapping(memory.get("metadata")), **given(**{name: memory.get(name) for name in _KEPT})},
     )
     return Incoming(place, memory["id"], text, details=details) if text else None
+
+
+def _end(value: object) -> datetime | None:
+    """Return the end of an expiration date, on which a memory is found; a time with an hour as it is."""
+    found = moment(value)
+    return found + timedelta(days=1) if found and isinstance(value, str) and len(value) == len("2027-01-31") else found
 
 
 def _note(count: int) -> str | None:

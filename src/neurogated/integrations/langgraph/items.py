@@ -39,13 +39,13 @@ class Entry:
     """In minutes; None for an item that never expires."""
     texts: int
     """How many nodes it has."""
-    used_at: int
-    """The time of the last access that the graph knows."""
+    expires_at: int | None
+    """When it expires, as no call finds an expired memory; None: never."""
 
     @classmethod
     def of(cls, node: MemoryNode) -> Entry:
         """Return the item that a node holds."""
-        known, used = node.metadata, max(node.charged_at or node.created_at, node.energy_at or node.created_at)
+        known = node.metadata
         return cls(
             id=node.id,
             namespace=tuple(node.scope.path),
@@ -55,7 +55,7 @@ class Entry:
             updated_at=known["updated_at"],
             ttl=known.get("ttl"),
             texts=number_of_texts(known),
-            used_at=to_micros(used),
+            expires_at=None if node.expires_at is None else to_micros(node.expires_at),
         )
 
     @property
@@ -68,9 +68,9 @@ class Entry:
         """Sorts items, the latest last."""
         return self.updated_at, self.id
 
-    def expires_at(self, used_at: int) -> float:
-        """Return when the item expires after its last use, in microseconds."""
-        return float("inf") if self.ttl is None else max(self.updated_at, used_at) + self.ttl * MICROS_A_MINUTE
+    def is_alive(self, now: int) -> bool:
+        """Return whether it has not expired."""
+        return self.expires_at is None or now < self.expires_at
 
     def item(self) -> Item:
         """Return the item as LangGraph has it, with a copy of the value."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Self, cast
@@ -25,8 +25,9 @@ from langgraph.store.base import (
 
 from neurogated.aio import in_thread
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.node_kind import ITEM
 from neurogated.errors import ConfigError
-from neurogated.ingestion.items import id_of
+from neurogated.ingestion.items import id_of, item_id
 from neurogated.integrations.langgraph.embedding import embedder_of
 from neurogated.integrations.langgraph.filters import compiled
 from neurogated.integrations.langgraph.items import (
@@ -38,10 +39,11 @@ from neurogated.integrations.langgraph.namespaces import listed
 from neurogated.integrations.langgraph.opening import RAM, checked_type, open_memory
 from neurogated.integrations.langgraph.operations import Batch, Read, checked_op
 from neurogated.integrations.langgraph.search import ORDERS, Order, ranked
-from neurogated.integrations.langgraph.table import Alive, ItemTable
+from neurogated.integrations.langgraph.table import ItemTable
 from neurogated.integrations.langgraph.ttl import Lifetimes
 from neurogated.integrations.langgraph.writing import ItemWriter, Sources
 from neurogated.memory import NeuroGraphMemory
+from neurogated.session import Notice
 
 
 class NeuroStore(BaseStore):
@@ -73,7 +75,8 @@ class NeuroStore(BaseStore):
             memory: where the items are; without it a new one in RAM, which the store closes.
             index: `fields` are the paths of the texts to index (all texts and numbers by default). `embed` and `dims`
                 name the embedder of a memory that the store opens; without them it is the memory's own.
-            ttl: lifetimes of items. A recall of the memory counts as a read.
+            ttl: lifetimes of items. No call of the store or of the memory finds an item that has expired, as if
+                `omit_expired` were set, and only reads of the store refresh.
             order: how a search with a query ranks items: `activation` is a recall, `cosine` compares vectors only.
             user_label: the position in a namespace of the label that names a user. Nothing connects the items of two
                 users, but a search finds all items under its prefix.
@@ -95,7 +98,7 @@ class NeuroStore(BaseStore):
         self.embeddings = embedder and embedder.embeddings
         self.order = order
         self._session = self.memory.session
-        self._table = ItemTable(self._session.store)
+        self._table = ItemTable(self._session.store, self._session.now)
         self._lifetimes = Lifetimes(self._session)
         self._writer = ItemWriter(self._session, _fields(index), user_label)
 
@@ -166,19 +169,22 @@ class NeuroStore(BaseStore):
             sources: returns the ids of the memories from which items were derived, by the ids of the items. Items
                 without an entry are not written. It is called while nothing else can write.
         """
-        self._lifetimes.forget(
-            self._writer.write([op for op in map(checked_op, ops) if isinstance(op, PutOp)], sources)
-        )
+        self._writer.write([op for op in map(checked_op, ops) if isinstance(op, PutOp)], sources)
 
     def delete_namespace(self, prefix: Sequence[str]) -> int:
         """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""
         checked_op(SearchOp(cast("tuple[str, ...]", prefix)))
-        return self._delete(self._table.under(tuple(prefix)), unless=lambda _: False)
+        return len(self._writer.delete(self._table.under(tuple(prefix))))
 
     def sweep_ttl(self) -> int:
-        """Delete the items that have expired; return how many."""
-        alive = self._lifetimes.alive()
-        return self._delete(self._table.expired(alive), unless=lambda entry: alive(entry, entry.used_at))
+        """Delete the items that have expired, with the other expired memories; return how many items."""
+        session, now = self._session, self._session.clock()
+        with session.exclusively():
+            expired = session.store.get_nodes(session.store.expired(now), missing_ok=True)
+            session.writer.sweep(now)
+        if expired:
+            session.notify(Notice("changed"))
+        return sum(node.kind == ITEM and item_id(node.id) == node.id for node in expired)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
         """Sweep in a thread, as often as the argument or the configuration says, or every five minutes."""
@@ -197,39 +203,26 @@ class NeuroStore(BaseStore):
         if isinstance(op, GetOp):
             return self._get(op)
         if isinstance(op, ListNamespacesOp):
-            return listed(self._table.namespaces(self._alive()), op)
+            return listed(self._table.namespaces(), op)
         return self._search(op)
-
-    def _alive(self) -> Alive | None:
-        """Return which items reads show; None for all."""
-        return self._lifetimes.alive() if (self.ttl_config or {}).get("omit_expired") else None
 
     def _get(self, op: GetOp) -> Item | None:
         nodes = self._session.store.get_nodes([id_of(op.namespace, op.key)], missing_ok=True)
-        entries, alive = list(map(Entry.of, nodes)), self._alive()
-        if alive is not None:
-            entries = [entry for entry in entries if alive(entry, entry.used_at)]
+        now = self._session.now()
+        entries = [entry for entry in map(Entry.of, nodes) if entry.is_alive(now)]
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
         return entries[0].item() if entries else None
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
-        prefix, check, alive, end = tuple(op.namespace_prefix), compiled(op.filter), self._alive(), op.offset + op.limit
+        prefix, check, end = tuple(op.namespace_prefix), compiled(op.filter), op.offset + op.limit
         found = dict[str, float | None]()
         if op.query and op.query.strip() and end and self._table.has_items(prefix):
-            only_ids = None
-            if check is not None or alive is not None:
-                only_ids = self._table.node_ids(prefix, check, alive)
+            only_ids = None if check is None else self._table.node_ids(prefix, check)
             ordered = ranked(self._session, op.query, prefix, only_ids=only_ids, order=self.order, most=end)
             found.update((name, self._scale(score)) for name, score in islice(ordered, end))
-        entries = self._table.page(prefix, check, alive, first=found, most=end)[op.offset :]
+        entries = self._table.page(prefix, check, first=found, most=end)[op.offset :]
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
         return [entry.found(found.get(entry.id)) for entry in entries]
-
-    def _delete(self, entries: Iterable[Entry], unless: Callable[[Entry], bool]) -> int:
-        # A read holds the table while it waits for a write to end, so a write must not wait for the table.
-        deleted = self._writer.delete(entries, unless)
-        self._lifetimes.forget(deleted)
-        return len(deleted)
 
     def _scale(self, score: float) -> float:
         """Return a score as the distance that the index names; the vectors have length 1."""
@@ -238,7 +231,7 @@ class NeuroStore(BaseStore):
 
     def _write(self, ops: Sequence[PutOp]) -> None:
         if ops:
-            self._lifetimes.forget(self._writer.write(ops))
+            self._writer.write(ops)
 
 
 def _fields(index: IndexConfig | None) -> Sequence[str]:

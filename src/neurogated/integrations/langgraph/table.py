@@ -7,8 +7,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain, islice
 
-import numpy as np
-
 from neurogated.core.abilities import SupportsIdentity, SupportsTouched
 from neurogated.core.filters import Filter
 from neurogated.core.node_kind import ITEM
@@ -21,15 +19,13 @@ from neurogated.integrations.langgraph.filters import Check
 from neurogated.integrations.langgraph.items import Entry, Namespace
 from neurogated.utils.locks import take
 
-Alive = Callable[[Entry, int], bool]
-"""Tells whether an item has not expired, given its last use."""
-
 
 class ItemTable:
     """All items of a graph, the latest last. It follows the writes of all threads and processes when it is read."""
 
-    def __init__(self, store: GraphStorePort) -> None:
-        self._store = store
+    def __init__(self, store: GraphStorePort, now: Callable[[], int]) -> None:
+        """Take the graph, and what returns the time in microseconds."""
+        self._store, self._now = store, now
         self._identified = store if isinstance(store, SupportsIdentity) else None
         self._lock = threading.RLock()
         self._entries: dict[str, Entry] = {}
@@ -49,33 +45,32 @@ class ItemTable:
                 self._lock.release()
 
     def under(self, prefix: Namespace) -> list[Entry]:
-        """Return the items under a prefix, the latest first, and also those that have expired."""
+        """Return the items under a prefix, the latest first."""
         with self._lock:
             self._catch_up()
-            return list(self._latest(prefix, None, ()))
+            return list(self._latest(prefix, None, self._dead_ids()))
 
-    def page(
-        self, prefix: Namespace, check: Check | None, alive: Alive | None, *, first: Collection[str], most: int
-    ) -> list[Entry]:
+    def page(self, prefix: Namespace, check: Check | None, *, first: Collection[str], most: int) -> list[Entry]:
         """Return items as they are at one moment: those of `first` that match, then the others, the latest first.
 
         Args:
             prefix: the beginning of the namespaces.
             check: the filter of the values.
-            alive: leaves out the items that have expired.
             first: ids of items under the prefix, best first.
             most: return at most this many.
         """
         with self._lock:
-            dead = self._dead_ids(alive, self._catch_up())
+            self._catch_up()
+            dead = self._dead_ids()
             known = [self._entries[name] for name in first if name in self._entries and name not in dead]
             passing = (entry for entry in known if check is None or check(entry.value))
             return list(islice(chain(passing, self._latest(prefix, check, {*first, *dead})), most))
 
-    def node_ids(self, prefix: Namespace, check: Check | None, alive: Alive | None) -> list[str]:
+    def node_ids(self, prefix: Namespace, check: Check | None) -> list[str]:
         """Return the ids of all nodes of the items that match, in no order; see `page`."""
         with self._lock:
-            hidden = self._dead_ids(alive, self._catch_up())
+            self._catch_up()
+            hidden = self._dead_ids()
             found = list(chain.from_iterable(self._found(prefix, check, hidden)))
             others = [name for entry in found if entry.texts > 1 for name in entry.node_ids[1:]]
             return [entry.id for entry in found] + others
@@ -86,15 +81,11 @@ class ItemTable:
             self._catch_up()
             return any(name[: len(prefix)] == prefix for name in self._namespaces)
 
-    def expired(self, alive: Alive) -> list[Entry]:
-        """Return the items that have expired."""
-        with self._lock:
-            return self._dead(alive, self._catch_up())
-
-    def namespaces(self, alive: Alive | None) -> list[Namespace]:
+    def namespaces(self) -> list[Namespace]:
         """Return the namespaces with an item that has not expired, in order."""
         with self._lock:
-            hidden = self._dead_ids(alive, self._catch_up())
+            self._catch_up()
+            hidden = self._dead_ids()
             found = [name for name, entries in self._namespaces.items() if any(self._passing(entries, None, hidden))]
             return sorted(found)
 
@@ -114,14 +105,9 @@ class ItemTable:
         passing = latest if check is None else (entry for entry in latest if check(entry.value))
         return (entry for entry in passing if entry.id not in hidden) if hidden else iter(passing)
 
-    def _dead_ids(self, alive: Alive | None, view: GraphView) -> set[str]:
-        return set() if alive is None else {entry.id for entry in self._dead(alive, view)}
-
-    def _dead(self, alive: Alive, view: GraphView) -> list[Entry]:
-        mortal = list(self._mortal.values())
-        rows = np.array([view.rows_by_id[entry.id] for entry in mortal], dtype=np.int64)
-        used = np.maximum(view.charged_at.take(rows), view.energy_at.take(rows)).tolist()
-        return [entry for entry, at in zip(mortal, used, strict=True) if not alive(entry, at)]
+    def _dead_ids(self) -> set[str]:
+        now = self._now()
+        return {entry.id for entry in self._mortal.values() if not entry.is_alive(now)}
 
     def _catch_up(self) -> GraphView:
         """Read the changes since the last call; return the view that has the same items."""
@@ -155,7 +141,7 @@ class ItemTable:
         nodes = self._store.get_nodes(names, missing_ok=True)
         for entry in sorted((Entry.of(node) for node in nodes if node.kind == ITEM), key=lambda entry: entry.updated):
             self._entries[entry.id] = entry
-            if entry.ttl is not None:
+            if entry.expires_at is not None:
                 self._mortal[entry.id] = entry
             entries = self._namespaces.setdefault(entry.namespace, {})
             # The clock of another process may be behind.

@@ -1,50 +1,52 @@
-"""Lifetimes of items: which have expired, which reads have refreshed, and the thread that deletes them."""
+"""Lifetimes of items: a node's `expires_at`, which refreshing reads move, and the thread that deletes the expired."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from langgraph.store.base import TTLConfig
 
-from neurogated.core.delta import Access
-from neurogated.integrations.langgraph.items import Entry
+from neurogated.core.clock import from_micros
+from neurogated.core.delta import Access, GraphDelta
+from neurogated.core.reasons import REFRESHED
+from neurogated.integrations.langgraph.items import MICROS_A_MINUTE, Entry
 from neurogated.runtime import Periodic
 from neurogated.session import Notice, Session
 from neurogated.subscribers import log_access
 
 _SWEEP_MINUTES = 5.0
 """LangGraph's stores sweep as often unless they are told otherwise."""
+_LEAST_SHARE = 0.01
+"""A read moves the end of a lifetime only by this share of it or more, so that many reads are few writes."""
 
 
 class Lifetimes:
-    """Counts each refreshing read as an access of the item, so the access log writes many of them in one delta."""
+    """Refreshes items that are read, and counts accesses of them."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        # The accesses that the log may not have written yet.
-        self._used: dict[str, int] = {}
         self._sweeper: Periodic | None = None
 
-    def refresh(self, entries: Iterable[Entry], *, wanted: bool) -> None:
-        """Count an access of each item; without `wanted`, only of those that never expire."""
-        read, now = [entry for entry in entries if wanted or entry.ttl is None], self._session.now()
-        if read:
-            self._used.update((entry.id, now) for entry in read if entry.ttl is not None)
-            log_access(self._session, Notice("changed", access=Access.of(entry.id for entry in read)))
+    def refresh(self, entries: Sequence[Entry], *, wanted: bool) -> None:
+        """Count an access of each item, and begin their lifetimes again; without `wanted`, only of immortal ones."""
+        read = [entry for entry in entries if wanted or entry.ttl is None]
+        if not read:
+            return
+        log_access(self._session, Notice("changed", access=Access.of(entry.id for entry in read)))
+        now, ends = self._session.now(), dict[str, int]()
+        for entry in read:
+            if entry.ttl is not None and entry.expires_at is not None:
+                span = int(entry.ttl * MICROS_A_MINUTE)
+                if now + span - entry.expires_at >= _LEAST_SHARE * span:
+                    ends |= dict.fromkeys(entry.node_ids, now + span)
+        if ends and not self._session.config.read_only:
+            self._session.commit(lambda: self._later(ends))
 
-    def alive(self) -> Callable[[Entry, int], bool]:
-        """Return a function that tells whether an item has not expired by now, given its last access."""
-        now = self._session.now()
-        return lambda entry, used_at: now < self.expires_at(entry, used_at)
-
-    def expires_at(self, entry: Entry, used_at: int) -> float:
-        """Return when an item expires, given the last access that the graph knows; in microseconds since 1970 UTC."""
-        return entry.expires_at(max(used_at, self._used.get(entry.id, 0)))
-
-    def forget(self, ids: Iterable[str]) -> None:
-        """Forget the accesses of items that are deleted or replaced."""
-        for name in ids:
-            self._used.pop(name, None)
+    def _later(self, ends: dict[str, int]) -> GraphDelta:
+        """Return the delta that moves the ends of lifetimes of nodes that have not expired meanwhile."""
+        nodes = self._session.store.get_nodes(list(ends), missing_ok=True)
+        moved = [one.changed(expires_at=from_micros(ends[one.id])) for one in nodes if one.expires_at is not None]
+        return GraphDelta(nodes=tuple(moved), reason=REFRESHED, at=self._session.clock())
 
     def start(self, config: TTLConfig | None, minutes: float | None, sweep: Callable[[], int]) -> None:
         """Sweep again and again until `stop`, in a thread."""

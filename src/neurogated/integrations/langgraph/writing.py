@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
@@ -56,12 +57,11 @@ class ItemWriter:
         self._notify([node.id for node in put], removed)
         return list(last)
 
-    def delete(self, entries: Iterable[Entry], unless: Callable[[Entry], bool]) -> list[str]:
-        """Delete the items that are still there, `unless` something is true of one now; return their ids."""
+    def delete(self, entries: Iterable[Entry]) -> list[str]:
+        """Delete the items that are still there; return their ids."""
         session, names = self._session, [entry.id for entry in entries]
         with session.exclusively():
-            now = map(Entry.of, session.store.get_nodes(names, missing_ok=True))
-            found = [entry for entry in now if not unless(entry)]
+            found = list(map(Entry.of, session.store.get_nodes(names, missing_ok=True)))
             removed = [name for entry in found for name in entry.node_ids]
             if removed:
                 session.writer.put((), removed, reason="delete items")
@@ -90,7 +90,8 @@ class ItemWriter:
             return []
         now, metadata = self._session.clock(), item_metadata(op.key, op.value, ttl=op.ttl)
         scope = self._scope(tuple(op.namespace))
-        nodes = item_nodes(name, chunks, vectors, metadata, scope=scope, created_at=now, last_accessed=now)
+        times = {"created_at": now, "last_accessed": now, "expires_at": _end(now, op.ttl)}
+        nodes = item_nodes(name, chunks, vectors, metadata, scope=scope, **times)
         return self._session.writer.read(nodes)
 
     def _scope(self, namespace: Namespace) -> Scope:
@@ -106,6 +107,8 @@ class ItemWriter:
     def _planned(self, drafts: Sequence[_Draft]) -> tuple[list[MemoryNode], list[str]]:
         """Return the nodes to put and the ids to remove, given the stored items; the write lock is held."""
         store, now = self._session.store, self._session.now()
+        # An item that has expired is gone, and the next one with its key is new.
+        self._session.writer.expire(self._session.clock())
         old = {node.id: node for node in store.get_nodes([draft.id for draft in drafts], missing_ok=True)}
         put, removed = list[MemoryNode](), list[str]()
         for place, draft in enumerate(drafts):
@@ -126,3 +129,11 @@ def _dated(node: MemoryNode, old: MemoryNode | None, now: int) -> MemoryNode:
     if old is None:
         return node.changed(metadata=metadata, created_at=updated, energy_at=updated, charged_at=updated)
     return node.changed(metadata=metadata, created_at=old.created_at, energy_at=updated).with_accesses_of(old)
+
+
+def _end(now: datetime, minutes: float | None) -> datetime | None:
+    """Return when a lifetime ends; None if it never does, or after the last year of the calendar."""
+    try:
+        return None if minutes is None else now + timedelta(minutes=minutes)
+    except OverflowError:
+        return None

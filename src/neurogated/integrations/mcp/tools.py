@@ -113,7 +113,7 @@ class Tools:
     ) -> Remembered:
         """Store one statement that should last beyond this conversation. Returns its id when it is on disk."""
         scope = self.owner._asdict()
-        ids = self._memory.add(text, **scope, tags=tags, importance=importance, timestamp=timestamp)
+        ids = self._memory.add(text, **scope, tags=tags, importance=importance, timestamp=timestamp or "now")
         return {"ids": ids}
 
     def recall(

@@ -1,0 +1,255 @@
+"""When things were said: stamps of messages, days in the zone of the user, and one end of a lifetime."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Unpack
+from zoneinfo import ZoneInfo
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated.errors import ConfigError, InputError, UnknownIdError
+from neurogated.ingestion.contents import Content
+from neurogated.ingestion.document import Details
+from neurogated.testing import ManualClock
+from neurogated.text.time_spans import Span, span_of, spans_in, without_times
+
+CONFIG = MemoryConfig(embedding_name="hash", storage="memory")
+ZONES = ("America/Los_Angeles", "America/Sao_Paulo", "UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Tokyo")
+SAID = {"role": "user", "content": "I repaired the bike."}
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(datetime(2026, 11, 11, 12, tzinfo=UTC))
+
+
+@pytest.fixture
+def memory(clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(CONFIG, parts=compose.build(CONFIG, clock)) as opened:
+        yield opened
+
+
+def stamp_of(memory: NeuroGraphMemory, content: Content, **details: Unpack[Details]) -> datetime | None:
+    (node_id,) = memory.add(content, **details)
+    return memory.get(node_id).timestamp
+
+
+def test_a_message_has_the_time_at_which_it_arrives_and_a_document_has_none(
+    memory: NeuroGraphMemory, clock: ManualClock
+) -> None:
+    assert stamp_of(memory, SAID) == clock()
+    assert stamp_of(memory, "A turn.", session_id="s") == clock()
+    assert stamp_of(memory, "A document.") is None
+    assert stamp_of(memory, "A note.", timestamp="now") == clock()
+    assert stamp_of(memory, {**SAID, "timestamp": "2026-03-01T10:00:00+00:00"}) == datetime(2026, 3, 1, 10, tzinfo=UTC)
+
+
+def test_a_message_that_is_added_again_stays_one_memory_with_its_first_time(
+    memory: NeuroGraphMemory, clock: ManualClock
+) -> None:
+    begin = clock()
+    first = memory.add(SAID, user_id="ana")
+    named = memory.add({**SAID, "id": "m1"}, session_id="s")
+    clock.advance(timedelta(days=1))
+    sequence = memory.view().sequence
+    assert memory.add(SAID, user_id="ana") == first
+    assert memory.add({**SAID, "id": "m1"}, session_id="s") == named
+    assert memory.view().sequence == sequence
+    assert {memory.get(name).timestamp for name in (*first, *named)} == {begin}
+    memory.add({**SAID, "id": "m1", "content": "I repaired the lamp."}, session_id="s")
+    assert memory.get("m1").timestamp == begin
+
+
+def test_messages_of_one_call_keep_their_order(memory: NeuroGraphMemory) -> None:
+    memory.add([{"role": "user", "content": f"Turn {number}."} for number in range(20)], session_id="s")
+    turns = memory.find(order_by="position")
+    assert [turn.content for turn in turns] == [f"Turn {number}." for number in range(20)]
+    assert all(turn.timestamp for turn in turns)
+
+
+@pytest.mark.parametrize("key", ["created_at", "time", "date"])
+@pytest.mark.parametrize(
+    "value",
+    ["2026-03-01T10:00:00Z", datetime(2026, 3, 1, 10, tzinfo=UTC), 1772359200, 1772359200.0, 1772359200000],
+)
+def test_a_time_of_a_known_shape_is_that_of_a_message(memory: NeuroGraphMemory, key: str, value: object) -> None:
+    assert stamp_of(memory, {**SAID, key: value}) == datetime(2026, 3, 1, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("value", ["yesterday", "1:56 pm on 8 May", True, 2026, 1e16, ["2026-03-01"]])
+def test_a_time_of_another_shape_is_an_error_that_names_it(memory: NeuroGraphMemory, value: object) -> None:
+    with pytest.raises(InputError, match="created_at is"):
+        memory.add({**SAID, "created_at": value})
+
+
+def test_imported_messages_without_a_time_are_not_said_now(memory: NeuroGraphMemory, tmp_path: Path) -> None:
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps([{"id": "1", "memory": "Likes tea.", "run_id": "r", "user_id": "ana"}]))
+    memory.admin.import_from("mem0", file)
+    (node,) = memory.find(user_id="ana")
+    assert node.timestamp is None
+
+
+def test_a_zone_that_does_not_exist_is_refused(memory: NeuroGraphMemory) -> None:
+    for name in ("Europe/Atlantis", "../etc/passwd", "Europe"):
+        with pytest.raises(ConfigError, match="timezone is"):
+            MemoryConfig(timezone=name)
+        with pytest.raises(InputError, match="timezone is"):
+            memory.recall("tea", timezone=name)
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("hour", range(24))
+def test_days_are_those_of_the_zone(zone: str, hour: int) -> None:
+    home = ZoneInfo(zone)
+    now, day = datetime(2026, 11, 11, hour, 30, tzinfo=home), date(2026, 11, 11)
+    wanted = {
+        "What did I do today?": Span(day, day),
+        "Was tat ich gestern?": Span(day - timedelta(1), day - timedelta(1)),
+        "What did I do on Monday?": Span(date(2026, 11, 9), date(2026, 11, 9)),
+        "¿Qué hice la semana pasada?": Span(date(2026, 11, 2), date(2026, 11, 8)),
+    }
+    for question, span in wanted.items():
+        assert span_of(question, now.astimezone(UTC).astimezone(home)) == span
+        for one in (span.first, span.last):
+            assert span.holds(datetime(one.year, one.month, one.day, hour, tzinfo=home), home)
+        assert not span.holds(datetime.combine(span.last + timedelta(1), datetime.min.time(), home), home)
+        assert not span.holds(datetime.combine(span.first, datetime.min.time(), home) - timedelta(minutes=1), home)
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("hour", [1, 8, 20, 23])
+def test_a_recall_and_its_texts_follow_the_zone(memory: NeuroGraphMemory, zone: str, hour: int) -> None:
+    home = ZoneInfo(zone)
+    days = {"bike": 11, "lamp": 10, "sink": 9, "roof": 4}
+    for what, day in days.items():
+        memory.add(f"I repaired the {what}.", timestamp=datetime(2026, 11, day, hour, tzinfo=home))
+    now = datetime(2026, 11, 11, hour, 30, tzinfo=home).astimezone(UTC)
+    questions = {"today": "bike", "yesterday": "lamp", "on Monday": "sink", "last week": "roof"}
+    for when, what in questions.items():
+        recall = memory.recall(f"What did I repair {when}?", now=now, timezone=zone, top_n=4)
+        timely = {one.content for one in recall if one.contributions["time"] > 0}
+        assert timely == {f"I repaired the {what}."}
+        context = memory.get_context("I repaired the bike.", now=now, timezone=zone)
+        for text in (recall.as_text(), context.text):
+            assert "(11 November 2026): I repaired the bike." in text
+
+
+def test_the_zone_is_that_of_the_settings_or_of_now(clock: ManualClock) -> None:
+    config = CONFIG.replace(timezone="Asia/Tokyo")
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        memory.add("I baked a pie.", timestamp="2026-05-12")  # midnight in Tokyo
+        assert memory.recall("pie").as_text().count("12 May 2026") == 1
+        assert memory.recall("pie", timezone="America/Los_Angeles").as_text().count("11 May 2026") == 1
+        assert memory.recall("pie", now="2026-05-12T09:00:00-07:00").as_text().count("12 May 2026") == 1
+    with NeuroGraphMemory(CONFIG, parts=compose.build(CONFIG, clock)) as memory:
+        memory.add("I baked a pie.", timestamp="2026-05-11T18:00:00-07:00")
+        recall = memory.recall("What did I bake yesterday?", now="2026-05-12T09:00:00-07:00")
+        assert recall[0].contributions["time"] > 0
+        assert "11 May 2026" in recall.as_text()
+
+
+def test_words_for_days_are_no_keywords(memory: NeuroGraphMemory) -> None:
+    memory.add({**SAID, "content": "The mushrooms made Lotte sick last week.", "timestamp": "2026-10-06T10:00:00Z"})
+    memory.add({**SAID, "content": "Heron launched with 61 preorders.", "timestamp": "2026-11-04T10:00:00Z"})
+    recall = memory.recall("What happened last week?", now="2026-11-12T10:00:00Z", timezone="UTC")
+    assert {one.parts["keywords"] for one in recall} == {0.0}
+    assert {one.contributions["time"] > 0 for one in recall if one.content.startswith("Heron")} == {True}
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("What happened last week?", "What happened ?"),
+        ("Was war am Freitag mit Ana?", "Was war mit Ana?"),
+        ("昨天我做了什么？", "我做了什么？"),
+        ("What did I do on 4 November?", "What did I do 4 November?"),
+        ("Who led the march to the sea?", "Who led the march to the sea?"),
+        ("Yesterday?", "Yesterday?"),
+    ],
+)
+def test_a_question_without_its_relative_words(question: str, rest: str) -> None:
+    now = datetime(2026, 11, 12, 10, tzinfo=UTC)
+    assert " ".join(without_times(question, now).split()) == rest
+
+
+def _phrases() -> Iterator[tuple[str, str]]:
+    lines = (Path(__file__).parent / "text" / "dates_in_texts.tsv").read_text(encoding="utf-8").splitlines()
+    yield from ((text, days) for _, text, days in (line.split("\t") for line in lines))
+
+
+def test_dates_in_texts_are_read() -> None:
+    """The day of the texts is Wednesday, 11 November 2026; a bar parts days of which either is right."""
+    wrong = []
+    for text, days in _phrases():
+        pairs = [one.partition("..") for one in days.split("|") if one != "-"]
+        right = {Span(date.fromisoformat(first), date.fromisoformat(last or first)) for first, _, last in pairs}
+        found = set(spans_in(text, date(2026, 11, 11)))
+        if not found <= right or bool(found) != bool(right):
+            wrong.append((text, days, found))
+    assert wrong == []
+
+
+@given(st.text(), st.dates(date(1990, 1, 1), date(2090, 1, 1)))
+def test_any_text_has_days_or_none(text: str, said: date) -> None:
+    assert all(span.first <= span.last for span in spans_in(text, said))
+
+
+def test_texts_that_name_a_day_of_the_question_are_found(memory: NeuroGraphMemory) -> None:
+    def said(day: str, content: str) -> None:
+        memory.add({**SAID, "content": content, "timestamp": f"{day}T10:00:00Z"}, user_id="ana")
+
+    said("2026-09-16", "We fly to Porto on 17 November.")
+    said("2026-11-10", "Dentist on Friday at 3.")
+    said("2026-11-09", "The workshop is next Thursday.")
+    said("2026-11-04", "Heron launched.")
+    said("2026-09-20", "Physio says no running for six weeks.")
+
+    def timely(question: str) -> set[str]:
+        recall = memory.recall(question, user_id="ana", now="2026-11-11T10:00:00Z", timezone="UTC", top_n=5)
+        assert recall[0].contributions["time"] > 0
+        return {one.content for one in recall if one.contributions["time"] > 0}
+
+    assert timely("What is coming up next week?") == {"We fly to Porto on 17 November."}
+    assert timely("What do I have on 17 November?") == {"We fly to Porto on 17 November."}
+    assert timely("What's on Friday?") == {"Dentist on Friday at 3."}
+    assert timely("What did I do on 4 November?") == {"Heron launched."}
+
+
+def test_an_expired_memory_is_nowhere(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (by_ttl,) = memory.add("The code is 1234.", ttl=60)
+    (by_time,) = memory.add("The code was 4321.", expires_at=clock() + timedelta(minutes=1))
+    assert memory.get(by_ttl).expires_at == memory.get(by_time).expires_at
+    clock.advance(timedelta(minutes=1))
+    assert (memory.count(), list(memory.list()), memory.retrieve("code")) == (0, [], [])
+    for name in (by_ttl, by_time):
+        with pytest.raises(UnknownIdError):
+            memory.get(name)
+    with pytest.raises(InputError, match="give one of them"):
+        memory.add("x", ttl=1, expires_at=clock())
+
+
+def test_an_expiration_date_of_mem0_is_the_end_of_the_memory(
+    memory: NeuroGraphMemory, clock: ManualClock, tmp_path: Path
+) -> None:
+    file = tmp_path / "mem0.json"
+    about = {"user_id": "ana", "created_at": "2026-11-01T00:00:00Z"}
+    entries = [
+        {"id": "1", "memory": "Has a visa.", "expiration_date": "2026-11-30", **about},
+        {"id": "2", "memory": "Has a cold.", "expiration_date": "2026-11-09", **about},
+    ]
+    file.write_text(json.dumps(entries))
+    done = memory.admin.import_from("mem0", file)
+    assert (done.added, done.faults) == (1, 1)
+    assert "expired" in done.shown[0]
+    (node,) = memory.find(user_id="ana")
+    assert node.expires_at == datetime(2026, 12, 1, tzinfo=UTC)
+    clock.advance(timedelta(days=20))
+    assert memory.count(user_id="ana") == 0
