@@ -69,6 +69,8 @@ def to_utc(moment: datetime, zone: Zone = None) -> datetime:
     """
     if not isinstance(moment, datetime):
         raise InputError(f"{moment!r} is not a datetime")
+    if moment.tzinfo is UTC:
+        return moment
     try:
         return (moment.replace(tzinfo=zone) if zone and moment.tzinfo is None else moment).astimezone(UTC)
     except (OverflowError, ValueError):
@@ -138,7 +140,7 @@ def times_around(now: datetime, steps: int, step: timedelta) -> list[datetime]:
 
 def to_micros(moment: datetime) -> int:
     """Return whole microseconds since 1970-01-01 UTC."""
-    return (to_utc(moment) - _EPOCH) // _MICROSECOND
+    return ((moment if moment.tzinfo is UTC else to_utc(moment)) - _EPOCH) // _MICROSECOND
 
 
 def from_micros(micros: int) -> datetime:

@@ -109,19 +109,17 @@ class Found:
     searches only, since "Note: buy milk" looks the same. A later piece of a message has the label of the message."""
 
     def __post_init__(self) -> None:
-        for name in _LISTS:
-            object.__setattr__(self, name, checked_names(f"found {name}", getattr(self, name)))
+        for name, names in (("entities", self.entities), ("times", self.times), ("names", self.names)):
+            if names != ():
+                object.__setattr__(self, name, checked_names(f"found {name}", names))
         for name, text in (("document_id", self.document_id), ("place", self.place), ("label", self.label)):
             if text is not None:
-                checked_names(f"found {name}", [text])
-        for name in _SIGNED:
-            if (value := getattr(self, name)) is not None and not _is_signed_unit(value):
+                checked_name(f"found {name}", text)
+        for name, value in (("sentiment", self.sentiment), ("outcome", self.outcome)):
+            if value is not None and not _is_signed_unit(value):
                 raise InputError(f"found {name} is {value!r}, but must lie between -1 and 1")
         if self.part is not None:
-            numbers = tuple(self.part)
-            if len(numbers) != _NUMBERS_OF_A_PART or not all(type(one) is int and one >= 0 for one in numbers):
-                raise InputError(f"found part is {self.part!r}, but must be a position and a word count from 0")
-            object.__setattr__(self, "part", numbers)
+            object.__setattr__(self, "part", _checked_part(self.part))
         if self.given is not None:
             begin, end = map(_read_moment, self.given)
             object.__setattr__(self, "given", (begin, end))
@@ -148,6 +146,13 @@ class Found:
         if "statement" in values:
             values = {**values, "statement": Statement(**values["statement"])}
         return cls(**values) if values else NOTHING_FOUND
+
+
+def _checked_part(part: Sequence[int]) -> tuple[int, ...]:
+    numbers = tuple(part)
+    if len(numbers) != _NUMBERS_OF_A_PART or not all(type(one) is int and one >= 0 for one in numbers):
+        raise InputError(f"found part is {part!r}, but must be a position and a word count from 0")
+    return numbers
 
 
 def _read_moment(value: object) -> datetime | None:

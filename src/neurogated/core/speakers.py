@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from neurogated.core.scope import Scope
+from neurogated.core.text_caches import remembered
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 
@@ -60,5 +61,6 @@ def same_name(one: str, other: str) -> bool:
     return long[: len(short)] == short
 
 
+@remembered(1024)
 def _words(name: str) -> tuple[str, ...]:
     return tuple(split_words(fold(name))) or (name,)

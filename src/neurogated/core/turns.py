@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Protocol
 
 from neurogated.core.found import Found
@@ -86,6 +87,7 @@ def called(text: str, names: Sequence[str]) -> frozenset[str]:
     return frozenset(found.intersection(single))
 
 
+@cache
 def role_tag(role: str) -> str:
     """Return the tag of messages of a role."""
     return f"role {fold(role)}"

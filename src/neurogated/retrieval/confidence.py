@@ -111,4 +111,6 @@ def withheld(recall: Recall, least: float) -> Recall:
         facts=(),
         former=(),
         profiles=(),
+        later={},
+        derived=frozenset(),
     )

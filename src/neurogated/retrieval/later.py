@@ -71,8 +71,7 @@ def _linked(store: GraphStorePort, view: GraphView, recall: Recall, most: int, p
     memories = list(recall.memories)
     for earlier in recall.ids:
         if earlier in links:
-            moment = links[earlier].timestamp
-            is_asked = span is None or (moment is not None and span.first <= day_in(moment, present.tzinfo) <= span.last)
+            is_asked = span is None or span.first <= day_in(_day(links[earlier]), present.tzinfo) <= span.last
             _place(memories, links[earlier], earlier, before=is_asked)
     names = {one.id for one in memories[:most]}
     kept = {name: node for name, node in links.items() if name in names and node.id in names}

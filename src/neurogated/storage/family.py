@@ -62,6 +62,7 @@ class OpenGraphs:
 
     def __init__(self) -> None:
         self._graphs: dict[Member, None] = {}
+        self._latest: Member | None = None
 
     def __len__(self) -> int:
         return len(self._graphs)
@@ -71,15 +72,19 @@ class OpenGraphs:
 
     def use(self, graph: Member, most: int) -> None:
         """Record the use of an open graph, and unload idle graphs while more than `most` are open."""
+        if graph is self._latest and len(self._graphs) <= most:
+            return
         self.discard(graph)
         excess = len(self._graphs) + 1 - most
         for other in list(self._graphs) if excess > 0 else ():
             if excess > 0 and other.unload():
                 excess -= 1
         self._graphs[graph] = None
+        self._latest = graph
 
     def discard(self, graph: Member) -> None:
         """Forget a closed graph."""
+        self._latest = None
         self._graphs.pop(graph, None)
 
 

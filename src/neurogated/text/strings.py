@@ -34,10 +34,11 @@ def checked_name(what: str, name: str) -> str:
 
 def checked_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return several names; raises InputError if `names` is not a list of non-empty strings."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    # Each node of a recall has several lists of names, and an instance check of an abstract class is slow.
+    if type(names) not in (tuple, list) and (isinstance(names, str) or not isinstance(names, Iterable)):
         raise InputError(f"{what} is {names!r}, but must be a list of names")
     given = tuple(names)
-    if set(map(type, given)) <= {str} and all(given) and "".join(given).isascii():
+    if not given or (all(given) and set(map(type, given)) == {str} and "".join(given).isascii()):
         return given
     return tuple(checked_name(f"one of {what}", name) for name in given)
 

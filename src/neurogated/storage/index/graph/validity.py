@@ -125,7 +125,8 @@ class Validity:
     def put_edges(self, rows: Iterable[int], edges: Iterable[MemoryEdge]) -> None:
         """Add edges at `rows`."""
         for row, edge in zip(rows, edges, strict=True):
-            self.put_edge(row, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to))
+            if edge.valid_from is not None or edge.valid_to is not None:
+                self.put_edge(row, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to))
 
     def put_edge(self, row: int, begin: int | None, end: int | None) -> None:
         """Add the times of one edge, in microseconds."""

@@ -276,6 +276,8 @@ def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
     """Return the times of a new edge as columns of the file."""
     created = None if edge.created_at == at else to_micros(edge.created_at)
     used = None if edge.last_activated in (None, edge.created_at) else micros_or_none(edge.last_activated)
+    if edge.valid_from is None and edge.valid_to is None:
+        return created, used, None, None
     return created, used, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to)
 
 
