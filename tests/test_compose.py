@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build, load_config
 from neurogated.errors import ConfigError
+from neurogated.llm.factory import llm_is_configured
 
 YAML = "TOP_K_ANCHORS: 7\nMAX_HOPS: 4\nENERGY_DECAY_RATE: 0.25\nllm_base_url: null\n"
 JSON = json.dumps({"TOP_K_ANCHORS": 7, "MAX_HOPS": 4, "ENERGY_DECAY_RATE": 0.25, "llm_base_url": None})
@@ -98,3 +100,22 @@ def test_another_embedder_may_take_over_a_memory_from_scratch(config: MemoryConf
     finally:
         parts.store.close()
         parts.embedder.close()
+
+
+@pytest.mark.parametrize(
+    ("values", "use"),
+    [
+        ({"llm_name": "gpt-4o-mini"}, "auto"),
+        ({"llm_name": "gpt-4o-mini", "llm": "off"}, "off"),
+        ({"llm_name": "gpt-4o-mini", "llm": {"timeout": 5.0}}, "auto"),
+        ({"llm_name": "gpt-4o-mini", "llm.use": "off"}, "off"),
+        ({}, None),
+    ],
+)
+def test_whoever_names_a_model_asks_for_it(values: dict[str, Any], use: str | None) -> None:
+    config = load_config(environ={}, overrides=values)
+    assert config.llm.use == use
+    assert llm_is_configured(config, api_key="k") is (use == "auto")
+    from_environment = {f"NEUROGATED_{name.upper()}": text for name, text in values.items() if isinstance(text, str)}
+    if set(values) == {"llm_name"}:
+        assert load_config(environ=from_environment).llm.use == use

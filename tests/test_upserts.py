@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope
-from neurogated.errors import InputError
+from neurogated.errors import InputError, UnknownIdError
 from tests.sessions import LONG, NOON, following_of, memories_of, message_of, order_of, turns_of
 
 OTHER = "A heron stood by the mill. The mill was closed on Sunday."
@@ -225,3 +225,23 @@ def test_nobody_takes_or_learns_the_id_of_the_text_of_another_user(memory: Neuro
 
 
 # Refusals
+
+
+def test_a_document_is_deleted_by_the_id_that_the_caller_gave(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        ids = memory.add(" ".join(f"Rule {number} is about the pump." for number in range(200)), id="handbook")
+        memory.add(OTHER, id="other")
+        assert len(ids) > 1
+        assert memory.delete_document("handbook") == len(ids)
+        assert [node.id for node in memory.find()] == ["other"]
+        with pytest.raises(UnknownIdError, match="your own id"):
+            memory.delete_document("handbook")
+
+
+def test_the_mark_of_the_byte_order_is_no_part_of_a_text(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        (name,) = memory.add("\ufeffThe pump broke.")
+        assert memory.get(name).content == "The pump broke."
+        assert memory.add("The pump broke.") == [name]
+        with pytest.raises(InputError, match="blank"):
+            memory.add("\ufeff")

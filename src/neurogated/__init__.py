@@ -7,7 +7,7 @@ from neurogated.core.defaults import Models, set_default_models
 from neurogated.version import __version__
 
 if TYPE_CHECKING:
-    from neurogated.administration import import_memory, migrate, restore_snapshot
+    from neurogated.administration import import_memory, migrate, repair_memory, restore_snapshot
     from neurogated.analysis import extract_causal_edges, generate_kernel
     from neurogated.components.pages import Page
     from neurogated.config.groups import (
@@ -146,6 +146,7 @@ __all__ = [
     "import_memory",
     "migrate",
     "register_kind",
+    "repair_memory",
     "restore_snapshot",
     "retrieve_knn",
     "spreading_activation",
@@ -153,7 +154,7 @@ __all__ = [
 
 # Loaded on first use, so that `import neurogated` is fast and imports no model.
 _NAMES = {
-    "administration": "import_memory migrate restore_snapshot",
+    "administration": "import_memory migrate repair_memory restore_snapshot",
     "analysis": "extract_causal_edges generate_kernel",
     "components.pages": "Page",
     "config.groups": "EmbeddingSettings IndexingSettings LLMSettings LearningSettings RuntimeSettings VectorSettings",

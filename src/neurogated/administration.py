@@ -46,7 +46,7 @@ from neurogated.errors import ConfigError, StorageError
 from neurogated.ingestion.edge_builder import similarity_edges
 from neurogated.ingestion.user_graph import by_user
 from neurogated.progress import show_progress
-from neurogated.storage.registry import consistent_snapshot, memory_exists, open_store, restore_store
+from neurogated.storage.registry import consistent_snapshot, memory_exists, open_store, repair_store, restore_store
 from neurogated.text.strings import checked_name
 from neurogated.version import __version__
 
@@ -70,7 +70,7 @@ def export_memory(
 
 def export_user(store: GraphStorePort, namespace: str, user_id: str, file: Path) -> int:
     """Write all memories of one user to a new file; see `memory.admin.export_user`."""
-    checked_name("user_id", user_id)
+    user_id = checked_name("user_id", user_id)
     graphs = _graphs_of(store, namespace)
     return _write(file, chain.from_iterable(user_lines(name, graph, user_id) for name, graph in graphs.items()))
 
@@ -80,7 +80,7 @@ def export_to(store: GraphStorePort, user_id: str, file: Path, at: datetime) -> 
 
     Items of a store are values for programs, which the format cannot hold.
     """
-    checked_name("user_id", user_id)
+    user_id = checked_name("user_id", user_id)
     view = store.view(filters=replace(owned({"user_id": user_id}), except_kinds=NO_MEMORIES | {ITEM}))
     names = sorted(view.ids[row] for row in view.admitted_nodes().tolist())
     parts = (names[begin : begin + _PART] for begin in range(0, len(names), _PART))
@@ -172,6 +172,23 @@ def restore_snapshot(config: MemoryConfig, snapshot: str | Path, *, replace: boo
         StorageError: the snapshot cannot be read, the memory cannot be written, or it exists and `replace` is not set.
     """
     restore_store(_on_disk(config), Path(snapshot), replace=replace)
+
+
+def repair_memory(config: MemoryConfig) -> None:
+    """Make a memory usable again whose file another program rewrote, as `VACUUM` in SQLite's own shell does.
+
+    Such a program leaves pages without checksums. They are given again if all else is sound: the file itself, and the
+    graph of every namespace, which is rebuilt from its journal and compared.
+
+    Args:
+        config: the memory, which must be closed.
+
+    Raises:
+        MemoryLockedError: a process has the memory open for writing.
+        CorruptMemoryError: more is wrong; the file is unchanged. Restore a snapshot.
+        StorageError: there is no memory, or it cannot be written.
+    """
+    repair_store(_on_disk(config))
 
 
 def migrate(config: MemoryConfig, *, progress: bool | None = None, clock: Clock = utc_now) -> int:

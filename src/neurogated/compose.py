@@ -42,7 +42,7 @@ from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder, 
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.knowledge.judge.cross_encoder import CrossEncoderJudge
 from neurogated.knowledge.judge.model import ModelJudge, TextJudge
-from neurogated.llm.base import BaseLLM
+from neurogated.llm.base import AUTO, BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM
 from neurogated.parts import Parts
@@ -64,6 +64,7 @@ OFFLINE_NOTICE = "no language model is configured: questions, causes and names a
 
 _EMBEDDING_CACHE = "embedding_cache.db"
 _OFF = "off"
+_LLM = "llm"
 # By then, the relevance on an unused canvas has faded to 2^-24.
 _CANVAS_HALF_LIVES = 24
 _CANVAS_SECONDS = 0.25  # that a call waits for the server of the canvas
@@ -333,6 +334,8 @@ def load_config(
 ) -> MemoryConfig:
     """Gather settings from a YAML or JSON file, then the environment, then `overrides`; the later wins.
 
+    An `llm_name` among them asks for this model, as with `llm="auto"`, unless `llm` says otherwise.
+
     Args:
         path: settings file; its keys are the names of `MemoryConfig`.
         environ: variables named `NEUROGATED_<SETTING>`; those of the process when left out.
@@ -344,6 +347,10 @@ def load_config(
     values = _read_settings(Path(path)) if path is not None else {}
     values.update(MemoryConfig.environment_values(os.environ if environ is None else environ))
     values.update(overrides or {})
+    group = values.get(_LLM, {})
+    if "llm_name" in values and f"{_LLM}.use" not in values and isinstance(group, Mapping) and "use" not in group:
+        # Whoever names a model asks for it, also for the one that is the default.
+        values[f"{_LLM}.use"] = AUTO
     return MemoryConfig.from_mapping(values)
 
 
@@ -351,7 +358,7 @@ def _read_settings(path: Path) -> dict[str, Any]:
     import yaml  # imported here, since few runs read a settings file
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         values = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"settings file {path} cannot be read ({' '.join(str(error).split())})") from error

@@ -9,11 +9,13 @@ from typing import ParamSpec, Self, TypeVar
 from neurogated.aio import awaitable, in_thread
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.memory import NeuroGraphMemory
+from neurogated.utils.habits import explains_habits
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
+@explains_habits
 class AsyncNeuroGraphMemory:
     """A memory with coroutines: each call of `NeuroGraphMemory` under the same name, in a thread of the memory.
 

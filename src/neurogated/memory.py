@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Never, Self, Unpack
 from uuid import UUID
 
 from neurogated import components, compose
@@ -29,11 +29,13 @@ from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.runtime import Event
 from neurogated.session import Ownership, Session
+from neurogated.utils.habits import explains_habits
 
 if TYPE_CHECKING:
     from neurogated.coroutines import AsyncNeuroGraphMemory
 
 
+@explains_habits
 class NeuroGraphMemory:
     """A memory: add texts and messages, and recall them by questions.
 
@@ -50,7 +52,12 @@ class NeuroGraphMemory:
     """
 
     def __init__(
-        self, config: MemoryConfig | None = None, *, parts: Parts | None = None, session: Session | None = None
+        self,
+        config: MemoryConfig | None = None,
+        *,
+        parts: Parts | None = None,
+        session: Session | None = None,
+        **settings: Never,
     ) -> None:
         """Open the memory that `config` describes.
 
@@ -58,12 +65,16 @@ class NeuroGraphMemory:
             config: the settings; from the environment and the defaults when left out.
             parts: built parts; built from `config` when left out.
             session: an open session, in place of both.
+            **settings: none; settings are those of `MemoryConfig`.
 
         Raises:
             StorageError: the memory cannot be opened; see its subclasses.
             EmbedderMismatchError: the memory was built with another embedder.
             ConfigError: a setting does not fit.
         """
+        if settings:
+            given = ", ".join(f"{name}=…" for name in settings)
+            raise TypeError(f"{given} is a setting of MemoryConfig; open NeuroGraphMemory(MemoryConfig({given}))")
         if not isinstance(config, MemoryConfig | None):
             raise ConfigError(f"the config is {config!r}, but must be a MemoryConfig, as in MemoryConfig(save_dir=…)")
         self._owner = Ownership(owns=session is None)
@@ -229,9 +240,16 @@ class NeuroGraphMemory:
         """
         return self._texts.delete(ids, filters)
 
-    def delete_document(self, document_id: str) -> int:
-        """Delete all memories with this `found.document_id`; raises UnknownIdError if there is none."""
-        return self._texts.delete_document(document_id)
+    def delete_document(self, document_id: str | UUID) -> int:
+        """Delete all memories of a text; return their number.
+
+        Args:
+            document_id: your own id of it, or else `found.document_id` of its memories.
+
+        Raises:
+            UnknownIdError: there is no such text.
+        """
+        return self._texts.delete_document(str(document_id))
 
     def feedback(self, relevant_node_ids: MemoryRef | Iterable[MemoryRef], outcome: Outcome = "success") -> Feedback:
         """Learn from an outcome: success strengthens the edges among these memories (LTP), failure weakens them.
@@ -302,8 +320,13 @@ class NeuroGraphMemory:
         """
         return self.context.record(event, details, outcome=outcome, used=used)
 
-    def answer(self, recall: Recall) -> str | None:
-        """Return the language model's short answer to the question of a recall; None without a language model."""
+    def answer(self, recall: Recall) -> str:
+        """Return the language model's short answer to the question of a recall.
+
+        Raises:
+            ConfigError: no language model is configured.
+            LLMError: it failed.
+        """
         return self.context.answer(recall)
 
     def execute(

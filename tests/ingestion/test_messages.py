@@ -200,3 +200,18 @@ def test_a_message_without_role_or_anything_said_is_refused() -> None:
     for message in ({"content": "x"}, {"role": "user"}, {}, {"role": "user", "text": "x"}):
         with pytest.raises(InputError):
             read_message(message)
+
+
+def test_a_pair_of_a_role_and_a_text_is_a_message(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        memory.add(("user", "I live in Lyon."))
+        memory.add([("human", "I like tea."), ("ai", "Noted.")])
+        memory.add(("One text.", "Another."))
+        said = [(node.role, node.content) for node in memory.find()]
+    assert said == [
+        ("user", "I live in Lyon."),
+        ("user", "I like tea."),
+        ("assistant", "Noted."),
+        (None, "One text."),
+        (None, "Another."),
+    ]

@@ -55,6 +55,47 @@ def test_the_answer_is_found(server: Server, text: str) -> None:
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "repaired", "dropped"),
+    [
+        pytest.param(GOOD, 0, 0, id="right"),
+        pytest.param(json.dumps({**RIGHT, "sure": 0.9, "x": {}}), 0, 2, id="keys of its own"),
+        pytest.param(f"{GOOD[:-1]},}}", 1, 0, id="a comma too many"),
+        pytest.param(f'Here: {GOOD[:-1]}, "sure": 1,}} I hope.', 1, 1, id="both in chat"),
+        pytest.param(GOOD.replace('"kind"', "kind"), 1, 0, id="a key without quotes"),
+        pytest.param(GOOD.replace('", "reason"', '" "reason"'), 1, 0, id="a comma too few"),
+        pytest.param(
+            f"It could be {json.dumps(OTHER)}, but it is {json.dumps({**RIGHT, 'x': 1})}", 0, 1, id="the last"
+        ),
+    ],
+)
+def test_small_faults_are_mended_without_a_second_call_and_counted(
+    server: Server, text: str, repaired: int, dropped: int
+) -> None:
+    server.says(text)
+    llm = StructuredLLM(server.llm())
+
+    assert llm.infer_json(ASKED, SCHEMA) == RIGHT
+    assert len(server.requests) == 1
+    figures = llm.statistics()
+    assert (figures.get("repaired answers", 0), figures.get("dropped keys", 0)) == (repaired, dropped)
+
+
+def test_keys_that_no_part_of_the_schema_knows_are_dropped_at_every_depth() -> None:
+    inner = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    schema = {"type": "object", "properties": {"all": {"type": "array", "items": inner}}, "additionalProperties": False}
+    validator = Draft202012Validator(schema)
+    found = _fitting_object('{"all": [{"a": "x", "b": 1}, {"a": "y"}], "c": []}', validator)
+    assert (found.value, found.dropped) == ({"all": [{"a": "x"}, {"a": "y"}]}, 2)
+    with pytest.raises(_UnfitAnswerError, match="'c' was unexpected"):
+        _fitting_object('{"c": []}', validator)
+
+
 def test_the_schema_goes_with_every_attempt(server: Server) -> None:
     server.says(BAD)
     server.says(GOOD)
@@ -133,7 +174,7 @@ def test_answers_of_no_use_do_not_stay_in_the_cache(server: Server, tmp_path: Pa
 def test_any_reply_of_a_model_is_an_answer_or_a_complaint(text: str) -> None:
     validator = Draft202012Validator(SCHEMA)
     try:
-        found = _fitting_object(text, validator)
+        found = _fitting_object(text, validator).value
     except _UnfitAnswerError:
         return
     assert validator.is_valid(found)

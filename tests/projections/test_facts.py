@@ -15,6 +15,7 @@ from neurogated.core import outage
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
 from neurogated.errors import InputError, MissingExtraError, StorageError
+from neurogated.projections.database import Database
 from tests.knowledge.plain_reader import config_of
 
 if TYPE_CHECKING:
@@ -317,3 +318,27 @@ def test_a_memory_made_from_scratch_keeps_no_rows(on_disk: NeuroGraphMemory) -> 
     on_disk.close()
     with NeuroGraphMemory(on_disk.config.replace(force_index_from_scratch=True)) as memory:
         assert not (Path(memory.config.save_dir) / "facts.db").exists()
+
+
+def test_threads_of_one_process_wait_for_one_another_and_no_lock_is_reported(
+    config: MemoryConfig, caplog: pytest.LogCaptureFixture
+) -> None:
+    with NeuroGraphMemory(config.replace(storage="sqlite")) as memory:
+        memory.facts.add("Ana", "city", "Lyon")
+        table = Database(Path(memory.config.save_dir) / "facts.db", 5.0, "table of facts")
+        begun = threading.Event()
+
+        def hold() -> None:
+            with table.transaction():
+                begun.set()
+                # Longer than a hurried call waits for another program.
+                threading.Event().wait(0.3)
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        begun.wait()
+        with caplog.at_level(logging.WARNING):
+            memory.facts.add("Ana", "city", "Paris")
+        thread.join()
+        assert {value for _, value in rows_in(memory.config)} == {"Lyon", "Paris"}
+    assert not [record for record in caplog.records if "locked" in record.getMessage()]

@@ -92,6 +92,13 @@ def test_a_memory_is_added_found_corrected_forgotten_and_brought_back_by_clicks(
     reader.see("Ana collects stamps.")
 
 
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_view_shows_a_value_of_the_program(told: Reader, view: str) -> None:
+    told.open(view)
+    told.miss("…")
+    assert {"false", "null", "undefined", "NaN"}.isdisjoint(told.text.split())
+
+
 def test_a_contradiction_is_resolved_and_the_fact_before_stays_in_its_history(told: Reader) -> None:
     told.open("Questions")
     told.press("The second is right")

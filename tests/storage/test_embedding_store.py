@@ -122,3 +122,21 @@ def test_the_work_stops_when_nobody_needs_it(monkeypatch: pytest.MonkeyPatch, ho
     else:
         del store
     thread.join()
+
+
+def test_later_vectors_with_larger_coordinates_are_found_as_well_as_the_first() -> None:
+    rng = np.random.default_rng(3)
+    long = rng.standard_normal((1_000, 128)).astype(np.float32)
+    # Few words make few, large coordinates.
+    short = np.where(rng.random((1_000, 128)) < 0.04, rng.uniform(0.8, 1.2, (1_000, 128)), 0.0).astype(np.float32)
+    vectors = np.concatenate((long, short))
+    store = EmbeddingStore(exact_below=900, tail=2, lists=0.5, probes=1_000)
+    for begin in range(0, len(vectors), 1_000):
+        store.put(np.arange(begin, begin + 1_000), vectors[begin : begin + 1_000])
+        store.wait()
+    queries = short[:100] + 0.05 * rng.standard_normal((100, 128)).astype(np.float32)
+    entries, hits = dict(enumerate(vectors)), 0
+    for query in queries:
+        wanted = {key for _, key in brute_force(entries, query, 10)}
+        hits += len(wanted & {key for _, key in found(store, query, 10)})
+    assert hits >= 0.99 * 1_000

@@ -118,3 +118,25 @@ def test_a_schema_that_the_user_may_not_use_is_named(url: str) -> None:
         owner.execute("GRANT SELECT ON ALL TABLES IN SCHEMA neurogated TO visitor")
     with PostgresStore.open(visitors, read_only=True) as store:
         assert names(store) == []
+
+
+def test_a_server_that_takes_no_writes_is_told_from_a_memory_that_is_open_read_only(url: str) -> None:
+    PostgresStore.open(url).close()
+    standby = f"{url}&options=-c%20default_transaction_read_only%3Don"
+    with (
+        PostgresStore.open(standby) as store,
+        pytest.raises(StorageError, match="takes no writes, because it is a standby"),
+    ):
+        put(store, "a")
+    with PostgresStore.open(url, read_only=True) as store, pytest.raises(StorageError, match="without read_only"):
+        put(store, "a")
+
+
+def test_a_pooler_that_mixes_sessions_is_named(url: str) -> None:
+    with PostgresStore.open(url) as store:
+        put(store, "a")
+        with store.engine.server.session() as connection:
+            # The next transaction finds the session of another client.
+            connection.execute("SET search_path TO public")
+        with pytest.raises(StorageError, match="pool_mode=session"):
+            put(store, "b")

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 import neurogated
-from neurogated.administration import import_memory, move_memory, restore_snapshot
+from neurogated.administration import import_memory, move_memory, repair_memory, restore_snapshot
 from neurogated.administration import migrate as change_model
 from neurogated.archive.foreign import EXPORTS, FORMATS, read_file
 from neurogated.archive.manifest import ExportManifest
@@ -85,7 +85,10 @@ def namespaces(flags: Flags, drop: str | None) -> None:
 
 
 @command("check")
-def check(flags: Flags) -> int:
+@click.option("--repair", is_flag=True, help="make a file usable that another program rewrote, as by VACUUM")
+def check(flags: Flags, *, repair: bool) -> int:
+    if repair:
+        repair_memory(flags.memory_config())
     with flags.open() as memory:
         problems = memory.admin.check()
     flags.emit({"problems": problems}, "\n".join(problems) or "the memory is sound")

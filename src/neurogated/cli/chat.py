@@ -107,7 +107,7 @@ class _Talk:
     def _answer(self, recall: Recall) -> None:
         """Print the language model's answer if there is one, then the memories with their paths."""
         try:
-            answer = self._memory.answer(recall)
+            answer = self._memory.answer(recall) if self._memory.session.parts.language_model else None
         except LLMError as error:
             self.note(f"the language model failed: {error}")
             answer = None

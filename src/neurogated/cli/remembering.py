@@ -31,6 +31,7 @@ from neurogated.context.model import CONTEXT_TOKENS, Context
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.document import Document, passages_of
+from neurogated.ingestion.planner import chunks_of
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain as explained
 from neurogated.viewer import write_page
@@ -58,7 +59,7 @@ _MARKDOWN = frozenset({".md", ".markdown"})
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="may be given several times")
 @click.option("--metadata", type=METADATA, multiple=True, help="your own value, JSON or text")
 @click.option("--importance", type=float, metavar="N", help="0 to 1 (default: it is judged)")
-@click.option("--id", metavar="ID", help="your own id; replaces the memory that has it")
+@click.option("--id", metavar="ID", help="your own id; replaces the memory that has it (default: the path of --file)")
 @owner
 @times
 def add(flags: Flags, text: str | None, file: str | None, *, speakers_in_text: bool, **about: Any) -> None:  # noqa: ANN401 - fields of a document
@@ -70,12 +71,25 @@ def add(flags: Flags, text: str | None, file: str | None, *, speakers_in_text: b
         for one in passages_of(_text(text, file), is_spoken=speakers_in_text)
     )
     metadata = dict(about.pop("metadata"))
+    if file is not None and about["id"] is None and len(passages) == 1:
+        # Two users may keep the same file.
+        about["id"] = ":".join(filter(None, (flags.owner["user_id"], Path(file).resolve().as_posix())))
     markdown = True if file is not None and Path(file).suffix.lower() in _MARKDOWN else None
     document = Document(passages, metadata=metadata, scope=Scope(**flags.owner), markdown=markdown, **about)
     with flags.open(create=True) as memory:
         say_how_it_judges(memory)
+        before = _texts_of(memory, document.id)
         (ids,) = memory.add_documents([document], progress=False)
-        flags.emit({"ids": ids}, "\n".join(ids))
+        after = _texts_of(memory, document.id)
+        replaced = [name for name, said in before.items() if after.get(name) != said]
+        said = [f"{document.id} had another text before, which is replaced"] if replaced else []
+        flags.emit({"ids": ids, "replaced": replaced}, "\n".join((*ids, *said)))
+
+
+def _texts_of(memory: NeuroGraphMemory, document_id: str | None) -> dict[str, str]:
+    """Return the texts that have an id of the caller, by the ids of their memories."""
+    ids = [] if document_id is None else chunks_of(memory.store, document_id)
+    return {node.id: node.content for node in memory.store.get_nodes(ids, missing_ok=True)}
 
 
 def _text(text: str | None, file: str | None) -> str:
@@ -184,7 +198,11 @@ def update(flags: Flags, node_id: str, text: str | None, **changes: Any) -> None
 @command("delete")
 @click.argument("ids", nargs=-1)
 @user("delete all memories of this user")
-@click.option("--document", metavar="ID", help="delete all memories of this document_id of ask --json")
+@click.option(
+    "--document",
+    metavar="ID",
+    help="delete all memories of a text, by your own id, the path of a file, or document_id of ask --json",
+)
 def delete(flags: Flags, ids: Sequence[str], document: str | None) -> None:
     user_id = flags.owner["user_id"]
     if bool(ids) + (document is not None) + (user_id is not None) != 1:

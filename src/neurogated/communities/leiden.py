@@ -59,11 +59,11 @@ class LeidenCommunities:
     def find(self, links: Links, resolution: float, old: Communities | None = None) -> Communities:
         """Return the communities of linked nodes; see `CommunityFinder`."""
         labels = _from_scratch(links, resolution) if old is None else _updated(links, resolution, old)
-        return Communities(_by_owner(labels, links.owner), links)
+        return Communities(labels, links)
 
 
 def _from_scratch(links: Links, resolution: float) -> Labels:
-    source, target, weight = _valid(links)
+    source, target, weight = valid = _valid(links)
     # Only linked nodes enter the graph.
     linked = np.zeros(links.owner.size, dtype=np.bool_)
     linked[source] = linked[target] = True
@@ -71,7 +71,7 @@ def _from_scratch(links: Links, resolution: float) -> Labels:
     labels = np.full(linked.size, -1, dtype=np.int64)
     count = int(np.count_nonzero(linked))
     labels[linked] = _leiden(_Graph(place[source], place[target], weight, np.ones(count)), resolution)
-    return labels
+    return _connected(labels, valid, linked)
 
 
 def _updated(links: Links, resolution: float, old: Communities) -> Labels:
@@ -86,7 +86,7 @@ def _updated(links: Links, resolution: float, old: Communities) -> Labels:
     free = changed | broken
     if not free.any():
         return known
-    source, target, weight = _valid(links)
+    source, target, weight = valid = _valid(links)
     touched = free[source] | free[target]
     source, target, weight = source[touched], target[touched], weight[touched]
     linked = np.zeros(free.size, dtype=np.bool_)
@@ -108,7 +108,9 @@ def _updated(links: Links, resolution: float, old: Communities) -> Labels:
     found = _leiden(_Graph(place[source], place[target], weight, size, membership), resolution)
     labels = np.full(free.size, -1, dtype=np.int64)
     labels[place >= 0] = found[place[place >= 0]]
-    return _inherited(labels, known)
+    # Whoever was with a node that moved may have been joined by it.
+    moved = free | np.isin(known, known[free & (known >= 0)])
+    return _inherited(_connected(labels, valid, moved), known)
 
 
 def _changed(links: Links, old: Communities, known: Labels) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -174,16 +176,25 @@ def _inherited(labels: Labels, old: Labels) -> Labels:
     return np.where(labels >= 0, number[labels], -1)
 
 
-def _by_owner(labels: Labels, owner: NDArray[np.int32]) -> Labels:
-    """Return the labels with a new number for the members of a community who have another owner than its first."""
-    (linked,) = (labels >= 0).nonzero()
-    if not linked.size:
-        return labels
-    count, owners = int(labels.max()) + 1, int(owner.max()) + 1
-    first = np.full(count, -1, dtype=np.int64)
-    first[labels[linked][::-1]] = owner[linked][::-1]
-    strays = linked[first[labels[linked]] != owner[linked]]
+def _connected(labels: Labels, links: tuple[Rows, Rows, Weights], touched: NDArray[np.bool_]) -> Labels:
+    """Return the labels, numbered from 0, in which no touched community has parts that no link joins.
+
+    Parts can remain where a node left that had joined them, since only the nodes near a change move. So no community
+    joins two owners either.
+
+    Args:
+        labels: (nodes,) communities.
+        links: the valid links.
+        touched: (nodes,) the nodes that moved or whose links changed.
+    """
+    (members,) = ((labels >= 0) & np.isin(labels, labels[touched])).nonzero()
+    place = np.full(labels.size, -1, dtype=np.int64)
+    place[members] = np.arange(members.size)
+    source, target, _ = links
+    inside = (place[source] >= 0) & (labels[source] == labels[target])
+    edges = np.column_stack((place[source[inside]], place[target[inside]]))
+    parts = import_extra("igraph", "communities").Graph(n=members.size, edges=edges).connected_components()
     found = labels.copy()
-    _, place = np.unique(labels[strays] * owners + owner[strays], return_inverse=True)
-    found[strays] = count + place
+    found[members] = labels.max(initial=0) + 1 + np.array(parts.membership, dtype=np.int64)
+    found[found >= 0] = np.unique(found[found >= 0], return_inverse=True)[1]
     return found

@@ -19,7 +19,7 @@ from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.rendering import render
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.errors import InputError
+from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.contents import Message, read_contents
 from neurogated.ingestion.document import Details
 from neurogated.plasticity.plasticity_engine import ASSOC_WEIGHT, Outcome, strength_of
@@ -62,11 +62,16 @@ class AgentContext:
         self._recalls.hand_out(replace(recall, memories=context.memories), options)
         return context
 
-    def answer(self, recall: Recall) -> str | None:
+    def answer(self, recall: Recall) -> str:
         """Return the language model's short answer to the question of a recall; see `NeuroGraphMemory.answer`."""
         model = self._session.parts.language_model
+        if not isinstance(recall, Recall):
+            raise InputError(f"{recall!r} is no recall; ask by memory.answer(memory.recall(question))")
         if model is None:
-            return None
+            raise ConfigError(
+                "no language model is configured, so there is no answer: set llm_name and the model's key in the "
+                "environment, with llm='auto', or llm_base_url; without one, use recall or get_context"
+            )
         prompts = PromptTemplateManager()
         nodes = [memory.node for memory in recall.memories[:_QA_PASSAGES]]
         texts = [render(node) for node in nodes]
@@ -95,7 +100,8 @@ class AgentContext:
         ids = list(dict.fromkeys(map(id_of, given)))
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         there = session.store.get_nodes(session.store.view().present(ids, recalled), missing_ok=True)
-        ids = [node.id for node in there if node.scope.user_id in {details.get("user_id"), None}]
+        owner = session.of_user(details.get("user_id"))
+        ids = [node.id for node in there if node.scope.user_id in {owner, None}]
         learned = 0.0 if strength is None or session.runtime.is_frozen() else strength
 
         def join(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:

@@ -13,7 +13,7 @@ from neurogated.core.model import checked_count
 from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
 from neurogated.session import Notice, Session
-from neurogated.text.strings import checked_text
+from neurogated.text.strings import checked_text, composed
 from neurogated.tiers.canvas import Canvas, Owner
 from neurogated.tiers.manager import TierManager, Tiers
 
@@ -146,4 +146,4 @@ class Energy:
         if task is not None and not checked_text("the task", task).strip():
             raise InputError(f"the task is {task!r}, but must be words, or None to clear it")
         vector = None if task is None else self._session.parts.embedder.embed_queries([task])[0]
-        self._session.writer.focus.set(vector, user_id, session_id)
+        self._session.writer.focus.set(vector, user_id and composed(user_id), session_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from typing import NoReturn
 from uuid import UUID
 
 from neurogated.core.abilities import SupportsNodeJournal
@@ -12,7 +13,7 @@ from neurogated.errors import InputError, UnknownIdError
 from neurogated.knowledge.settlement import returned
 from neurogated.plasticity.undo import concerns, undo
 from neurogated.session import Notice, Session
-from neurogated.text.strings import checked_text
+from neurogated.text.strings import checked_text, composed
 
 
 class History:
@@ -20,6 +21,10 @@ class History:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        """Refuse a call as in other libraries, in words."""
+        raise TypeError("history has calls of its own: history.of(id) for one memory, history.list() for all changes")
 
     def list(self, *, user_id: UserChoice = None) -> builtins.list[HistoryEntry]:
         """Return the changes with their times and reasons, oldest first; accesses are left out.
@@ -31,7 +36,7 @@ class History:
             InputError: the setting `require_user` asks for a user.
         """
         entries = self._session.store.history()
-        self._session.of_user(user_id)
+        user_id = self._session.of_user(user_id)
         if not isinstance(user_id, str):
             return entries
         own, found = set[str](), set[int]()
@@ -62,7 +67,7 @@ class History:
 
     def of_user(self, user_id: str) -> builtins.list[NodeVersion]:
         """Return the versions of all memories of a user with their texts, in the order they were written."""
-        versions, own = builtins.list[NodeVersion](), set[str]()
+        versions, own, user_id = builtins.list[NodeVersion](), set[str](), composed(user_id)
         for sequence, delta in ((entry.sequence, entry.delta) for entry in self._session.store.journal()):
             put = [node for node in delta.nodes if node.scope.user_id == user_id]
             own.update(node.id for node in put)
@@ -80,7 +85,7 @@ class History:
         with self._session.exclusively():
             store, clock = self._session.store, self._session.clock
             if to is None:
-                self._session.of_user(user_id)
+                user_id = self._session.of_user(user_id)
             made = undo(store, to, clock, returned, user_id=user_id)
         self._session.notify(Notice("undone"))
         return made

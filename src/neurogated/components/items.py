@@ -39,7 +39,7 @@ def put_items(session: Session, items: Sequence[IncomingItem], user_id: str | No
         items: of several items with one key, the last one counts.
         user_id: the owner.
     """
-    session.of_user(user_id)
+    user_id = session.of_user(user_id)
     found = {id_of(item.namespace, item.key): item for item in items}
     nodes = _nodes(session, _outdated(session, found, user_id)[0], found, user_id)
     with session.exclusively():

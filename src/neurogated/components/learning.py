@@ -21,6 +21,7 @@ from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.progress import show_progress
 from neurogated.session import Notice, Session
 from neurogated.subscribers import work_off
+from neurogated.text.strings import composed
 
 
 class Learning:
@@ -58,7 +59,7 @@ class Learning:
             InputError: `now` is not a time, `max_clusters` is less than 1, or `require_user` asks for a user.
         """
         session, at = self._session, self._session.moment(now)
-        session.of_user(user_id)
+        user_id = session.of_user(user_id)
         if max_clusters is not None and not checked_count("max_clusters", max_clusters):
             raise InputError(f"max_clusters is {max_clusters}, but must be at least 1")
         if session.runtime.is_frozen():
@@ -89,7 +90,7 @@ class Learning:
         ids = list(dict.fromkeys(map(id_of, given)))
         if user_id is not None:
             found = session.store.get_nodes(ids, missing_ok=True)
-            others = {node.id for node in found if node.scope.user_id != user_id}
+            others = {node.id for node in found if node.scope.user_id != composed(user_id)}
             ids = [one for one in ids if one not in others]
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         with session.exclusively():

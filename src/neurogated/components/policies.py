@@ -145,8 +145,9 @@ class Policies:
                 yield from ((policy, memory) for policy in policies if _covers(policy, memory))
 
     def _policies(self, user_id: UserChoice) -> builtins.list[MemoryNode]:
-        found = self._session.store.find(Filter(kinds=(_KIND,), scope=ScopeFilter(user_id)))
-        return [one for one in found if user_id in {ANY_USER, one.scope.user_id} and _is_checked(one)]
+        owner = ScopeFilter(user_id)
+        found = self._session.store.find(Filter(kinds=(_KIND,), scope=owner))
+        return [one for one in found if owner.user_id in {ANY_USER, one.scope.user_id} and _is_checked(one)]
 
     def _run(self, policy: MemoryNode, memory: MemoryNode | None, when: str) -> Run:
         it, cause = None, f"{policy.id} {TICKED}" if when == TICK else policy.id

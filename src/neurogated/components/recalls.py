@@ -49,7 +49,7 @@ class Recalls:
 
     def hand_out(self, recall: Recall, options: RecallOptions) -> None:
         """Notify the subscribers. Recalls from the past leave the canvas and the accesses as they are."""
-        user_id = options.get("user_id")
+        user_id = self._session.of_user(options.get("user_id"))
         is_present = options.get("as_of") is None and options.get("valid_at") is None
         has_owner = is_present and not isinstance(user_id, AnyUser)
         owner = Owner(cast("str | None", user_id), options.get("session_id")) if has_owner else None

@@ -13,7 +13,7 @@ from neurogated.core.model import json_metadata
 from neurogated.core.node_kind import PLACEHOLDER, checked_kind
 from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.errors import InputError
-from neurogated.text.strings import checked_names, checked_text
+from neurogated.text.strings import checked_names, checked_text, composed
 
 NO_MEMORIES = frozenset({"conflict", "claim"})
 """Kinds of nodes that tell about memories and are none themselves."""
@@ -94,6 +94,8 @@ class Compare(Condition):
             return _equal(found, self.value)
         if self.operator == "in":
             return any(_equal(found, value) for value in self.value)
+        if isinstance(found, str) and isinstance(self.value, str):
+            return _ORDERS[self.operator](composed(found), composed(self.value))
         return _family(found) == _family(self.value) and _ORDERS[self.operator](found, self.value)
 
 
@@ -283,4 +285,6 @@ def _family(value: object) -> str:
 
 
 def _equal(first: object, second: object) -> bool:
+    if isinstance(first, str) and isinstance(second, str):
+        return composed(first) == composed(second)
     return _family(first) == _family(second) and first == second

@@ -41,8 +41,8 @@ class Scope:
     def __post_init__(self) -> None:
         for name in ("user_id", "agent_id", "session_id"):
             if (value := getattr(self, name)) is not None:
-                checked_name(name, value)
-        object.__setattr__(self, "path", checked_names("path", self.path))
+                object.__setattr__(self, name, checked_name(name, value))
+        object.__setattr__(self, "path", checked_names("path", self.path, exact=True))
 
     def __bool__(self) -> bool:
         return any((self.user_id, self.agent_id, self.session_id, self.path))
@@ -76,8 +76,8 @@ class ScopeFilter:
         for name in ("user_id", "agent_id", "session_id"):
             value = getattr(self, name)
             if value is not None and (name != "user_id" or value is not ANY_USER):
-                checked_name(name, value)
-        object.__setattr__(self, "path", checked_names("path", self.path))
+                object.__setattr__(self, name, checked_name(name, value))
+        object.__setattr__(self, "path", checked_names("path", self.path, exact=True))
 
     def admits(self, scope: Scope) -> bool:
         """Return whether the search covers memories of `scope`."""

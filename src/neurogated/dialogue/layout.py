@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from urllib.parse import quote
 
+from neurogated.text.strings import composed
+
 _LONGEST = 100
 
 
@@ -13,6 +15,7 @@ def escaped(name: str) -> str:
 
     Names that are long, or that differ from others by upper case only, end with a hash.
     """
+    name = composed(name)
     written = quote(name, safe=" ").replace(".", "%2E").replace("~", "%7E")
     if len(written) <= _LONGEST and name == name.lower():
         return written

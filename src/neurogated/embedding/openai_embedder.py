@@ -12,6 +12,7 @@ from neurogated.core.deadline import answer_within
 from neurogated.core.extras import import_extra
 from neurogated.embedding.vectors import unit_vectors
 from neurogated.errors import ConfigError, EmbeddingError
+from neurogated.text.strings import composed
 from neurogated.text.words import count_words
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class OpenAIEmbedder:
             return np.empty((0, self.dimension), dtype=np.float32)
         vectors: list[list[float]] = []
         for start in range(0, len(texts), self._batch_size):
-            vectors.extend(self._ask(list(texts[start : start + self._batch_size])))
+            vectors.extend(self._ask(list(map(composed, texts[start : start + self._batch_size]))))
         if len({len(vector) for vector in vectors}) != 1:
             raise EmbeddingError(f"{self._where} returned vectors of different lengths; check embedding_name")
         return unit_vectors(vectors, self._where)

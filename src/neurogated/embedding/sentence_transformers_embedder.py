@@ -16,6 +16,7 @@ from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.embedding.loading import LOADING
 from neurogated.embedding.vectors import unit_vectors
 from neurogated.errors import EmbeddingError, MissingExtraError
+from neurogated.text.strings import composed
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -109,7 +110,7 @@ class SentenceTransformersEmbedder:
         """Return the number of the model's tokens of each text, without special tokens."""
         if not texts:
             return []
-        encoded = self.model().tokenizer(list(texts), add_special_tokens=False, verbose=False)
+        encoded = self.model().tokenizer(list(map(composed, texts)), add_special_tokens=False, verbose=False)
         return [len(ids) for ids in encoded["input_ids"]]
 
     def close(self) -> None:
@@ -127,7 +128,7 @@ class SentenceTransformersEmbedder:
         pool = self._shared_pool(model) if len(texts) > self._batch_size else None
         with self._lock:
             vectors = encode(
-                list(texts),
+                list(map(composed, texts)),
                 prompt=self.prompts[role],
                 batch_size=self._batch_size,
                 show_progress_bar=False,

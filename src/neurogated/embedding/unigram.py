@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from neurogated.core.text_caches import remembered
+from neurogated.text.strings import composed
 
 _FIRST, _LAST, _UNKNOWN = 0, 2, 3
 _SPACE = "\u2581"
@@ -44,7 +45,7 @@ class UnigramTokenizer:
         return [len(self._tokens(text)) for text in texts]
 
     def _tokens(self, text: str) -> list[int]:
-        plain = _SPACES.sub(" ", text.translate(self._characters)).removeprefix(" ")
+        plain = _SPACES.sub(" ", composed(text).translate(self._characters)).removeprefix(" ")
         return [token for word in _WORD.findall(_SPACE + plain.replace(" ", _SPACE)) for token in self._word(word)]
 
     def _cut(self, word: str) -> list[int]:

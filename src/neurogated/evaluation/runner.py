@@ -156,7 +156,7 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
 def _ask(memory: NeuroGraphMemory, question: Question) -> _Result:
     ranked, recall = rank(memory, question.text)
     try:
-        answer = memory.answer(recall)
+        answer = memory.answer(recall) if memory.session.parts.language_model else None
     except LLMError as error:
         _log.warning("question %s has no answer: %s", question.id, error)
         answer = None

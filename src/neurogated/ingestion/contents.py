@@ -12,7 +12,7 @@ from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.errors import InputError
 from neurogated.ingestion.document import NOW, Details, Document, Passage, checked_text, passages_of, read_details
 from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message, time_key
-from neurogated.ingestion.speakers import known_role
+from neurogated.ingestion.speakers import ROLES, known_role
 
 
 class _Said(TypedDict):
@@ -36,8 +36,8 @@ class Message(_Said, total=False):
     it whole in `metadata["original"]`."""
 
 
-Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]]
-"""A text, a message, or a list of them."""
+Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any] | tuple[str, str]]
+"""A text, a message, or a list of them. A pair of a role and a text is a message, too, as `("user", "Hello.")`."""
 
 
 def read_contents(content: Content, details: Details) -> list[Document]:
@@ -50,7 +50,7 @@ def read_contents(content: Content, details: Details) -> list[Document]:
         InputError: an item is neither text nor message, is blank, or has an unknown role; the error has its position.
     """
     scope, given = read_details(details)
-    several = isinstance(content, Sequence) and not isinstance(content, str)
+    several = isinstance(content, Sequence) and not isinstance(content, str) and not _is_pair(content)
     items: list[object] = list(content) if several else [content]
     if "id" in given and len(items) != 1:
         raise InputError(f"the id {given['id']!r} is given for {len(items)} memories; give every message its own id")
@@ -63,6 +63,13 @@ def read_contents(content: Content, details: Details) -> list[Document]:
         except InputError as error:
             raise InputError(f"content {position}: {error}" if several else str(error)) from None
     return documents
+
+
+def _is_pair(item: object) -> bool:
+    """Return whether an item is a message in the short form of LangChain, such as `("user", "Hello.")`."""
+    if not isinstance(item, tuple) or len(item) != 2 or not all(isinstance(part, str) for part in item):  # noqa: PLR2004 - a pair
+        return False
+    return item[0].strip().casefold() in ROLES
 
 
 def _speeches(text: str, given: Mapping[str, Any], is_spoken: object) -> list[tuple[Passage, Mapping[str, Any]]]:
@@ -78,6 +85,8 @@ def _read(
     """Yield the passages of a message, each with the other fields of its document."""
     if hasattr(item, "model_dump"):  # the messages of the clients of OpenAI and Anthropic
         item = item.model_dump()
+    if isinstance(item, tuple) and _is_pair(item):
+        item = dict(zip(("role", "content"), item, strict=True))
     if not isinstance(item, Mapping):
         raise InputError(f"{item!r} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
     said, name = read_message(item), item.get("name")

@@ -108,6 +108,8 @@ class Passage:
 
     def __post_init__(self) -> None:
         checked_text("a passage", self.text)
+        # Editors put a mark of the byte order before a text, which is none of its words.
+        object.__setattr__(self, "text", self.text.removeprefix("\ufeff"))
         checked_metadata(self.metadata)
         checked_metadata(self.aside)
         if self.role is not None:

@@ -369,6 +369,12 @@ def later_chunks(view: GraphView, node_id: str, begin: int = 1) -> list[str]:
     return found
 
 
+def chunks_of(store: GraphStorePort, node_id: str) -> list[str]:
+    """Return the ids of the present chunks of a text with an id of the caller; none if there is no such text."""
+    view = store.view()
+    return [node_id, *later_chunks(view, node_id)] if view.find(node_id) is not None else []
+
+
 def _row(view: GraphView, node_id: str) -> int | None:
     """Return the row of a present or removed node; None if the view never had the node."""
     row = view.rows_by_id.get(node_id)

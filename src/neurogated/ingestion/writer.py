@@ -36,7 +36,7 @@ from neurogated.ingestion.embedding_ahead import ALONE, EmbeddingAhead
 from neurogated.ingestion.encoder import Focus
 from neurogated.ingestion.linking import Check, Linker, unchecked
 from neurogated.ingestion.mentions import text_edges
-from neurogated.ingestion.planner import Planner, later_chunks, stored
+from neurogated.ingestion.planner import Planner, chunks_of, later_chunks, stored
 from neurogated.ingestion.revision import Revision
 
 _log = logging.getLogger(__name__)
@@ -161,13 +161,18 @@ class Writer:
     def delete_document(self, document_id: str) -> list[str]:
         """Remove all nodes of a document, and return their ids; see `delete`.
 
+        `document_id` is the caller's own id of a text, or else `found.document_id` of its memories.
+
         Raises:
             UnknownIdError: no node belongs to such a document.
         """
         with self.exclusively():
-            ids = self._store.nodes_with([document_tag(document_id)])
+            ids = self._store.nodes_with([document_tag(document_id)]) or chunks_of(self._store, document_id)
             if not ids:
-                raise UnknownIdError(f"no document {document_id!r} in the memory; see found.document_id of a memory")
+                raise UnknownIdError(
+                    f"no document {document_id!r} in the memory; give your own id of a text, or found.document_id of a "
+                    "memory"
+                )
             return self._delete(ids, "delete_document")
 
     def update(self, node_id: str, change: Revision) -> MemoryNode:
@@ -226,8 +231,7 @@ class Writer:
             old = stored(self._store, (node.id for node in nodes))
             links = derivations(self._store.view(), derived, at)
             analysed = replace(Analysed.replacing(old, nodes, removed, at), sequences=links.put, parted=links.removed)
-            if any(node.embedding is not None for node in nodes):
-                self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
+            self._bind_embedder(nodes)
             self._commit(self._linker.writing(analysed, reason=reason))
 
     def deduplicate(self) -> int:
@@ -341,11 +345,17 @@ class Writer:
     def _write(self, analysed: Analysed, reason: str) -> None:
         """Link the nodes of a batch with the stored nodes, and write them in one delta."""
         begin = time.perf_counter()
-        self._store.bind_embedder(self._embedder.name, self._embedder.dimension)
+        self._bind_embedder(analysed.nodes)
         delta = self._linker.writing(analysed, reason=reason)
         self._commit(delta, analysed.nodes)
         took = time.perf_counter() - begin
         _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(analysed.new), took)
+
+    def _bind_embedder(self, nodes: Sequence[MemoryNode]) -> None:
+        """Record the embedder of vectors. To ask it for their length could load a model, while the lock is held."""
+        dimension = next((len(node.embedding) for node in nodes if node.embedding is not None), None)
+        if dimension is not None:
+            self._store.bind_embedder(self._embedder.name, dimension)
 
     def _commit(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = ()) -> None:
         """Check a delta for conflicts, and write it. No other method of this class writes."""

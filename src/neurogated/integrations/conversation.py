@@ -138,7 +138,8 @@ def newest(memory: NeuroGraphMemory, session: Owner, limit: int | None = None) -
     """Return the newest memories of a session of one user, in the order in which they were added."""
     offset = 0 if limit is None else max(0, memory.count(**session) - limit)
     # A user also finds memories without a user.
-    return [node for node in memory.find(offset=offset, **session) if node.scope.user_id == session.get("user_id")]
+    own = memory.session.of_user(session.get("user_id"))
+    return [node for node in memory.find(offset=offset, **session) if node.scope.user_id == own]
 
 
 def last_question(messages: Sequence[Mapping[str, Any]]) -> str:

@@ -1,11 +1,15 @@
-"""JSON answers that fit a schema, from models that add thoughts, code fences or chat, or make mistakes."""
+"""JSON answers that fit a schema, from models that add thoughts, code fences, chat or keys, or make mistakes."""
 
 from __future__ import annotations
 
+import copy
 import json
 import re
+import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
@@ -27,6 +31,19 @@ _DECODER = json.JSONDecoder(strict=False)
 
 # An error quotes this many characters of a wrong answer.
 _SHOWN = 300
+# Longer answers are not repaired: the time grows faster than the length.
+_LONGEST_REPAIRED = 20_000
+_REPAIRED, _DROPPED = "repaired answers", "dropped keys"
+
+
+class _Fitting(NamedTuple):
+    """The object of an answer, and what was done to it."""
+
+    value: dict[str, Any]
+    dropped: int = 0
+    """Keys that the schema does not know."""
+    is_repaired: bool = False
+    """Whether it was no JSON, as with a comma too many."""
 
 
 class _UnfitAnswerError(Exception):
@@ -38,6 +55,8 @@ class StructuredLLM:
 
     def __init__(self, llm: BaseLLM) -> None:
         self._llm = llm
+        self._mended = Counter[str]()
+        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -46,8 +65,9 @@ class StructuredLLM:
     def infer_json(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object in the model's answer that fits the schema; of several, the last one.
 
-        Text in `<think>` tags and around the object is ignored, and so are code fences. If no object fits, the model
-        gets its answer and the error, and tries once more. Unusable answers are removed from the cache.
+        Text in `<think>` tags and around the object is ignored, and so are code fences and keys that the schema does
+        not know. Small faults, such as a comma too many, are repaired; `statistics` counts both. If no object fits, the
+        model gets its answer and the error, and tries once more. Unusable answers are removed from the cache.
 
         Raises:
             LLMError: the model cannot be reached, its answer was cut off, or two answers did not fit.
@@ -62,7 +82,7 @@ class StructuredLLM:
         validator = Draft202012Validator(without_bounds(schema))
         text, meta = ask(self._llm, messages, schema)
         try:
-            return _fitting_object(text, validator)
+            return self._counted(_fitting_object(text, validator))
         except _UnfitAnswerError as error:
             repair = [*messages, *_repair_turns(text, error, schema)]
             if meta.get("finish_reason") == LENGTH:
@@ -70,7 +90,7 @@ class StructuredLLM:
                 raise self._cut_off(text) from error
         text, meta = ask(self._llm, repair, schema)
         try:
-            return _fitting_object(text, validator)
+            return self._counted(_fitting_object(text, validator))
         except _UnfitAnswerError as error:
             self._forget([messages, repair], schema)
             if meta.get("finish_reason") == LENGTH:
@@ -80,8 +100,15 @@ class StructuredLLM:
                 f"{text[-_SHOWN:]!r}; choose a more able model with llm_name"
             ) from error
 
+    def _counted(self, found: _Fitting) -> dict[str, Any]:
+        with self._lock:
+            self._mended.update({_REPAIRED: found.is_repaired, _DROPPED: found.dropped})
+        return found.value
+
     def statistics(self) -> dict[str, int | float]:
-        return dict(self._llm.statistics()) if isinstance(self._llm, SupportsStatistics) else {}
+        """Return the model's statistics, and how many answers were repaired and keys dropped, if any."""
+        wrapped = self._llm.statistics() if isinstance(self._llm, SupportsStatistics) else {}
+        return {**wrapped, **+self._mended}
 
     def close(self) -> None:
         self._llm.close()
@@ -112,14 +139,17 @@ def _spoken(text: str) -> str:
     return _THOUGHT_BEGIN.split(after_thoughts)[0].strip()
 
 
-def _fitting_object(text: str, validator: Draft202012Validator) -> dict[str, Any]:
+def _fitting_object(text: str, validator: Draft202012Validator) -> _Fitting:
     complaints: list[str] = []
-    objects = list(_objects(_spoken(text)))
-    for found in objects[::-1]:
-        error = best_match(validator.iter_errors(found))
-        if error is None:
-            return found
-        complaints.append(f"at {error.json_path}, {error.message}")
+    spoken = _spoken(text)
+    for is_repaired, objects in ((False, _objects(spoken)), (True, _repaired(spoken))):
+        for found in list(objects)[::-1]:
+            if (error := best_match(validator.iter_errors(found))) is None:
+                return _Fitting(found, 0, is_repaired)
+            pruned, dropped = _without_unknown_keys(found, validator)
+            if dropped and pruned and validator.is_valid(pruned):
+                return _Fitting(pruned, dropped, is_repaired)
+            complaints.append(f"at {error.json_path}, {error.message}")
     raise _UnfitAnswerError(complaints[0] if complaints else "it holds no whole JSON object")
 
 
@@ -138,3 +168,35 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         else:
             yield found
         at = text.find("{", end)
+
+
+def _repaired(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects in a text that has small faults. One that is cut off is not completed."""
+    if find_spec("json_repair") is None:
+        # The extras with language models bring it; a model of one's own may do without.
+        return
+    from json_repair import repair_json  # noqa: PLC0415 - few answers need it
+
+    begin, end = text.find("{"), text.rfind("}") + 1
+    if not 0 <= begin < end <= begin + _LONGEST_REPAIRED:
+        return
+    try:
+        found = repair_json(text[begin:end], return_objects=True)
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return
+    yield from (one for one in (found if isinstance(found, list) else [found]) if isinstance(one, dict))
+
+
+def _without_unknown_keys(found: dict[str, Any], validator: Draft202012Validator) -> tuple[dict[str, Any], int]:
+    """Return a copy of an object without the keys that its schema does not know, and their number."""
+    pruned, dropped = copy.deepcopy(found), 0
+    for error in [one for one in validator.iter_errors(found) if one.validator == "additionalProperties"]:
+        place: Any = pruned
+        for step in error.absolute_path:
+            place = place[step]
+        unknown = place.keys() - error.schema.get("properties", {}).keys()
+        dropped += len(unknown)
+        for name in unknown:
+            del place[name]
+    return pruned, dropped

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,16 @@ from sqlalchemy.pool import NullPool
 from neurogated.core.extras import import_extra
 from neurogated.core.private import make_file
 from neurogated.errors import ConfigError, CorruptMemoryError, StorageError
+from neurogated.text.strings import checked_identifier
+from neurogated.utils.locks import take
 
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _MILLISECONDS = 1000
 _HURRIED_SECONDS = 0.1
+
+_LOCKS: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+"""The threads of this process take turns on a file."""
 
 
 class _Session(sqlite3.Connection):
@@ -86,10 +93,27 @@ class Database:
             CorruptMemoryError: the file is damaged.
             StorageError: the database is away or locked.
         """
-        with self._translated(), self._closed(), (self._hurried if hurried else self._patient).begin() as connection:
+        with (
+            self._turn(),
+            self._translated(),
+            self._closed(),
+            (self._hurried if hurried else self._patient).begin() as connection,
+        ):
             if not self.is_file:
                 connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(self._subject))))
             yield connection
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait for other threads of this process, which to SQLite are other programs, even in a hurry."""
+        lock, taken = _LOCKS[os.path.realpath(self._url.database or "")] if self.is_file else threading.RLock(), [False]
+        try:
+            # A thread that waits in vain may hold what the other one needs.
+            take(lock, taken, self._seconds)
+            yield
+        finally:
+            if True in taken:
+                lock.release()
 
     def purge(self, table: str) -> None:
         """Leave no removed rows of a table in files: empty the log of a file, or rewrite the table of a server.
@@ -164,7 +188,15 @@ def _parsed(url: str | Path) -> URL:
         return URL.create("sqlite", database=str(url))
     try:
         parsed = make_url(url)
-        return parsed.set(drivername=_DRIVERS[parsed.drivername.partition("+")[0]])
+        parsed = parsed.set(drivername=_DRIVERS[parsed.drivername.partition("+")[0]])
     except (ArgumentError, KeyError):
         # The message does not quote the URL, which may have a password.
         raise ConfigError("metabolism.facts_url must be sqlite:///FILE, postgresql://HOST/DATABASE, or off") from None
+    if parsed.get_backend_name() != "sqlite":
+        checked_identifier("the database in metabolism.facts_url", parsed.database or "")
+    return parsed
+
+
+if hasattr(os, "register_at_fork"):
+    # A thread of the parent may have had a lock.
+    os.register_at_fork(after_in_child=_LOCKS.clear)

@@ -199,7 +199,7 @@ class NeuroRetriever:
         given, sizes = (queries, [1] * len(queries)) if self._classic else each_question(queries)
         depth, embed = max(wanted, self._config.retrieval.candidates), Embedding(self._embedder)
         canvas = self._canvas(filters, present) if as_of is None else {}
-        left_out = frozenset(checked_names("except_ids", except_ids))
+        left_out = frozenset(checked_names("except_ids", except_ids, exact=True))
         store = self._store if then is None else self._store.as_of(then)
         if then is None and held is None:
             store = self._part(given, embed, wanted_nodes, wanted + len(left_out))

@@ -15,6 +15,7 @@ from neurogated.errors import InputError, UnknownIdError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.server.keys import Grant, known_grant
 from neurogated.server.queue import CallQueue, IsGone
+from neurogated.text.strings import composed
 
 with needs_extra("serve"):
     from fastapi import Depends, HTTPException, Query, Request
@@ -93,6 +94,7 @@ def caller_of(
     user_id: Annotated[str | None, Query(description="The user, with a key for all users or without keys.")] = None,
 ) -> Caller:
     """Return the caller of a request; answers 403 if it names another user than that of its key."""
+    user_id = user_id and composed(user_id)
     if grant.user_id is not None and user_id not in {grant.user_id, None}:
         raise HTTPException(403, "this key is for another user")
     memory: NeuroGraphMemory = request.app.state.graphs[grant.namespace]

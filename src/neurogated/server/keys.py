@@ -13,6 +13,7 @@ from types import MappingProxyType
 from neurogated.core.durable import replace_file
 from neurogated.core.extras import needs_extra
 from neurogated.errors import ConfigError
+from neurogated.text.strings import composed
 
 with needs_extra("serve"):
     from starlette.exceptions import HTTPException
@@ -28,6 +29,9 @@ class Grant:
     """The only user; None for all users of the graph."""
     key: str = ""
     """The hash of the key; empty without a key."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "user_id", self.user_id and composed(self.user_id))
 
 
 class Keys:

@@ -12,7 +12,7 @@ from neurogated.core.abilities import SupportsNamespaces, SupportsTransaction
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.extras import needs_extra
 from neurogated.core.ports import GraphStorePort
-from neurogated.errors import ConfigError
+from neurogated.errors import ConfigError, StorageError
 
 if TYPE_CHECKING:
     from neurogated.storage.neo4j_store import Neo4jStore
@@ -147,6 +147,22 @@ def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphSt
         return
     with store.transaction() if isinstance(store, SupportsTransaction) else contextlib.nullcontext():
         yield store
+
+
+def repair_store(config: MemoryConfig) -> None:
+    """Repair the memory file that `config` names, after another program wrote to it; see `repair_memory`."""
+    if config.storage != "sqlite":
+        raise ConfigError("only a memory in a file is repaired; set storage to 'sqlite'")
+    from neurogated.storage.log.sqlite.snapshot import repair_file
+    from neurogated.storage.sqlite_store import SqliteStore
+
+    def faults(copy: Path) -> list[str]:
+        with SqliteStore.open(copy, read_only=True) as store:
+            return store.check()
+
+    if not _path(config).exists():
+        raise StorageError(f"there is no memory in {config.place}; check save_dir")
+    repair_file(_path(config), faults)
 
 
 def restore_store(config: MemoryConfig, snapshot: Path, *, replace: bool = False) -> None:

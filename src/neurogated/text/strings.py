@@ -1,11 +1,15 @@
-"""Checks that every store and file can hold a text; shortens texts."""
+"""Checks that every store and file can hold a text; composes and shortens texts."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
-from neurogated.errors import InputError
+from neurogated.errors import ConfigError, InputError
+
+_LONGEST_IDENTIFIER = 63
+"""Bytes of a name that PostgreSQL keeps, and the most characters of a Neo4j database's name."""
 
 
 def checked_text(what: str, text: str) -> str:
@@ -25,22 +29,50 @@ def checked_text(what: str, text: str) -> str:
     return text
 
 
+def composed(text: str) -> str:
+    """Return a text in Unicode's form NFC, in which equal characters have equal bytes.
+
+    Keys and what models read are composed. What was said stays as it was written.
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
 def checked_name(what: str, name: str) -> str:
-    """Return `name` if it is a non-empty string; raises InputError, which calls it `what`."""
+    """Return `name`, composed, if it is a non-empty string; raises InputError, which calls it `what`."""
     if not checked_text(what, name):
         raise InputError(f"{what} is empty; leave it out or give a name")
-    return name
+    return composed(name)
 
 
-def checked_names(what: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return several names; raises InputError if `names` is not a list of non-empty strings."""
+def checked_names(what: str, names: Iterable[str], *, exact: bool = False) -> tuple[str, ...]:
+    """Return several composed names, or with `exact` names as they are written.
+
+    Raises:
+        InputError: `names` is not a list of non-empty strings.
+    """
     # Each node of a recall has several lists of names, and an instance check of an abstract class is slow.
     if type(names) not in (tuple, list) and (isinstance(names, str) or not isinstance(names, Iterable)):
         raise InputError(f"{what} is {names!r}, but must be a list of names")
     given = tuple(names)
     if not given or (all(given) and set(map(type, given)) == {str} and "".join(given).isascii()):
         return given
-    return tuple(checked_name(f"one of {what}", name) for name in given)
+    found = tuple(checked_name(f"one of {what}", name) for name in given)
+    return given if exact else found
+
+
+def checked_identifier(what: str, name: str) -> str:
+    """Return a name on a database server; refuse one that the server would cut, so that two names could be one.
+
+    Raises:
+        ConfigError: it is longer than 63 bytes.
+    """
+    size = len(name.encode("utf-8", "surrogatepass"))
+    if size > _LONGEST_IDENTIFIER:
+        raise ConfigError(
+            f"{what} is {name!r}, a name of {size} bytes, but a database server keeps only {_LONGEST_IDENTIFIER} bytes "
+            "of a name, and names that begin alike would be one; shorten it"
+        )
+    return name
 
 
 _PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s]*@|(?<=[?&]password=)[^&\s]+")

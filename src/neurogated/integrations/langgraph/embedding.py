@@ -13,6 +13,7 @@ from langgraph.store.base.embed import EmbeddingsLambda, ensure_embeddings
 from numpy.typing import NDArray
 
 from neurogated.errors import ConfigError, EmbeddingError
+from neurogated.text.strings import composed
 from neurogated.text.words import count_words
 
 _MODEL_NAMES = ("model", "model_name", "model_id")
@@ -52,10 +53,10 @@ class LangChainEmbedder:
         """Do nothing: the embeddings belong to the caller."""
 
     def _vectors(self, texts: Sequence[str], *, query: bool) -> list[list[float]]:
-        embeddings = self.embeddings
+        embeddings, texts = self.embeddings, list(map(composed, texts))
         if isinstance(embeddings, EmbeddingsLambda) and not hasattr(embeddings, "func"):
-            return asyncio.run(embeddings.aembed_documents(list(texts)))
-        return [embeddings.embed_query(text) for text in texts] if query else embeddings.embed_documents(list(texts))
+            return asyncio.run(embeddings.aembed_documents(texts))
+        return [embeddings.embed_query(text) for text in texts] if query else embeddings.embed_documents(texts)
 
     def _checked(self, vectors: Sequence[Sequence[float]]) -> NDArray[np.float32]:
         found = np.array(vectors, dtype=np.float32).reshape(len(vectors), -1)

@@ -46,7 +46,7 @@ from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.knowledge.judge.slots import SlotJudge
 from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.text.strings import checked_name, checked_text
+from neurogated.text.strings import checked_name, checked_text, composed
 
 _USERS, _NAME = (f"{ROOT}-users",), "name"
 """The namespace of the users, each below it, and the key of their names."""
@@ -153,18 +153,19 @@ class MemoryOS(BaseStore):
         Raises:
             InputError: a name or both texts are blank, or a text cannot be stored.
         """
-        for what, name in (("user_id", user_id), ("session_id", session_id)):
-            checked_name(what, name)
+        user_id, session_id = checked_name("user_id", user_id), checked_name("session_id", session_id)
         for text in (user_query, assistant_response):
             checked_text("what was said", text)
         if not (user_query.strip() or assistant_response.strip()):
             raise InputError("both the user and the assistant said nothing; leave the pair out")
         if page_id == BY_USER:
             raise InputError(f"page_id {page_id!r} stands for what the user has set; choose another name")
+        if page_id is not None:
+            checked_name("page_id", page_id)
         said = checked_moment("timestamp", timestamp) or self._clock()
         self._register(user_id)
         order = self._next_order()
-        if page_id is None or not self._pages.get(user_id, [checked_name("page_id", page_id)]):
+        if page_id is None or not self._pages.get(user_id, [page_id]):
             page = Page(page_id or order, order, session_id, user_query, assistant_response, said)
             self._pages.add(user_id, page)
         self._backlog.add(user_id)
@@ -195,9 +196,11 @@ class MemoryOS(BaseStore):
         count = self.settings.retrieval_page_topk if top_k is None else top_k
         if not checked_text("the query", query).strip() or count < 1:
             raise InputError(f"the query is blank, or top_k is {count}; ask for something, and at least one result")
-        conversation = self._updater.conversation(checked_name("user_id", user_id))
+        user_id = checked_name("user_id", user_id)
+        conversation = self._updater.conversation(user_id)
         if conversation.is_new:
             self._backlog.add(user_id)
+        session_id = session_id and composed(session_id)
         return self._retriever.search(conversation, query, count, session_id, user_conversation_meta_data)
 
     def flush(self) -> None:
@@ -243,11 +246,13 @@ class MemoryOS(BaseStore):
         Raises:
             InputError: a name is blank.
         """
-        self._updater.erase(checked_name("user_id", user_id), [checked_name("page_id", page_id)])
+        checked_name("page_id", page_id)
+        self._updater.erase(checked_name("user_id", user_id), [page_id])
 
     def delete_session(self, user_id: str, session_id: str) -> None:
         """Delete the pairs of a conversation; see `delete_page`."""
-        timeline = self._updater.conversation(checked_name("user_id", user_id)).timeline
+        user_id = checked_name("user_id", user_id)
+        timeline = self._updater.conversation(user_id).timeline
         places = timeline.newest(len(timeline.keys()), checked_name("session_id", session_id))
         self._updater.erase(user_id, [place.key for place in places])
 
@@ -259,7 +264,8 @@ class MemoryOS(BaseStore):
         Raises:
             InputError: the name is blank.
         """
-        self._updater.forget(checked_name("user_id", user_id))
+        user_id = checked_name("user_id", user_id)
+        self._updater.forget(user_id)
         self.store.delete((*_USERS, escaped(user_id)), _NAME)
         self._users.discard(user_id)
 

@@ -44,7 +44,7 @@ def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
     file, key = CLIENTS[client].file().resolve(), CLIENTS[client].key
     entry: dict[str, Any] = {"command": sys.executable, "args": ["-m", NAME, *arguments]}
     try:
-        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
         after = (_toml if file.suffix == ".toml" else _json)(before, key, entry)
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigError(f"{file} cannot be changed ({error}); add the server by hand: {json.dumps(entry)}") from error

@@ -21,6 +21,7 @@ from neurogated.core.conflicts import Conflict
 from neurogated.core.model import MemoryNode
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.memory import NeuroGraphMemory
+from neurogated.text.strings import composed
 
 _log = logging.getLogger(__name__)
 LONGEST_QUESTION = 10_000
@@ -92,7 +93,8 @@ class Tools:
 
     def __init__(self, memory: NeuroGraphMemory, owner: Owner, *, read_only: bool = False) -> None:
         """Take the memory and the owner."""
-        self._memory, self.owner, self.read_only = memory, owner, read_only
+        self._memory, self.read_only = memory, read_only
+        self.owner = owner._replace(user_id=owner.user_id and composed(owner.user_id))
         self._loaded = threading.Event()
 
     def load(self) -> None:

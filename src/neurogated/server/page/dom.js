@@ -10,9 +10,15 @@ function fill(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child != null && child !== false));
+  element.append(...present(children));
   return element;
 }
+
+// A condition in a list of children leaves its element out.
+const present = (children) => children.flat().filter((child) => child != null && child !== false);
+
+/** Replace all children of an element. */
+export const put = (element, ...children) => element.replaceChildren(...present(children));
 
 export const h = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 export const svg = (tag, attributes = {}, ...children) =>
@@ -36,5 +42,5 @@ export const beginning = (text, most = 90) => (text.length > most ? `${text.slic
 
 /** Tell the reader what happened, in words that a screen reader speaks. */
 export function tell(text, ...more) {
-  document.getElementById("status").replaceChildren(text, ...more);
+  put(document.getElementById("status"), text, more);
 }

@@ -1,7 +1,7 @@
 // The energy and the layers of the memories over time, as a curve and as a table.
 
 import * as api from "./api.js";
-import { h, number, svg } from "./dom.js";
+import { h, number, put, svg } from "./dom.js";
 
 const DAYS = 14;
 
@@ -19,7 +19,7 @@ function curve(moments) {
 }
 
 export async function show(view) {
-  view.replaceChildren(h("p", { class: "hint" }, "Reading the past …"));
+  put(view, h("p", { class: "hint" }, "Reading the past …"));
   const moments = await api.energy(DAYS);
   const layers = Object.keys(moments[0].layers);
   const total = (one) => layers.reduce((sum, name) => sum + one.layers[name], 0);
@@ -33,7 +33,8 @@ export async function show(view) {
     h("td", { class: "value" }, number(one.energy)),
   ));
   const heads = layers.map((name) => h("th", { scope: "col" }, h("span", { class: `key ${name}` }), name));
-  view.replaceChildren(
+  put(
+    view,
     h("h2", {}, "Energy over time"),
     h("p", { class: "hint" }, "After today: without any further use. The past has the memories of that time with their present uses."),
     h("div", { class: "panel" }, curve(moments)),

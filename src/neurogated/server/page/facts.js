@@ -1,7 +1,7 @@
 // What is known of each subject: what holds now, and what held before.
 
 import * as api from "./api.js";
-import { h, labelled, when } from "./dom.js";
+import { h, labelled, put, when } from "./dom.js";
 import { act } from "./memory.js";
 
 function row(fact) {
@@ -37,7 +37,8 @@ export async function show(view, subject = "") {
       past.length > 0 && h("details", { open: true }, h("summary", {}, `Before (${past.length})`), table(past, `What held of ${name}`)),
     );
   });
-  view.replaceChildren(
+  put(
+    view,
     h("form", { class: "ask", role: "search", onsubmit: ask }, labelled("Subject", field), h("button", { class: "act main" }, "Show facts")),
     ...(sections.length ? sections : [h("p", { class: "hint" }, "Nothing is known.")]),
   );

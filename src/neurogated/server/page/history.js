@@ -1,7 +1,7 @@
 // What changed, the latest first, and how to take it back.
 
 import * as api from "./api.js";
-import { beginning, button, h, tell, when } from "./dom.js";
+import { beginning, button, h, put, tell, when } from "./dom.js";
 import { act } from "./memory.js";
 
 export async function show(view) {
@@ -29,5 +29,5 @@ export async function show(view) {
   }
   await more();
   const shown = list.children.length ? list : h("p", { class: "hint" }, "Nothing has changed.");
-  view.replaceChildren(h("h2", {}, "Changes"), shown, next.cursor === null ? "" : next);
+  put(view, h("h2", {}, "Changes"), shown, next.cursor === null ? "" : next);
 }

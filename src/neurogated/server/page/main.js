@@ -1,7 +1,7 @@
 // The views by their address: #search/QUESTION, #map/ID, #questions, #facts/SUBJECT, #energy, #history.
 
 import * as api from "./api.js";
-import { tell } from "./dom.js";
+import { put, tell } from "./dom.js";
 import { act } from "./memory.js";
 
 const VIEWS = ["search", "map", "questions", "facts", "energy", "history"];
@@ -16,13 +16,13 @@ const show = act(async () => {
     else link.removeAttribute("aria-current");
   }
   tell("");
-  view.replaceChildren();
+  put(view);
   const module = await import(`./${chosen}.js`);
   // Each view has an element of its own, so an answer that comes late never replaces a later view.
   const room = document.createElement("section");
   room.className = "view";
   room.setAttribute("aria-label", chosen);
-  view.replaceChildren(room);
+  put(view, room);
   await module.show(room, decodeURIComponent(rest ?? ""));
 });
 

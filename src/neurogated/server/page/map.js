@@ -1,7 +1,7 @@
 // The map with its list of communities, and the neighbourhood of the memory that the reader chooses.
 
 import * as api from "./api.js";
-import { beginning, button, h, labelled, number, svg, tell } from "./dom.js";
+import { beginning, button, h, labelled, number, put, svg, tell } from "./dom.js";
 import { act, card } from "./memory.js";
 import { Picture } from "./picture.js";
 
@@ -71,7 +71,7 @@ function controls(picture, map) {
 }
 
 export async function show(view, chosen = "") {
-  view.replaceChildren(h("p", { class: "hint" }, "Drawing the map …"));
+  put(view, h("p", { class: "hint" }, "Drawing the map …"));
   const map = await api.map();
   const places = new Map(map.ids.map((id, place) => [id, place]));
   const about = h("section", { class: "list", "aria-label": "Chosen on the map", "aria-live": "polite", tabindex: -1 });
@@ -81,7 +81,7 @@ export async function show(view, chosen = "") {
     const found = await api.neighbourhood(id);
     history.replaceState(null, "", `#map/${encodeURIComponent(id)}`);
     picture.mark(places.get(id) ?? -1);
-    about.replaceChildren(h("h2", {}, "Neighbours"), ...neighbourhood(found, open, again));
+    put(about, h("h2", {}, "Neighbours"), ...neighbourhood(found, open, again));
     about.focus({ preventScroll: window.innerWidth > 1000 });
   });
   const picture = new Picture(map, (place) => open(map.ids[place]));
@@ -93,7 +93,8 @@ export async function show(view, chosen = "") {
     const memories = await api.readAll(best.map((place) => map.ids[place]));
     const { name, size, keywords } = map.regions[region];
     const bridges = map.bridges.filter((one) => one.slice(0, 2).includes(region));
-    about.replaceChildren(
+    put(
+      about,
       h("h2", { dir: "auto" }, name || "In no community"),
       h("p", { class: "hint", dir: "auto" }, keywords.join(", ")),
       ...bridges.map(([first, second, id]) => h("p", {}, "Bridge to ", h("bdi", {}, map.regions[first === region ? second : first].name), ": ", button("open its memory", () => open(id), { class: "link" }))),
@@ -105,7 +106,8 @@ export async function show(view, chosen = "") {
   const named = map.regions.map((region, place) =>
     region.size > 0 && h("li", {}, button("", () => members(place), { class: "link", dir: "auto" }), h("span", { class: "hint" }, ` ${region.size}`)));
   map.regions.forEach((region, place) => named[place] && named[place].firstChild.append(region.name || "in no community"));
-  view.replaceChildren(
+  put(
+    view,
     controls(picture, map),
     h("div", { class: "beside" }, picture.element, h("div", { class: "list" }, about, h("h2", {}, "Communities"), h("ol", { class: "flows regions" }, named))),
   );

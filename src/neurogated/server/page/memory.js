@@ -1,7 +1,7 @@
 // A memory with what a reader can do with it.
 
 import * as api from "./api.js";
-import { beginning, button, h, labelled, number, quote, tell, when } from "./dom.js";
+import { beginning, button, h, labelled, number, put, quote, tell, when } from "./dom.js";
 
 /** Tell that something changed, with a button that takes it back. */
 export function changed(text, again) {
@@ -73,7 +73,7 @@ export function card(memory, { head = [], extra = [], again = () => {} } = {}) {
       fresh.querySelector("[data-do=correct]").focus();
       if (next) changed("Corrected.", again);
     });
-    here.replaceChildren(form);
+    put(here, form);
     field.focus();
   };
   const forget = async () => {

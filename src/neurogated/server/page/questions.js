@@ -1,7 +1,7 @@
 // Contradictions with the question to answer, a button for each answer.
 
 import * as api from "./api.js";
-import { button, h, quote, when } from "./dom.js";
+import { button, h, put, quote, when } from "./dom.js";
 import { act, changed } from "./memory.js";
 
 function side(name, memory) {
@@ -41,7 +41,8 @@ export async function show(view) {
   const found = await api.conflicts("all");
   const listed = async (status) => Promise.all(found.filter((one) => one.status === status).map((one) => item(one, again)));
   const [open, resolved] = [await listed("open"), await listed("resolved")];
-  view.replaceChildren(
+  put(
+    view,
     h("h2", {}, "Open questions"),
     open.length ? h("div", { class: "list" }, open) : h("p", { class: "hint" }, "Nothing contradicts."),
     resolved.length > 0 && h("details", { open: open.length === 0 }, h("summary", {}, `Answered (${resolved.length})`), h("div", { class: "list" }, resolved)),

@@ -1,7 +1,7 @@
 // Search with the explained recall; without a question, all memories page by page. Also adds memories.
 
 import * as api from "./api.js";
-import { beginning, button, h, labelled, number, tell } from "./dom.js";
+import { beginning, button, h, labelled, number, put, tell } from "./dom.js";
 import { act, card, changed, score } from "./memory.js";
 
 function path(steps, names) {
@@ -61,7 +61,7 @@ export async function show(view, question = "") {
     history.replaceState(null, "", query ? `#search/${encodeURIComponent(query)}` : "#search");
     const found = await (query ? api.recall(query) : api.list());
     if (mine !== turn) return;
-    results.replaceChildren(...(query ? answer(found, refresh) : []).filter(Boolean));
+    put(results, ...(query ? answer(found, refresh) : []).filter(Boolean));
     if (query) tell(`${found.memories.length} memories`);
     else more(found);
   }
@@ -73,7 +73,8 @@ export async function show(view, question = "") {
     await refresh();
     changed("Remembered.", refresh);
   });
-  view.replaceChildren(
+  put(
+    view,
     h("form", { class: "ask", role: "search", onsubmit: act(refresh) }, labelled("Question", asked), h("button", { class: "act main" }, "Recall")),
     h("form", { class: "ask", onsubmit: remember }, labelled("New memory", fresh), h("button", { class: "act" }, "Remember")),
     results,

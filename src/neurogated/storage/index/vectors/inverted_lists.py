@@ -17,6 +17,9 @@ from neurogated.storage.index.vectors.matrix import Floats
 Source = Iterable[tuple[Rows, Floats]]
 """Batches of slots with their unit vectors."""
 
+# How much wider than the vectors a new range of coordinates is, so that it is seldom exceeded again.
+_HEADROOM = 1.25
+
 
 class InvertedLists(NamedTuple):
     """One list of vectors per centroid; a search scans the lists of the centroids nearest to the query.
@@ -40,13 +43,29 @@ class InvertedLists(NamedTuple):
         index.train(sample)
         return cls(trained_on, 0, index, "")
 
+    def holding(self, low: float, high: float) -> InvertedLists:
+        """Return lists for vectors with coordinates from `low` to `high`, which are clamped to the range of the bytes.
+
+        They are these lists if the range includes them, else empty ones around the same centroids with a wider range.
+        """
+        faiss = load_faiss()
+        begin, width = faiss.vector_to_array(self.index.sq.trained).tolist()
+        if begin <= low and high <= begin + width:
+            return self
+        begin, end = min(begin, max(-1.0, _HEADROOM * low)), max(begin + width, min(1.0, _HEADROOM * high))
+        index = _empty(self._centroids, np.array([begin, end - begin], dtype=np.float32))
+        return InvertedLists(self.trained_on, 0, index, "")
+
+    @property
+    def _centroids(self) -> Floats:
+        centroids: Floats = self.index.quantizer.reconstruct_n(0, self.index.nlist)
+        return centroids
+
     def extended(self, source: Source, end: int) -> InvertedLists:
         """Return a copy of the lists with the vectors of `source` added: all live vectors from the end to `end`."""
         faiss = load_faiss()
         # The quantizer of the old index is freed with it.
-        index = _empty(self.index.quantizer.reconstruct_n(0, self.index.nlist))
-        faiss.copy_array_to_vector(faiss.vector_to_array(self.index.sq.trained), index.sq.trained)
-        index.is_trained = True
+        index = _empty(self._centroids, faiss.vector_to_array(self.index.sq.trained))
         self.index.copy_subset_to(index, faiss.InvertedLists.SUBSET_TYPE_ID_RANGE, 0, np.iinfo(np.int64).max)
         for slots, vectors in source:
             index.add_with_ids(vectors, slots)
@@ -99,11 +118,18 @@ class InvertedLists(NamedTuple):
         return cls(trained_on, end, index, path.name)
 
 
-def _empty(centroids: Floats) -> Any:  # noqa: ANN401 - FAISS has no types
-    """Return an index with an empty list for each of the centroids (lists, dimension)."""
+def _empty(centroids: Floats, trained: Floats | None = None) -> Any:  # noqa: ANN401 - FAISS has no types
+    """Return an index with an empty list for each of the centroids (lists, dimension).
+
+    `trained` has the least coordinate of a byte, and the width of the range of all.
+    """
     faiss = load_faiss()
     count, dimension = centroids.shape
     quantizer = faiss.IndexFlatIP(dimension)
     quantizer.add(centroids)
     kind, measure = faiss.ScalarQuantizer.QT_8bit_uniform, faiss.METRIC_INNER_PRODUCT
-    return faiss.IndexIVFScalarQuantizer(quantizer, dimension, count, kind, measure, False)
+    index = faiss.IndexIVFScalarQuantizer(quantizer, dimension, count, kind, measure, False)
+    if trained is not None:
+        faiss.copy_array_to_vector(trained, index.sq.trained)
+        index.is_trained = True
+    return index

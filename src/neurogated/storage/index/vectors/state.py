@@ -121,6 +121,10 @@ class IndexingJob(NamedTuple):
         load_faiss().omp_set_num_threads(1)
         lists = self.state.lists or self._trained(stop)
         end = self.state.slots.size
+        # Vectors of another kind of text, as of single words, may have larger coordinates than all before.
+        extremes = [(vectors.min(), vectors.max()) for _, vectors in self._unit_vectors(lists.end, end, stop)]
+        for low, high in extremes:
+            lists = lists.holding(float(low), float(high))
         return self.state.epoch, lists.extended(self._unit_vectors(lists.end, end, stop), end)
 
     def _trained(self, stop: Callable[[], bool]) -> InvertedLists:

@@ -9,6 +9,7 @@ from typing import Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from neurogated.errors import ConfigError
+from neurogated.text.strings import checked_identifier
 
 _MEMORY = "default"
 
@@ -35,7 +36,7 @@ class Address:
             environ: its `NEO4J_USERNAME` (or `NEO4J_USER`) and `NEO4J_PASSWORD` complete the URL.
 
         Raises:
-            ConfigError: the URL names no host, or has an unknown part.
+            ConfigError: the URL names no host, has an unknown part, or names a database that no server can have.
         """
         parts = urlsplit(url)
         database = parts.path.removeprefix("/")
@@ -46,6 +47,7 @@ class Address:
             raise ConfigError(
                 "storage is no address of a Neo4j database; write bolt://HOST:7687 or bolt://HOST:7687/DATABASE?memory=NAME"
             )
+        checked_identifier("the database in storage", database)
         user = unquote(parts.username or "") or environ.get("NEO4J_USERNAME") or environ.get("NEO4J_USER")
         password = unquote(parts.password or "") or environ.get("NEO4J_PASSWORD", "")
         server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

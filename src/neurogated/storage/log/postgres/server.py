@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, LiteralString, TypeVar, cast
 from urllib.parse import parse_qsl, quote, urlencode
@@ -18,6 +18,7 @@ from psycopg.pq import TransactionStatus
 
 from neurogated.core.forking import InheritedLock
 from neurogated.errors import ConfigError, MemoryClosedError, MemoryLockedError, StorageError, UnreachableError
+from neurogated.text.strings import checked_identifier
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Row = tuple[Any, ...]
@@ -31,7 +32,11 @@ _READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL plan_cach
 _IN_WORKER, _IN_DATABASE = "worker", "database"
 _MOST_IDLE = 4
 _CONNECT_SECONDS = 10
-_SEARCH_PATH = re.compile(r"search_path\s*=\s*\"?(\w+)")
+_SEARCH_PATH = re.compile(r"search_path\s*=\s*(?:\"([^\"]+)\"|([\w$-]+)(?=[\s,]|$)|)")
+_NO_POOL = (
+    "a pooler that gives each transaction another session, as PgBouncer's pool_mode=transaction does, cannot be used: "
+    "connect to PostgreSQL itself, or set pool_mode=session"
+)
 # The driver knows no codes of errors for connections that fail.
 _REFUSALS = (
     (re.compile(r"database .* does not exist"), "create the database, or correct its name in storage"),
@@ -39,8 +44,11 @@ _REFUSALS = (
         re.compile(r"password|authentication|role .* (does not exist|not permitted)|pg_hba\.conf"),
         "correct the user or the password in storage, PGPASSWORD or ~/.pgpass",
     ),
+    (re.compile(r"unsupported startup parameter"), _NO_POOL),
 )
 _LOST = (errors.OperationalError, errors.InterfaceError)
+# Tables and statements that this session had.
+_OF_ANOTHER_SESSION = (errors.UndefinedTable, errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 
 
 class Address:
@@ -50,14 +58,14 @@ class Address:
         """Read a URL such as `postgresql://USER:PASSWORD@HOST/DATABASE?schema=NAME`.
 
         Raises:
-            ConfigError: PostgreSQL does not accept the URL, or `search` is neither `worker` nor `database`.
+            ConfigError: PostgreSQL does not accept the URL or would cut a name in it, or `search` is neither `worker`
+                nor `database`.
         """
         self.url = url
         base, _, query = url.partition("?")
         given = parse_qsl(query, keep_blank_values=True)
         rest = [(name, value) for name, value in given if name not in {"schema", "search"}]
-        options = _SEARCH_PATH.search(dict(given).get("options", ""))
-        self.schema = dict(given).get("schema") or (options[1] if options else DEFAULT_SCHEMA)
+        self.schema = checked_identifier("schema in storage", dict(given).get("schema") or _schema_of(dict(given)))
         search = dict(given).get("search", _IN_WORKER)
         if search not in {_IN_WORKER, _IN_DATABASE}:
             raise ConfigError(f"search is {search!r} in storage, but must be {_IN_WORKER} or {_IN_DATABASE}")
@@ -73,6 +81,8 @@ class Address:
                 "special characters"
             ) from None
         user, host, port = (quote(str(parts.get(name) or ""), safe="") for name in ("user", "host", "port"))
+        for name in ("dbname", "user"):
+            checked_identifier(f"{name} in storage", str(parts.get(name) or ""))
         place = f"{user and user + '@'}{host}{port and ':' + port}/{quote(str(parts.get('dbname') or ''))}"
         self._shown = f"postgresql://{place}?schema={quote(self.schema)}"
 
@@ -95,6 +105,16 @@ class Address:
     def _patience(self) -> dict[str, Any]:
         given = conninfo.conninfo_to_dict(self._url)
         return {} if "connect_timeout" in given else {"connect_timeout": _CONNECT_SECONDS}
+
+
+def _schema_of(given: Mapping[str, str]) -> str:
+    """Return the schema that the options of a URL name, or else the default one."""
+    found = _SEARCH_PATH.search(given.get("options", ""))
+    if found is None:
+        return DEFAULT_SCHEMA
+    if not (name := found[1] or found[2]):
+        raise ConfigError("search_path in the options of storage cannot be read; name the schema by ?schema=NAME")
+    return name
 
 
 class ConnectionLostError(UnreachableError):
@@ -172,7 +192,17 @@ class Server:
         except (errors.LockNotAvailable, errors.DeadlockDetected) as error:
             raise MemoryLockedError(f"another process is writing to {self.address}; try again later") from error
         except errors.ReadOnlySqlTransaction as error:
-            raise StorageError(f"{self.address} is open read-only; open it without read_only to change it") from error
+            if self.read_only:
+                raise StorageError(
+                    f"{self.address} is open read-only; open it without read_only to change it"
+                ) from error
+            raise StorageError(
+                f"{self.address} takes no writes, because it is a standby or its default_transaction_read_only is on; "
+                "name the server that takes them, or open the memory with read_only"
+            ) from error
+        except _OF_ANOTHER_SESSION as error:
+            told = " ".join(str(error).split())
+            raise StorageError(f"{self.address} has lost its tables or its session ({told}); {_NO_POOL}") from error
         except psycopg.Error as error:
             told = " ".join(str(error).split())
             for sign, remedy in _REFUSALS if connection is None else ():

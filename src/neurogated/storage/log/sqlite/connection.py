@@ -191,8 +191,8 @@ def translated(path: Path) -> Iterator[None]:
     except apsw.Error as error:
         code = getattr(error, "extendedresult", None)
         if isinstance(error, _DAMAGE) or code in _DAMAGE_CODES:
-            # Another program may have emptied the log of an open memory; opening it for writing repairs that.
-            foreign = "open it for writing once, because another program may have written to it; if it is refused, "
+            # Another program may have rewritten sound pages without their checksums.
+            foreign = "if another program wrote to it, `neurogated check --repair` makes it usable again; otherwise "
             raise CorruptMemoryError(
                 f"{path} is damaged ({error}); {foreign * (code == apsw.SQLITE_IOERR_DATA)}restore a snapshot, as in "
                 "`neurogated restore --replace FILE`"

@@ -131,7 +131,8 @@ class SqliteFile:
 
     def __del__(self) -> None:
         """Close a file that nobody closed, so that the memory can be opened again."""
-        if not self._closed:
+        # A copy that failed has no attributes.
+        if not getattr(self, "_closed", True):
             try:
                 warnings.warn(f"{self.path} was not closed; call close()", ResourceWarning, stacklevel=2, source=self)
             finally:

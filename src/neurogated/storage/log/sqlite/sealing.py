@@ -126,6 +126,16 @@ def refuse_unsealed(path: Path) -> None:
             )
 
 
+def was_rewritten(path: Path) -> bool:
+    """Return whether another program wrote the file as a whole, so that most pages have no valid checksum.
+
+    A fault of a disk changes few pages, and leaves the checksums of the others right.
+    """
+    with checked_file(path) as file:
+        pages = file.xFileSize() // _page_size(file)
+    return 2 * sum(1 for _ in _unsealed(path)) > pages
+
+
 def _unsealed(path: Path) -> Iterator[int]:
     """Yield the numbers, from 0, of the pages with a wrong checksum."""
     with checked_file(path) as file:

@@ -1,11 +1,11 @@
-"""Snapshots of a memory file: take one while the file is in use, and restore one."""
+"""Snapshots of a memory file: take one while the file is in use, and restore one; repair a file by a copy of it."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
@@ -23,11 +23,13 @@ from neurogated.storage.log.sqlite.connection import (
     read_whole_file,
     reserve_checksums,
     translated,
+    unchecked,
 )
 from neurogated.storage.log.sqlite.create import LOG_SUFFIXES, drop_file, drop_log, replace_file
 from neurogated.storage.log.sqlite.heritage import Heritage
 from neurogated.storage.log.sqlite.integrity import last_change, refuse_cut_file, refuse_lost_changes
 from neurogated.storage.log.sqlite.schema import check_format
+from neurogated.storage.log.sqlite.sealing import was_rewritten
 
 _log = logging.getLogger(__name__)
 
@@ -81,6 +83,44 @@ def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> No
         _require_sound(draft, snapshot, "take another snapshot, nothing was restored")
         _settle(path)
         CommitWatermark(path.with_suffix(".acknowledged")).remove()
+        Checkpoints(path).drop()
+        replace_file(draft, path)
+
+
+def repair_file(path: Path, check: Callable[[Path], list[str]]) -> None:
+    """Give the pages of a memory file checksums again, after another program rewrote them, as by `VACUUM`.
+
+    The file is copied without regard to checksums, and the copy takes its place if it is sound.
+
+    Args:
+        path: the file.
+        check: returns the faults of a copy, one per line.
+
+    Raises:
+        MemoryLockedError: a process has the memory open for writing.
+        CorruptMemoryError: more than the checksums is wrong; the file is unchanged.
+        StorageError: the file cannot be read or written.
+    """
+    path = path.resolve()
+    check_format(path)
+    with opened_alone(path), _draft_of(path) as draft:
+        with translated(path), contextlib.closing(unchecked(connect(path))) as source:
+            # The file has all changes before its log is dropped.
+            source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            _refuse_loss(path, source, path)
+            if not was_rewritten(path):
+                # Without their checksums, other words in a page would pass for the right ones.
+                raise CorruptMemoryError(
+                    f"most pages of {path} have right checksums, so no other program rewrote it; if it cannot be "
+                    "opened, restore a snapshot, as in `neurogated restore --replace FILE`"
+                )
+            _write_copy(source, draft)
+        _require_sound(draft, path, "restore a snapshot, as in `neurogated restore --replace FILE`")
+        if found := check(draft):
+            raise CorruptMemoryError(
+                f"{path} is damaged ({found[0]}); restore a snapshot, as in `neurogated restore --replace FILE`"
+            )
+        drop_log(path)
         Checkpoints(path).drop()
         replace_file(draft, path)
 

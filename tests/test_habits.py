@@ -1,0 +1,54 @@
+"""Calls as in other libraries are refused in a sentence with the right name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.errors import ConfigError, InputError
+from neurogated.utils.habits import explains_habits
+
+Call = Callable[[Any], object]
+
+CALLS: list[tuple[Call, type[Exception], str]] = [
+    (lambda memory: memory.search("tea", user_id="ana"), AttributeError, r"call recall\(query, user_id=…\)"),
+    (lambda memory: memory.aio.search("tea"), AttributeError, r"call recall\(query"),
+    (lambda memory: memory.get_all(user_id="ana"), AttributeError, r"call list\(user_id=…\)"),
+    (lambda memory: memory.delete_all(user_id="ana"), AttributeError, r"call delete\(user_id=…\)"),
+    (lambda memory: memory.reset(), AttributeError, "force_index_from_scratch"),
+    (lambda memory: memory.history("id"), TypeError, r"history\.of\(id\)"),
+    (lambda _: NeuroGraphMemory(save_dir="x"), TypeError, r"NeuroGraphMemory\(MemoryConfig\(save_dir=…\)\)"),  # type: ignore[arg-type]
+    (lambda memory: memory.add(messages=[]), TypeError, r"write add\(content, \*\*details\); the text or the messages"),
+    (lambda memory: memory.add(data="x"), TypeError, "the text comes first"),
+    (lambda memory: memory.add("x", "ana"), TypeError, r"write add\(content, \*\*details\)"),
+    (lambda memory: memory.recall("x", 3), TypeError, r"write recall\(query, \*\*options\)"),
+    (lambda memory: memory.recall(question="x"), TypeError, "the question comes first"),
+    (lambda memory: memory.get(memory_id="x"), TypeError, "the id comes first"),
+    (lambda memory: memory.update(memory_id="x", data="y"), TypeError, "the id comes first"),
+    (lambda memory: memory.list("ana"), TypeError, r"write list\(\*, limit=…, cursor=…, \*\*filters\)"),
+    (lambda memory: memory.recall("x", limit=3), InputError, "unknown argument limit; known are"),
+    (lambda memory: memory.answer("x"), InputError, "is no recall"),
+    (lambda memory: memory.answer(memory.recall("x")), ConfigError, "no language model is configured.*llm='auto'"),
+    (lambda memory: memory.wrong, AttributeError, "^NeuroGraphMemory has no 'wrong'$"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "told"), CALLS, ids=[told for _, _, told in CALLS])
+def test_the_right_name_is_told(call: Call, kind: type[Exception], told: str) -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash")
+    with NeuroGraphMemory(config) as memory, pytest.raises(kind, match=told):
+        call(memory)
+
+
+def test_an_error_within_a_call_stays_as_it_is() -> None:
+    @explains_habits
+    class Adder:
+        def add(self, number: int) -> int:
+            return number + 1
+
+    with pytest.raises(TypeError, match=r"^can only concatenate[^;]*$"):
+        Adder().add("x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"write add\(number\)$"):
+        Adder().add()  # type: ignore[call-arg]
+    assert not hasattr(Adder(), "search")
