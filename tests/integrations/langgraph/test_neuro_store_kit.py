@@ -3,18 +3,18 @@
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 import pytest
 from langgraph.store.base import BaseStore, IndexConfig, TTLConfig
 
+from langgraph_store_kit import LangGraphStoreContract
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
 from neurogated.integrations.langgraph.embedding import embedder_of
 from neurogated.integrations.langgraph.search import Order
-from neurogated.testing.langgraph import LangGraphStoreContract
 
 
 class NeuroStoreContract(LangGraphStoreContract):
@@ -38,6 +38,14 @@ class NeuroStoreContract(LangGraphStoreContract):
 
     def advance(self, store: BaseStore, minutes: float) -> None:  # noqa: ARG002 - all stores of a test have one clock
         self.ahead += timedelta(minutes=minutes)
+
+
+def open_neuro_store(
+    place: str, index: IndexConfig | None = None, ttl: TTLConfig | None = None
+) -> AbstractContextManager[BaseStore]:
+    """Open a store as a user does; `test_store_kit.py` hands this factory to the command of the kit."""
+    config = MemoryConfig(storage="sqlite", save_dir=place, embedding_name="hash")
+    return NeuroStore.from_conn_string(place, index=index, ttl=ttl, config=config)
 
 
 @pytest.mark.slow

@@ -14,14 +14,14 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 from langgraph.store.sqlite import SqliteStore
 
-import neurogated.testing.langgraph
-from neurogated.testing.langgraph import LangGraphStoreContract
+import langgraph_store_kit
+from langgraph_store_kit import LangGraphStoreContract
 from tests.integrations.langgraph.dictionary_store import DictionaryStore
 
 if TYPE_CHECKING:
     from tests.postgres_server import Postgres
 
-README = (Path(neurogated.testing.langgraph.__file__).parent / "README.md").read_text(encoding="utf-8")
+README = (Path(langgraph_store_kit.__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 def _table() -> dict[str, dict[str, str]]:

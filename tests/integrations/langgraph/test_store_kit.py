@@ -1,4 +1,4 @@
-"""The kit for stores of LangGraph: its example, its hooks, and what importing it loads."""
+"""The kit for stores of LangGraph: its command, its examples, its hooks, and what importing it loads."""
 
 import os
 import re
@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import neurogated.testing.langgraph
-from neurogated.testing.langgraph import LangGraphStoreContract
+import langgraph_store_kit
+from langgraph_store_kit import LangGraphStoreContract
+from langgraph_store_kit.__main__ import main
+from langgraph_store_kit.factory import suite_of
 
-README = (Path(neurogated.testing.langgraph.__file__).parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[3]
+README = (Path(langgraph_store_kit.__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 def _run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -21,10 +24,99 @@ def _run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def _command(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return _run("-m", "langgraph_store_kit", *arguments, cwd=cwd)
+
+
+def _write_example(name: str, folder: Path) -> None:
+    (text,) = re.findall(rf"^```python\n# {re.escape(name)}\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+    (folder / name).write_text(text, encoding="utf-8")
+
+
+def test_the_command_counts_what_langgraphs_store_in_memory_passes_and_names_what_it_fails() -> None:
+    probes = "eq_is_equality or callers or kept or expired_item_is_swept"
+    done = _command("langgraph.store.memory:InMemoryStore", "-v", "-k", probes)
+    assert done.returncode == 1, done.stderr
+    for part in (
+        "filter +1 of 1 pass",
+        r"values +\d of \d pass\n +fails: test_items_share_no_objects_with_callers",
+        "expiry +skipped",
+        " +E +Differing items:",
+    ):
+        assert re.search(f"^{part}$", done.stdout, flags=re.MULTILINE), part
+    assert "Not tested: ttl, durable, shared." in done.stdout
+
+
+def test_the_command_passes_our_store_made_by_a_factory() -> None:
+    probes = "returned_by_get or most_similar or coroutines_do or process_loses"
+    done = _command("tests.integrations.langgraph.test_neuro_store_kit:open_neuro_store", "-k", probes)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 of 4 probes pass, 0 skipped." in done.stdout
+
+
+def test_the_command_runs_a_class_of_tests_with_its_own_clock() -> None:
+    suite = "tests.integrations.langgraph.test_neuro_store_kit:NeuroStoreContract"
+    done = _command(suite, "-k", "expired_item_is_swept or eq_is", "--without", "vectors")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 of 2 probes pass" in done.stdout
+    assert "Not tested: vectors." in done.stdout
+
+
+def test_the_command_says_in_one_sentence_that_there_is_no_such_module(tmp_path: Path) -> None:
+    done = _command("nonsense.store:open", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.strip().splitlines()
+    assert "There is no module 'nonsense' in this folder" in line
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ("json.nonsense:x", "There is no module 'json.nonsense'"),
+        ("json:nonsense", "The module 'json' has no 'nonsense'."),
+        ("json", "'json' is not of the form module:factory."),
+        ("json:loads", "json:loads requires 's'"),
+        ("json:__name__", "json:__name__ cannot be called"),
+        ("builtins:print", "builtins:print returned an object of type NoneType"),
+    ],
+)
+def test_what_is_no_factory_is_refused(target: str, sentence: str) -> None:
+    with pytest.raises(pytest.UsageError, match=re.escape(sentence)):
+        suite_of(target)
+
+
+def test_the_help_of_the_command_fits_a_screen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert 10 < len(lines) <= 30
+    assert max(map(len, lines)) <= 88
+
+
+def test_the_settings_and_fixtures_of_the_users_own_tests_do_not_reach_the_command(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --unknown\n", encoding="utf-8")
+    (tmp_path / "conftest.py").write_text("raise ValueError", encoding="utf-8")
+    done = _command("langgraph.store.memory:InMemoryStore", "-k", "nonsense", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "No probe matches 'nonsense'.\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["conftest.py", "pytest.ini"]
+
+
+@pytest.mark.slow
+def test_the_example_of_a_factory_runs(tmp_path: Path) -> None:
+    _write_example("my_factory.py", tmp_path)
+    probes = "returned_by_get or most_similar or killed_process_loses or coroutines_do"
+    done = _command("my_factory:open_store", "--without", "asynchronous", "-k", probes, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 of 2 probes pass, 2 skipped." in done.stdout
+
+
 @pytest.mark.slow
 def test_the_example_runs_and_skips_what_it_lacks_with_the_reason(tmp_path: Path) -> None:
-    ((name, text),) = re.findall(r"^```python\n# (\S+)\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
-    (tmp_path / name).write_text(text, encoding="utf-8")
+    name = "test_sqlite_store.py"
+    _write_example(name, tmp_path)
     probes = "returned_by_get or most_similar or killed_process_loses or coroutines_do"
     done = _run("-m", "pytest", "-rs", "-p", "no:cacheprovider", name, "-k", probes, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -34,11 +126,11 @@ def test_the_example_runs_and_skips_what_it_lacks_with_the_reason(tmp_path: Path
 
 
 def test_the_table_of_hooks_names_what_the_class_has() -> None:
-    rows = README.split("## Hooks")[1].split("## Which")[0]
+    rows = README.split("### Hooks")[1].split("## Which")[0]
     names = re.findall(r"`(\w+)(?:\(.*?\))?`", "".join(re.findall(r"^\| (.*?) \|", rows, flags=re.MULTILINE)))
     assert names
     assert all(hasattr(LangGraphStoreContract, name) for name in names)
-    assert f"{sum(name.startswith('test_') for name in dir(LangGraphStoreContract))} tests" in README
+    assert f"{sum(name.startswith('test_') for name in dir(LangGraphStoreContract))} tests, the *probes*" in README
 
 
 def test_every_probe_says_in_a_sentence_what_it_expects() -> None:
@@ -47,11 +139,12 @@ def test_every_probe_says_in_a_sentence_what_it_expects() -> None:
             assert str(getattr(LangGraphStoreContract, name).__doc__).endswith("."), name
 
 
-def test_importing_the_kit_loads_neither_pytest_nor_langgraph(tmp_path: Path) -> None:
+def test_the_kit_stands_alone(tmp_path: Path) -> None:
     program = (
-        "import sys, neurogated.testing.langgraph; print({'pytest', 'langgraph', 'langchain_core'} & set(sys.modules))"
+        "import sys, langgraph_store_kit.factory, langgraph_store_kit.__main__, langgraph_store_kit.writer\n"
+        "print([name for name in sys.modules if name.startswith('neurogated')])"
     )
-    assert _run("-c", program, cwd=tmp_path).stdout.strip() == "set()"
+    assert _run("-c", program, cwd=tmp_path).stdout.strip() == "[]"
 
 
 def test_a_subclass_must_override_the_hook() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph.store.base import BaseStore
 
-from neurogated.testing.langgraph.base import DOCS, StoreContractBase, fill, found, value_of
+from langgraph_store_kit.base import DOCS, StoreContractBase, fill, found, value_of
 
 NESTED = {
     "text": "one",

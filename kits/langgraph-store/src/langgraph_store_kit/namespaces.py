@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, Op, PutOp, SearchOp
 
-from neurogated.testing.langgraph.base import StoreContractBase, keys, value_of
+from langgraph_store_kit.base import StoreContractBase, keys, value_of
 
 Namespace = tuple[str, ...]
 BAD_LABELS: tuple[Any, ...] = (("a.b",), ("a", ""), ("a", 1), (None,), ("a\0b",))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore
 
-from neurogated.testing.langgraph.base import DOCS, StoreContractBase, fill, found, keys
+from langgraph_store_kit.base import DOCS, StoreContractBase, fill, found, keys
 
 BIG = 2**53
 ODD_FIELDS = ("it's", 'a"b', "a b", "é", "a-b", "a[0]")

@@ -8,8 +8,8 @@ import pytest
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, PutOp, SearchItem
 
-from neurogated.testing.langgraph.base import DOCS, NewStore, StoreContractBase, fill, found, index_of, keys
-from neurogated.testing.langgraph.words import embed_words
+from langgraph_store_kit.base import DOCS, NewStore, StoreContractBase, fill, found, index_of, keys
+from langgraph_store_kit.words import embed_words
 
 FRUIT, CAR, SEA = "red apples and green pears", "a fast car with a loud engine", "the waves of the cold sea"
 QUERY = "green pears"

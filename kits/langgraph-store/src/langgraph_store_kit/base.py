@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pytest
 from langgraph.store.base import BaseStore, IndexConfig, Item, PutOp, TTLConfig
 
-from neurogated.testing.langgraph.words import DIMENSION, embed_words
+from langgraph_store_kit.words import DIMENSION, embed_words
 
 NewStore = Callable[..., BaseStore]
 """Opens the store of the test: `opened(index=…, ttl=…)`."""

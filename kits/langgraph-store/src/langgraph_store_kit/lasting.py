@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore
 
-from neurogated.testing.langgraph.base import DOCS, StoreContractBase, fill, found, index_of, keys, value_of
-from neurogated.testing.langgraph.writer import SIZE
+from langgraph_store_kit.base import DOCS, StoreContractBase, fill, found, index_of, keys, value_of
+from langgraph_store_kit.writer import SIZE
 
 THREADS = 8
 FOREVER = 1_000_000
@@ -91,7 +91,7 @@ class DurabilityContract(StoreContractBase):
 
     def writer(self, place: str, name: str, count: int) -> subprocess.Popen[str]:
         """Start a process that writes batches."""
-        module = "neurogated.testing.langgraph.writer"
+        module = "langgraph_store_kit.writer"
         arguments = [inspect.getfile(type(self)), type(self).__name__, place, name, str(count)]
         return subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of the test
             [sys.executable, "-m", module, *arguments],

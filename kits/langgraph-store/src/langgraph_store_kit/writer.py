@@ -1,6 +1,6 @@
 """A second process that writes batches into a store.
 
-`python -m neurogated.testing.langgraph.writer FILE CLASS PLACE NAME COUNT`
+`python -m langgraph_store_kit.writer FILE CLASS PLACE NAME COUNT`
 """
 
 import importlib.util

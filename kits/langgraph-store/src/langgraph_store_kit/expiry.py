@@ -3,7 +3,7 @@
 import pytest
 from langgraph.store.base import BaseStore, GetOp, PutOp
 
-from neurogated.testing.langgraph.base import DOCS, NewStore, StoreContractBase, fill, found, index_of, keys
+from langgraph_store_kit.base import DOCS, NewStore, StoreContractBase, fill, found, index_of, keys
 
 
 class ExpiryContract(StoreContractBase):

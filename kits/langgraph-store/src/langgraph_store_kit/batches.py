@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, SearchOp
 
-from neurogated.testing.langgraph.base import DOCS, StoreContractBase, fill, found, keys, value_of
+from langgraph_store_kit.base import DOCS, StoreContractBase, fill, found, keys, value_of
 
 BAD_OPERATIONS: tuple[Any, ...] = (
     None,

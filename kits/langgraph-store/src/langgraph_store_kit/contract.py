@@ -1,12 +1,12 @@
 """`LangGraphStoreContract`: all probes of a store of LangGraph."""
 
-from neurogated.testing.langgraph.batches import AsyncContract, BatchContract
-from neurogated.testing.langgraph.expiry import ExpiryContract
-from neurogated.testing.langgraph.indexing import IndexContract, QueryContract
-from neurogated.testing.langgraph.items import OperationsContract, TimestampsContract, ValuesContract
-from neurogated.testing.langgraph.lasting import ConcurrencyContract, DurabilityContract, SizeContract
-from neurogated.testing.langgraph.namespaces import ListingContract, NamespaceContract
-from neurogated.testing.langgraph.searching import FilterContract, PagesContract
+from langgraph_store_kit.batches import AsyncContract, BatchContract
+from langgraph_store_kit.expiry import ExpiryContract
+from langgraph_store_kit.indexing import IndexContract, QueryContract
+from langgraph_store_kit.items import OperationsContract, TimestampsContract, ValuesContract
+from langgraph_store_kit.lasting import ConcurrencyContract, DurabilityContract, SizeContract
+from langgraph_store_kit.namespaces import ListingContract, NamespaceContract
+from langgraph_store_kit.searching import FilterContract, PagesContract
 
 
 class LangGraphStoreContract(
