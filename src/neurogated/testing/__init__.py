@@ -1,7 +1,6 @@
-"""Tools for tests of a memory: a manual clock, and conformance kits for authors of stores.
+"""Tools for tests of a memory: a manual clock, and a conformance kit for authors of stores.
 
 `README.md` beside this file shows how to test a store. The kit imports pytest and Hypothesis only when it is used.
-`neurogated.testing.langgraph` is the kit for stores of LangGraph.
 """
 
 from typing import TYPE_CHECKING, Any
