@@ -1,4 +1,4 @@
-"""Many small namespaces in PostgreSQL: what planning a search and asking one of them cost as their number grows.
+"""Many small namespaces in PostgreSQL: what asking one of them costs as their number grows.
 
 python -m benchmarks.postgres_namespaces
 """
@@ -14,21 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from neurogated import GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.storage.log.postgres.search import NEAREST
-from neurogated.storage.log.postgres.search_tables import vector_text
 from neurogated.storage.postgres_store import PostgresStore
 from tests.postgres_server import Postgres
 
 __all__: list[str] = []
 
-_MEMORIES, _WORDS, _LENGTH, _ASKED, _PLANS, _MADE = 100, 5_000, 10, 40, 30, 10
+_MEMORIES, _WORDS, _LENGTH, _ASKED, _MADE = 100, 5_000, 10, 40, 10
 _ROWS = {
-    "heads": "epoch, sequence, erased_up_to, searched",
+    "heads": "epoch, sequence, erased_up_to",
     "deltas": "sequence, at, uses_only, entry, token, body",
-    "memories": "node, body, expires_at, state",
-    "vectors": "owner, node, vector",
-    "terms": "term, owner, node",
-    "links": "source, target, type, weight, last_activated, body",
 }
 
 
@@ -42,7 +36,7 @@ def main() -> None:
         server = Postgres(Path(data))
         url = server.database()
         config = MemoryConfig(storage=url, save_dir=folder, embedding_name="hash")
-        with NeuroGraphMemory(config) as memory, PostgresStore.open(f"{url}&search=database") as store:
+        with NeuroGraphMemory(config) as memory, PostgresStore.open(url) as store:
             embedder = memory.session.parts.embedder
             store.bind_embedder(embedder.name, embedder.dimension)
             for number in range(_MADE):
@@ -56,7 +50,6 @@ def main() -> None:
 
 
 def _fill(store: PostgresStore, random: np.random.Generator, dimension: int) -> None:
-    store.make_searchable()
     words = (_WORDS * random.random((_MEMORIES, _LENGTH)) ** 3).astype(int).tolist()
     vectors = random.normal(size=(_MEMORIES, dimension)).astype(np.float32)
     texts = (" ".join(f"w{word}" for word in row) for row in words)
@@ -84,11 +77,7 @@ def _copy(store: PostgresStore, there: int, wanted: int) -> None:
 
 
 def _report(store: PostgresStore, config: MemoryConfig, count: int) -> None:
-    assert store.embedder is not None
     store.engine.change("ANALYZE")
-    values = count, None, None, count, 0, vector_text(np.ones(store.embedder[1])), 10
-    plans = [store.engine.fetch(f"EXPLAIN (SUMMARY, FORMAT JSON) {NEAREST}", values)[0][0] for _ in range(_PLANS)]
-    planning = statistics.median(plan[0]["Planning Time"] for plan in plans)
     cold, hot = [], []
     with NeuroGraphMemory(config) as memory:
         memory.recall("w1")
@@ -102,10 +91,7 @@ def _report(store: PostgresStore, config: MemoryConfig, count: int) -> None:
         f"({statistics.median(cpu for _, cpu in times):.1f} of this process)"
         for name, times in (("cold", cold), ("hot", hot))
     )
-    print(
-        f"{count} namespaces of {_MEMORIES}: planning {planning:.2f} ms; recall {shown}",
-        flush=True,
-    )
+    print(f"{count} namespaces of {_MEMORIES}: recall {shown}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsNamespaces, SupportsNeighbourhoods
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.commit import Committer, Plan
 from neurogated.core.conflicts import Conflict
@@ -118,8 +118,6 @@ class Session:
         """Wire up the parts. `subscribers` are notified in order; `sessions` are those of the other namespaces."""
         self.config, self.parts, self.runtime = config, parts, runtime
         self.store, self.clock = parts.store, parts.clock
-        # A check of a protocol is slow.
-        self._neighbourhoods = self.store if isinstance(self.store, SupportsNeighbourhoods) else None
         self._subscribers = subscribers
         self._sessions = Sessions() if sessions is None else sessions
         self._sessions.by_name[config.namespace] = self
@@ -233,11 +231,6 @@ class Session:
             asked(one, nodes[one.first], nodes[one.second], judge, _contents(nodes, sources, one.sides))
             for one in there
         ]
-
-    def part(self, node_ids: Collection[str]) -> GraphStorePort:
-        """Return a store with some memories: a part of the graph if the store can load one, or else the whole."""
-        found = None if self._neighbourhoods is None else self._neighbourhoods.part(node_ids)
-        return self.store if found is None else found
 
     def several_graphs(self) -> SupportsNamespaces:
         """Return the store if it has namespaces; raises ConfigError."""

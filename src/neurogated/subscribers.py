@@ -42,7 +42,7 @@ def update_canvas(session: Session, notice: Notice) -> None:
         # The neighbours that the recall activated are relevant too.
         scores = {**recall.activated, **{memory.id: memory.score for memory in recall}}
         relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
-        _enter(session, notice.owner, relevance, session.part(relevance).view())
+        _enter(session, notice.owner, relevance, session.store.view())
 
 
 def _enter(session: Session, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
@@ -51,7 +51,7 @@ def _enter(session: Session, owner: Owner, relevance: Mapping[str, float], view:
     if canvas.place is not None:
         # Another process may have erased memories and emptied the server since the view was taken.
         with outside_work():
-            present = session.part(relevance).view()
+            present = session.store.view()
         if gone := relevance.keys() - {present.ids[row] for row in present.known_rows(relevance).tolist()}:
             canvas.remove(namespace, gone)
 

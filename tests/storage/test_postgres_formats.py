@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from neurogated.errors import FormatVersionError
+from neurogated.errors import ConfigError, FormatVersionError
 from neurogated.storage.log.postgres import schema
 from neurogated.storage.postgres_store import PostgresStore
 from tests.storage.test_postgres_store import change, names, put
@@ -37,13 +37,47 @@ def test_an_older_format_is_migrated_before_it_is_read(url: str) -> None:
         assert names(store) == ["a"]
 
 
-def test_tables_of_the_search_with_older_terms_are_made_again(url: str) -> None:
-    searching = f"{url}{'&' if '?' in url else '?'}search=database"
-    terms = "SELECT term FROM neurogated.terms ORDER BY term"
-    with PostgresStore.open(searching) as store:
-        put(store, "早上喝茶")
-    with psycopg.connect(url, autocommit=True) as connection:
-        expected = connection.execute(terms).fetchall()
-        connection.execute("DELETE FROM neurogated.migrations WHERE number = 5; DELETE FROM neurogated.terms")
-        PostgresStore.open(searching).close()
-        assert connection.execute(terms).fetchall() == expected != []
+OF_THE_SEARCH = """
+    SET search_path TO neurogated;
+    CREATE TABLE memories (namespace bigint REFERENCES namespaces ON DELETE CASCADE, body text);
+    CREATE TABLE vectors (namespace bigint REFERENCES namespaces ON DELETE CASCADE) PARTITION BY LIST (namespace);
+    CREATE TABLE vectors_of_others PARTITION OF vectors DEFAULT;
+    CREATE TABLE vectors_of_1 PARTITION OF vectors FOR VALUES IN (1);
+    CREATE TABLE terms (namespace bigint REFERENCES namespaces ON DELETE CASCADE);
+    CREATE TABLE links (namespace bigint REFERENCES namespaces ON DELETE CASCADE);
+    INSERT INTO memories VALUES (1, 'secret');
+    UPDATE heads SET searched = true;
+    DELETE FROM migrations WHERE number = 6;
+"""
+LEFT = "SELECT count(*) FROM pg_tables WHERE schemaname = 'neurogated' AND tablename ~ 'memories|vectors|terms|links'"
+
+
+@pytest.mark.parametrize("from_scratch", [True, False])
+def test_the_tables_by_which_earlier_versions_searched_go_when_the_memory_is_opened(
+    url: str, *, from_scratch: bool
+) -> None:
+    with PostgresStore.open(url) as store:
+        put(store, "a")
+        change(url, OF_THE_SEARCH)
+        with PostgresStore.open(url, from_scratch=from_scratch) as migrated:
+            put(migrated, "b")
+            assert migrated.engine.fetch(LEFT) == [(0,)]
+            assert migrated.engine.fetch("SELECT 1 FROM heads WHERE searched") == []
+            assert names(migrated) == (["b"] if from_scratch else ["a", "b"])
+            assert migrated.check() == []
+
+
+def test_tables_of_other_programs_stay_when_a_memory_is_made_or_migrated(url: str) -> None:
+    change(url, "CREATE SCHEMA neurogated; CREATE TABLE neurogated.memories AS SELECT 'theirs'; ")
+    PostgresStore.open(url).close()
+    change(url, "DELETE FROM neurogated.migrations WHERE number = 6")
+    with PostgresStore.open(url) as store:
+        assert store.engine.fetch("SELECT * FROM memories") == [("theirs",)]
+    with PostgresStore.open(url, from_scratch=True) as store:
+        assert store.engine.fetch("SELECT * FROM memories") == [("theirs",)]
+
+
+@pytest.mark.parametrize("way", ["database", "worker"])
+def test_the_option_to_search_in_the_database_is_refused(url: str, way: str) -> None:
+    with pytest.raises(ConfigError, match="leave it out"):
+        PostgresStore.open(f"{url}{'&' if '?' in url else '?'}search={way}")

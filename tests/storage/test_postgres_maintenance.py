@@ -11,12 +11,14 @@ from psycopg.pq import TransactionStatus
 
 from neurogated import MemoryConfig
 from neurogated.administration import re_embed
+from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import MemoryLockedError
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing.clock import ManualClock
+from neurogated.testing.histories import node
 from tests.storage.test_postgres_store import HURRIED, names, put
 
 
@@ -85,3 +87,21 @@ def test_no_graph_keeps_vectors_of_the_old_model(url: str, clock: ManualClock) -
         assert {version.key[0] for version in store.embedded_versions()} == {1, 2}
     with PostgresStore.open(url) as store:
         assert store.check() == []
+
+
+def test_the_statistics_of_the_planner_have_nothing_that_users_wrote(url: str) -> None:
+    config = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    with PostgresStore.open(url, config=config) as store:
+        for name in "abcdef":
+            store.apply(GraphDelta(nodes=(node(name, 1.0, 2.0),), reason=f"secret {name}"))
+        store.record_copy("secret")
+        store.in_namespace("secret")
+    with PostgresStore.open(url) as store:
+        store.engine.change("ANALYZE")
+        sampled = store.engine.fetch(
+            "SELECT relname, s.attname FROM pg_stats s, pg_class c, pg_attribute a WHERE relname = tablename "
+            "AND c.oid = attrelid AND a.attname = s.attname AND schemaname = current_schema() "
+            "AND NOT atttypid = ANY('{int, bigint, boolean}'::regtype[])"
+        )
+        # The names of settings and random numbers are nobody's words.
+        assert set(sampled) == {("settings", "name"), ("deltas", "token")}

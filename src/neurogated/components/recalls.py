@@ -41,8 +41,7 @@ class Recalls:
         for recall in self._session.retriever.recall_batch(queries, **options):
             conflicts = recall.conflicts
             if conflicts:
-                sides = {side for one in conflicts for side in one.sides}
-                told = self._session.part(sides) if then is None else store.as_of(then)
+                told = store if then is None else store.as_of(then)
                 conflicts = tuple(self._session.explained(conflicts, told))
             recalls.append(replace(recall, conflicts=conflicts) if conflicts else recall)
         return recalls

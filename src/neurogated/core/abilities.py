@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from neurogated.core.delta import GraphDelta, JournalEntry
-from neurogated.core.filters import Filter
 from neurogated.core.found import Found
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
@@ -43,33 +42,6 @@ class SupportsNamespaces(Protocol):
         Raises:
             UnknownIdError: no graph has that name.
             InputError: the name is that of the graph that this store shows.
-        """
-
-
-@runtime_checkable
-class SupportsNeighbourhoods(Protocol):
-    """Ability of a store: to load only the part of the graph that some questions need."""
-
-    def neighbourhood(
-        self, texts: Sequence[str], vectors: Sequence[Vector], filters: Filter, count: int
-    ) -> GraphStorePort | None:
-        """Return a store of the memories that vector and keyword search find, and their neighbours.
-
-        Args:
-            texts: the questions.
-            vectors: their embeddings.
-            filters: those of the recall. The store may hold memories that they do not admit.
-            count: the least number of memories that each search finds, if there are so many.
-
-        Returns:
-            The store; None if these questions must be asked of the whole graph.
-        """
-
-    def part(self, node_ids: Collection[str]) -> GraphStorePort | None:
-        """Return a store of some memories with their facts, conflicts and the edges between all these.
-
-        Returns:
-            The store; None if the whole graph must be asked.
         """
 
 

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsNeighbourhoods
 from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, local, to_micros, utc_now
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
-from neurogated.core.filters import Filter, FilterOptions, recallable
+from neurogated.core.filters import FilterOptions, recallable
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
@@ -37,7 +36,6 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.later import with_later
 from neurogated.retrieval.queries import (
     Asked,
-    Embedding,
     checked_confidence,
     checked_queries,
     checked_score,
@@ -138,7 +136,6 @@ class NeuroRetriever:
                 store.bind_embedder(embedder.name, None)
         config = MemoryConfig() if config is None else config
         self._store = store
-        self._neighbourhoods = store if isinstance(store, SupportsNeighbourhoods) else None
         self._config = config
         self._embedder = embedder
         self._kernels = UniformKernelSource() if config.retrieval.switches.uniform_kernel else kernel_source
@@ -197,12 +194,10 @@ class NeuroRetriever:
         if not queries:
             return []
         given, sizes = (queries, [1] * len(queries)) if self._classic else each_question(queries)
-        depth, embed = max(wanted, self._config.retrieval.candidates), Embedding(self._embedder)
+        depth = max(wanted, self._config.retrieval.candidates)
         canvas = self._canvas(filters, present) if as_of is None else {}
         left_out = frozenset(checked_names("except_ids", except_ids, exact=True))
         store = self._store if then is None else self._store.as_of(then)
-        if then is None and held is None:
-            store = self._part(given, embed, wanted_nodes, wanted + len(left_out))
         view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
         plain, queries = self._worded(store, view, given)
         law = self._law if as_of is None and not include_dormant else None
@@ -212,7 +207,7 @@ class NeuroRetriever:
         samples, shared = Samples(store, view, self._similarity_config), Stopwatch()
         keywords = [without_times(query, day) for query in queries]
         search = partial(first_phase, store, view, self._similarity_config, keywords, depth=depth, canvas=canvas)
-        vectors, kernels, found_first = self._read(queries, embed, search, shared)
+        vectors, kernels, found_first = self._read(queries, search, shared)
         with self._in_turn():
             shared.skip()
             nearest = store.nearest_rows(list(vectors), depth, view)
@@ -237,14 +232,6 @@ class NeuroRetriever:
         plain = [without_request(query, rare, existing) for query in map(plain_query, given)]
         return plain, [corrected(query, existing, self._embedder.count_tokens, holding) for query in plain]
 
-    def _part(self, queries: Sequence[str], embed: Embedding, filters: Filter, wanted: int) -> GraphStorePort:
-        """Return a store with the part of the graph that the questions need, or else the whole graph."""
-        if self._neighbourhoods is None:
-            return self._store
-        plain = list(map(plain_query, queries))
-        found = self._neighbourhoods.neighbourhood(plain, list(embed(plain)), filters, wanted)
-        return self._store if found is None else found
-
     def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
         """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
         user = filters.get("user_id")
@@ -266,7 +253,7 @@ class NeuroRetriever:
                 self._turns.release()
 
     def _read(
-        self, queries: Sequence[str], embed: Embedding, search: Callable[[], list[FirstPhase]], watch: Stopwatch
+        self, queries: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
     ) -> tuple[NDArray[np.float32], list[Kernel], Callable[[], list[FirstPhase]]]:
         """Embed the questions, choose their kernels, and return a function that returns the first phase.
 
@@ -274,7 +261,7 @@ class NeuroRetriever:
         thread costs more time than it saves.
         """
         finish = started(search).result if self._embeds_slowly else search
-        vectors = embed(queries)
+        vectors = self._embedder.embed_queries(queries)
         watch.lap("embed")
         self._embeds_slowly = watch.seconds["embed"] > _SLOW_EMBEDDING
         batches = self._kernel_batches

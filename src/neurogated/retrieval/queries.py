@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from neurogated.core.clock import Moment, Zone, offset_of, zone_named
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import checked_count
-from neurogated.core.ports import Embedder
 from neurogated.errors import InputError
 from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.first_phase import FirstPhase
@@ -51,22 +50,6 @@ class Asked(NamedTuple):
             yield f"the query has {len(self.given)} characters; its beginning and end were searched for"
         if self.query != self.plain:
             yield f"words of the query that no memory has were corrected: {self.query}"
-
-
-class Embedding:
-    """The vectors of the questions of one recall. Each text is embedded once."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        """Take the embedder."""
-        self._embedder = embedder
-        self._known: dict[str, NDArray[np.float32]] = {}
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of texts, (n, dimension)."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if new:
-            self._known |= zip(new, self._embedder.embed_queries(new), strict=True)
-        return np.stack([self._known[text] for text in texts])
 
 
 def checked_queries(queries: Sequence[str]) -> None:

@@ -68,8 +68,7 @@ class LiveGraph:
         # Held while nobody else writes and the log needs no claim; released no matter where an interrupt strikes.
         self._in_turn = threading.Lock()
         with self.lock:
-            if not self.follower.loads_on_use:
-                self._load()
+            self._load()
             # From now on, other threads may use this graph.
             family.graphs[name] = self
 
@@ -389,11 +388,7 @@ class LiveGraph:
         self._require_unclosed()
         self._note_open()
 
-    def is_bound_to(self, embedder: tuple[str, int] | None) -> bool:
-        """Return whether vectors of an embedder are those of this process."""
-        return embedder is None or not (bound := self.family.bound) or embedder[0] in bound
-
     def require_bound(self, state: GraphState) -> None:
         """Raise EmbedderMismatchError if the vectors no longer come from the embedder of this process."""
-        if state.embedder and not self.is_bound_to(state.embedder):
-            raise mismatch(*state.embedder, self.family.bound[0], None)
+        if state.embedder and (bound := self.family.bound) and state.embedder[0] not in bound:
+            raise mismatch(*state.embedder, bound[0], None)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Self, cast
 
@@ -12,30 +11,23 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import (
     EmbeddedVersion,
     SupportsCheck,
-    SupportsNeighbourhoods,
     SupportsReembedding,
     SupportsStatistics,
     VersionKey,
 )
-from neurogated.core.clock import Clock, to_micros, utc_now
-from neurogated.core.conflicts import as_given
-from neurogated.core.delta import GraphDelta, Owner
-from neurogated.core.filters import Filter
+from neurogated.core.clock import Clock, utc_now
+from neurogated.core.delta import GraphDelta
 from neurogated.core.model import Vector
-from neurogated.core.scope import AnyUser, ScopeFilter
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.postgres.postgres_log import PostgresEngine, PostgresLog
 from neurogated.storage.log.postgres.schema import exists, prepare
-from neurogated.storage.log.postgres.search import EACH, Question, about, neighbourhood, part
-from neurogated.storage.log.postgres.search_check import agrees
-from neurogated.storage.log.postgres.search_tables import NOBODY, key_of, owner_of
-from neurogated.storage.log.postgres.server import Address, Execute, Server
+from neurogated.storage.log.postgres.server import Address, Server
 from neurogated.storage.log.postgres.vacuum import rewrite_tables
 from neurogated.storage.log.reembed import embedded_versions, replace_vectors
 from neurogated.storage.verify import disagreements
 
 
-class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsReembedding, SupportsStatistics):
+class PostgresStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsStatistics):
     """A `GraphStore` whose engine is one schema of a PostgreSQL database.
 
     When `apply` returns, the server has committed the change. Any number of processes may have the memory open; those
@@ -69,17 +61,15 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
             read_only: open an existing memory; other processes may write to it.
 
         Raises:
-            ConfigError: the URL is none of PostgreSQL.
+            ConfigError: the URL is none of PostgreSQL, or has `search`, an option of earlier versions.
             FormatVersionError: a newer version of this library made the tables.
-            StorageError: the server cannot be reached or refuses, such as to create pgvector for `search=database`.
+            StorageError: the server cannot be reached or refuses.
         """
         server = Server(Address(url), read_only=read_only)
         try:
             prepare(server, from_scratch=from_scratch)
             engine = PostgresEngine(server, (config or MemoryConfig()).runtime.write_lock_seconds)
             store = cls(engine=engine, namespace=namespace, config=config, clock=clock)
-            if server.address.searches and not read_only:
-                store.make_searchable()
         except BaseException:
             server.close()
             raise
@@ -97,8 +87,7 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
     def check(self) -> list[str]:
         """Return the faults of the memory, one per line; none if it is sound.
 
-        This reads every delta with its checksum, and compares the graph that they make with that of this process. If
-        the memory is not read-only, it also compares the tables of the search.
+        This reads every delta with its checksum, and compares the graph that they make with that of this process.
         """
         problems = []
         for name in self.namespaces():
@@ -106,17 +95,7 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
             with store.graph.lock:
                 store.graph.catch_up()
                 problems += [f"namespace {name!r}: {line}" for line in disagreements(store)]
-            if not self.engine.server.read_only and not store.is_searched_rightly():
-                problems.append(f"namespace {name!r}: the tables of the search differ from the deltas")
         return problems
-
-    def is_searched_rightly(self) -> bool:
-        """Return whether the tables of the search hold the graph, or do not hold the graph."""
-        with self.exclusively():
-            if not self._log.is_searched():
-                return True
-            nodes, edges = list(map(as_given, self.all_nodes())), list(self.all_edges())
-            return agrees(self.engine.fetch, self._log.namespace, nodes, edges)
 
     @contextlib.contextmanager
     def still_copy(self) -> Iterator[Self]:
@@ -125,47 +104,6 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
         url = self.engine.server.address.url
         with type(self).open(url, self.graph.name, config=config, read_only=True) as copy, copy.transaction():
             yield copy
-
-    def make_searchable(self) -> None:
-        """Write the graph to the tables by which the database is searched, unless they hold it; index its vectors."""
-        if not self._log.is_searched():
-            with self.exclusively():
-                self._log.make_searchable(self.graph.latest())
-        self._log.separate()
-
-    def neighbourhood(
-        self, texts: Sequence[str], vectors: Sequence[Vector], filters: Filter, count: int
-    ) -> GraphStore | None:
-        """Return the memories of a user that the database finds; see `SupportsNeighbourhoods`.
-
-        The tables know no filters besides the user, so these need the whole graph.
-        """
-        scope = filters.scope
-        if scope is None or filters != Filter(scope=ScopeFilter(scope.user_id), except_kinds=filters.except_kinds):
-            return None
-        owners = None if isinstance(scope.user_id, AnyUser) else [NOBODY, owner_of(scope.user_id)]
-        question = Question(self._log.namespace, owners, max(count, EACH), to_micros(self._clock()))
-        return self._found(lambda execute: neighbourhood(execute, question, texts, vectors))
-
-    def part(self, node_ids: Collection[str]) -> GraphStore | None:
-        """Return some memories from the database; see `SupportsNeighbourhoods`."""
-        keys, namespace = list(map(key_of, node_ids)), self._log.namespace
-        return self._found(lambda execute: part(execute, namespace, about(execute, namespace, keys)))
-
-    def _found(self, search: Callable[[Execute], GraphDelta]) -> GraphStore | None:
-        """Return a store of what a search finds; None if the URL, a transaction or the tables do not allow it."""
-        engine = self.engine
-        if not engine.server.address.searches or engine.writer is not None:
-            return None
-        if not self._log.is_searched() or not self.graph.is_bound_to(engine.embedder):
-            return None
-        found = GraphStore(namespace=self.graph.name, config=self.graph.family.config, clock=self._clock)
-        found.apply(replace(engine.server.read(search), owner=Owner.LOG))
-        return found
-
-    @property
-    def _log(self) -> PostgresLog:
-        return cast("PostgresLog", self.graph.log)
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
         """Return every version, past or present, of a node with a vector; see `SupportsReembedding`."""
@@ -181,11 +119,7 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsNeighbourhoods, SupportsR
             InputError: a vector has another length, a version gets no vector, or the delta does not fit.
         """
         with self.transaction():
-            logs = self._logs()
-            replace_vectors(((log.namespace, log) for log in logs), vectors, dimension)
-            for log in logs:
-                if log.is_searched():
-                    log.forget_search()
+            replace_vectors(((log.namespace, log) for log in self._logs()), vectors, dimension)
             self.engine.record_embedder(embedder, dimension)
             self.graph.family.invalidate()
             self.graph.family.renew()

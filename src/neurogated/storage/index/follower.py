@@ -40,8 +40,6 @@ class Follower(ABC):
     """Whether other threads may read the last published state while one thread holds the lock."""
     borrows = False
     """Whether the index refers to another index, so that every read first catches up and then runs under the lock."""
-    loads_on_use = False
-    """Whether the index is loaded on its first use, because some questions need none."""
     searching: AbstractContextManager[object] = nullcontext()
     """Held during a search of the index."""
 

@@ -10,7 +10,6 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.checkpointed import CheckpointedFollower
 from neurogated.storage.log.log import Engine, Log, Position
-from neurogated.storage.log.postgres.partitions import separate
 from neurogated.storage.log.postgres.server import Row, Server
 
 GONE = Position(-1, 0)
@@ -56,16 +55,12 @@ class _Checkpoint:
         return 0, ()
 
     def write(self, position: Position, deltas: Iterator[bytes]) -> None:
-        """Replace the checkpoint, unless the table has a later one; see `CheckpointTable`.
-
-        A graph that has become large also gets its index of vectors: here it delays no write.
-        """
+        """Replace the checkpoint, unless the table has a later one; see `CheckpointTable`."""
         values = position.sequence, list(deltas), self._log.namespace, position.epoch
         server = self._engine.server
         with server.session() as connection:
             server.execute(connection, _HURRY)
             server.execute(connection, _WRITE, values)
-        separate(server, self._log.namespace)
 
 
 class PostgresFollower(CheckpointedFollower):
@@ -80,7 +75,6 @@ class PostgresFollower(CheckpointedFollower):
     ) -> None:
         table, read_only = _Checkpoint(engine, log), engine.server.read_only
         super().__init__(engine, log.name, log, table, config=config, current=current, read_only=read_only)
-        self.loads_on_use = engine.server.address.searches
 
     def has_graph(self) -> bool:
         """Return whether the graph was not dropped, without reading the names of all graphs."""

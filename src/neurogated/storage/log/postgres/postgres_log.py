@@ -22,9 +22,7 @@ from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.log.checkpointed import RewrittenError
 from neurogated.storage.log.log import Engine, Position
 from neurogated.storage.log.memory_log import replayed_past
-from neurogated.storage.log.postgres.partitions import separate
 from neurogated.storage.log.postgres.postgres_follower import GONE, PostgresFollower
-from neurogated.storage.log.postgres.search_tables import changes, dropped, filled, unseparated
 from neurogated.storage.log.postgres.server import Row, Server
 from neurogated.storage.log.postgres.writer import Append, Writer
 
@@ -38,13 +36,13 @@ _CREATE = """
 _FIND = "SELECT namespace FROM namespaces WHERE sha256(name) = sha256(%b)"
 _APPEND = """
     WITH head AS (
-        UPDATE heads SET sequence = sequence + 1 WHERE namespace = %s AND sequence = %s AND searched = %s
+        UPDATE heads SET sequence = sequence + 1 WHERE namespace = %s AND sequence = %s
         RETURNING namespace, sequence
     )
     INSERT INTO deltas (namespace, sequence, at, uses_only, entry, token, body)
     SELECT namespace, sequence, %s, %s, %s, %b, %b FROM head RETURNING sequence
 """
-_HEAD = "SELECT epoch, sequence, searched FROM heads WHERE namespace = %s"
+_HEAD = "SELECT epoch, sequence FROM heads WHERE namespace = %s"
 _ENTRIES = """
     SELECT h.epoch, d.sequence, d.body FROM heads h JOIN LATERAL (
         SELECT sequence, body FROM deltas
@@ -117,7 +115,6 @@ class PostgresEngine:
         with self.transaction(), self.writing() as writer:
             for (namespace,) in self.fetch(_FIND, (name.encode(),)):
                 writer.claim(namespace)
-                writer.execute(*unseparated(namespace))
                 writer.execute("DELETE FROM namespaces WHERE namespace = %s", (namespace,))
 
     def while_waiting(self, call: Callable[[], None]) -> None:
@@ -184,7 +181,6 @@ class PostgresLog:
         self.name = name
         self.namespace = self._number()
         """The number of the graph; 0 if the memory is read-only and has no such graph."""
-        self._is_searched = False
 
     def _number(self) -> int:
         encoded = self.name.encode()
@@ -209,8 +205,7 @@ class PostgresLog:
         rows = self._engine.fetch(_HEAD, (self.namespace,))
         if not rows:
             return GONE if self.namespace else Position(0, 0)
-        *position, self._is_searched = rows[0]
-        return Position(*position)
+        return Position(*rows[0])
 
     def append(self, plan: Plan, index: GraphIndex) -> int:
         """Append the delta of a plan; see `Log`.
@@ -223,38 +218,9 @@ class PostgresLog:
         values = to_micros(delta.at), delta.tells_of_uses_only, _line(delta), made.token, encode(delta)
         with self._engine.writing() as writer:
             writer.claim(self.namespace)
-            with writer.transaction() if self._is_searched else contextlib.nullcontext():
-                if not writer.append(_APPEND, (self.namespace, last, self._is_searched, *values), made):
-                    raise StorageError(
-                        f"{self._engine.server.address} has other changes than this process; open it again"
-                    )
-                for statement in changes(self.namespace, plan, index) if self._is_searched else ():
-                    writer.execute(*statement)
+            if not writer.append(_APPEND, (self.namespace, last, *values), made):
+                raise StorageError(f"{self._engine.server.address} has other changes than this process; open it again")
         return made.sequence
-
-    def is_searched(self) -> bool:
-        """Return whether the graph can be searched in the database."""
-        return self.position() != GONE and self._is_searched
-
-    def make_searchable(self, state: GraphState) -> None:
-        """Write the present graph to the tables of `search_tables`; later changes follow. The caller has the lock."""
-        with self._engine.transaction(), self._engine.writing() as writer:
-            self.forget_search()
-            for statement in filled(self.namespace, state):
-                writer.execute(*statement)
-            writer.execute("UPDATE heads SET searched = true WHERE namespace = %s", (self.namespace,))
-        self._is_searched = True
-
-    def separate(self) -> None:
-        """Give the vectors a partition of their own if they are many; see `separate`."""
-        separate(self._engine.server, self.namespace)
-
-    def forget_search(self) -> None:
-        """Remove the graph from the tables of `search_tables`, within a transaction."""
-        for statement in dropped(self.namespace):
-            self._engine.change(*statement)
-        self._engine.change("UPDATE heads SET searched = false WHERE namespace = %s", (self.namespace,))
-        self._is_searched = False
 
     def entries(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
         """Yield the deltas numbered above `after`, to `up_to`; see `Log`. Deltas appended meanwhile are left out.

@@ -11,7 +11,6 @@ import secrets
 from psycopg import sql
 
 from neurogated.errors import FormatVersionError, StorageError
-from neurogated.storage.log.postgres.search_tables import TABLES
 from neurogated.storage.log.postgres.server import Connection, Server
 
 MIGRATIONS = (
@@ -53,10 +52,8 @@ MIGRATIONS = (
     ALTER TABLE checkpoints DROP COLUMN graph, DROP COLUMN removals, ADD COLUMN deltas bytea[] NOT NULL;
     ALTER TABLE checkpoints ALTER COLUMN deltas SET STORAGE EXTERNAL;
     """,
-    # The tables of the search are made again when they are wanted. To name the type of a column removes its statistics.
+    # To name the type of a column removes its statistics.
     """
-    DROP TABLE IF EXISTS memories, vectors, terms, links;
-    UPDATE heads SET searched = false WHERE searched;
     ALTER TABLE settings ALTER COLUMN value TYPE text, ALTER COLUMN value SET STATISTICS 0;
     ALTER TABLE copies ALTER COLUMN place TYPE text, ALTER COLUMN place SET STATISTICS 0;
     ALTER TABLE namespaces ALTER COLUMN name TYPE bytea, ALTER COLUMN name SET STATISTICS 0;
@@ -65,20 +62,25 @@ MIGRATIONS = (
         ALTER COLUMN body TYPE bytea, ALTER COLUMN body SET STATISTICS 0;
     ALTER TABLE checkpoints ALTER COLUMN deltas SET STATISTICS 0;
     """,
-    # Chinese texts have further terms now.
-    "DROP TABLE IF EXISTS memories, vectors, terms, links; UPDATE heads SET searched = false WHERE searched;",
+    # It made the tables of the search again.
+    "",
+    # The tables of the search are gone, with the texts in them. Other programs have tables with such names, too.
+    """
+    DO $$ BEGIN
+        IF to_regclass('vectors_of_others') IS NOT NULL THEN
+            DROP TABLE IF EXISTS memories, vectors, terms, links;
+        END IF;
+    END $$;
+    UPDATE heads SET searched = false WHERE searched;
+    """,
 )
 """The statements of each migration. `at` is in microseconds, `body` is a delta in the form of `codec`, `entry` is its
-line in the history, and `token` tells whether a write reached the server. Bodies are compressed already. A graph is
-`searched` if the tables of `search_tables` hold it."""
+line in the history, and `token` tells whether a write reached the server. Bodies are compressed already. Earlier
+versions, which may still run, searched a graph in the database if it was `searched`."""
 
 _LOCK = 0x6E6575726F676174  # "neurogat": excludes other processes that migrate
 _HIDDEN = "SELECT 1 FROM pg_namespace WHERE nspname = %s AND NOT has_schema_privilege(oid, 'USAGE')"
 _TABLES = (
-    "memories",
-    "vectors",
-    "terms",
-    "links",
     "checkpoints",
     "deltas",
     "heads",
@@ -108,7 +110,7 @@ def prepare(server: Server, *, from_scratch: bool) -> None:
             raise StorageError(f"there is no memory at {server.address}; open it without read_only to create one")
         if server.read_only and made < len(MIGRATIONS):
             raise FormatVersionError(f"{server.address} has the older format {made}; open it once without read_only")
-        if server.read_only or (made == len(MIGRATIONS) and not from_scratch and _is_searchable(server, connection)):
+        if server.read_only or (made == len(MIGRATIONS) and not from_scratch):
             return
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -118,13 +120,6 @@ def prepare(server: Server, *, from_scratch: bool) -> None:
             for table in _TABLES if from_scratch else ():
                 connection.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(sql.Identifier(table)))
             _migrate(connection)
-            if not _is_searchable(server, connection):
-                connection.execute(TABLES)
-
-
-def _is_searchable(server: Server, connection: Connection) -> bool:
-    """Return whether the tables of the search are there, if the memory is to be searched in the database."""
-    return not server.address.searches or connection.execute("SELECT to_regclass('links')").fetchone() != (None,)
 
 
 def exists(server: Server) -> bool:

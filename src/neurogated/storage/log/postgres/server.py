@@ -6,9 +6,8 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, LiteralString, TypeVar, cast
+from collections.abc import Iterator, Sequence
+from typing import Any, LiteralString, cast
 from urllib.parse import parse_qsl, quote, urlencode
 from weakref import WeakSet
 
@@ -22,14 +21,8 @@ from neurogated.text.strings import checked_identifier
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Row = tuple[Any, ...]
-Execute = Callable[[LiteralString, Sequence[object]], list[Row]]
-"""Executes a statement as a part of a transaction, and returns its rows."""
-_Answer = TypeVar("_Answer")
 
 DEFAULT_SCHEMA = "neurogated"
-# A plan for all graphs would read the rows of all of them.
-_READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL plan_cache_mode = force_custom_plan"
-_IN_WORKER, _IN_DATABASE = "worker", "database"
 _MOST_IDLE = 4
 _CONNECT_SECONDS = 10
 _SEARCH_PATH = re.compile(r"search_path\s*=\s*(?:\"([^\"]+)\"|([\w$-]+)(?=[\s,]|$)|)")
@@ -58,19 +51,19 @@ class Address:
         """Read a URL such as `postgresql://USER:PASSWORD@HOST/DATABASE?schema=NAME`.
 
         Raises:
-            ConfigError: PostgreSQL does not accept the URL or would cut a name in it, or `search` is neither `worker`
-                nor `database`.
+            ConfigError: PostgreSQL does not accept the URL or would cut a name in it, or it has `search`, an option of
+                earlier versions.
         """
         self.url = url
         base, _, query = url.partition("?")
         given = parse_qsl(query, keep_blank_values=True)
-        rest = [(name, value) for name, value in given if name not in {"schema", "search"}]
+        rest = [(name, value) for name, value in given if name != "schema"]
         self.schema = checked_identifier("schema in storage", dict(given).get("schema") or _schema_of(dict(given)))
-        search = dict(given).get("search", _IN_WORKER)
-        if search not in {_IN_WORKER, _IN_DATABASE}:
-            raise ConfigError(f"search is {search!r} in storage, but must be {_IN_WORKER} or {_IN_DATABASE}")
-        self.searches = search == _IN_DATABASE
-        """Whether recalls search the database, so that this process needs no index of the graph."""
+        if "search" in dict(given):
+            raise ConfigError(
+                "storage has the option 'search', which is gone; leave it out: a worker that opens a namespace holds "
+                "its index, and searches that"
+            )
         self._url = f"{base}?{urlencode(rest, quote_via=quote)}" if rest else base
         try:
             parts = conninfo.conninfo_to_dict(self._url)
@@ -158,19 +151,6 @@ class Server:
             self.forget()
             with self.session() as connection:
                 return self.execute(connection, statement, values)
-
-    def read(self, ask: Callable[[Execute], _Answer]) -> _Answer:
-        """Return the answer to a question that reads one state by several statements; raises like `fetch`."""
-        try:
-            return self._read(ask)
-        except ConnectionLostError:
-            self.forget()
-            return self._read(ask)
-
-    def _read(self, ask: Callable[[Execute], _Answer]) -> _Answer:
-        with self.session() as connection, self.translated(connection), connection.transaction():
-            connection.execute(_READING)
-            return ask(partial(self.execute, connection))
 
     def execute(self, connection: Connection, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
         """Execute a statement and return its rows, if it has any.

@@ -11,7 +11,7 @@ from psycopg.errors import Diagnostic
 from neurogated.errors import MemoryLockedError
 from neurogated.storage.log.postgres.server import Connection, Server
 
-_TABLES = ("deltas", "checkpoints", "namespaces", "copies", "memories", "terms", "links", "vectors")
+_TABLES = ("deltas", "checkpoints", "namespaces", "copies")
 _PAUSE_SECONDS = 0.1
 # In every language, the details of a rewritten table begin with the number of rows that old transactions still see.
 _KEPT = re.compile(r"\d+")
@@ -56,7 +56,7 @@ def rewrite_tables(server: Server, patience: float) -> None:
 
 
 def _kept(server: Server, connection: Connection, table: str) -> int:
-    """Rewrite a table with its partitions; return how many dead rows it keeps."""
+    """Rewrite a table; return how many dead rows it keeps."""
     kept = 0
 
     def read(notice: Diagnostic) -> None:
