@@ -53,8 +53,8 @@ def _fill(store: PostgresStore, random: np.random.Generator, dimension: int) -> 
     words = (_WORDS * random.random((_MEMORIES, _LENGTH)) ** 3).astype(int).tolist()
     vectors = random.normal(size=(_MEMORIES, dimension)).astype(np.float32)
     texts = (" ".join(f"w{word}" for word in row) for row in words)
-    nodes = [MemoryNode(f"n{place}", text, vectors[place]) for place, text in enumerate(texts)]
-    store.apply(GraphDelta(nodes=nodes))
+    nodes = (MemoryNode(f"n{place}", text, vectors[place]) for place, text in enumerate(texts))
+    store.apply(GraphDelta(nodes=tuple(nodes)))
 
 
 def _copy(store: PostgresStore, there: int, wanted: int) -> None:
@@ -78,7 +78,7 @@ def _copy(store: PostgresStore, there: int, wanted: int) -> None:
 
 def _report(store: PostgresStore, config: MemoryConfig, count: int) -> None:
     store.engine.change("ANALYZE")
-    cold, hot = [], []
+    cold, hot = list[tuple[float, float]](), list[tuple[float, float]]()
     with NeuroGraphMemory(config) as memory:
         memory.recall("w1")
         for number in np.linspace(0, count - 1, min(_ASKED, count)).astype(int).tolist():
