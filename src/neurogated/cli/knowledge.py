@@ -10,11 +10,12 @@ import click
 from neurogated.cli.flags import command, user, valid_at, valid_from, valid_to
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
-from neurogated.core.clock import Zone, day_in
+from neurogated.core.clock import day_in
 from neurogated.core.conflicts import Conflict
 from neurogated.core.facts import Fact
 from neurogated.knowledge.effects import Effect, period
 from neurogated.memory import NeuroGraphMemory
+from neurogated.text.times import Zone
 from neurogated.viewer.text import beginning
 
 _SHOWN = "id first second confidence outcome loser status because reason question instruction"

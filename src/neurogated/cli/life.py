@@ -11,9 +11,10 @@ from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
 from neurogated.components.manifest import BUDGET
 from neurogated.consolidation.clusters import LEAST
-from neurogated.core.clock import Zone, day_in, local
+from neurogated.core.clock import day_in, local
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.scope import ANY_USER
+from neurogated.text.times import Zone
 from neurogated.viewer.text import NOTHING_FOUND
 
 _TOP, _DAYS, _STEPS, _BAR = 5, 180.0, 12, 50

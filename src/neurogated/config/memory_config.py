@@ -20,9 +20,9 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.config.presets import preset_values
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.config.setting import build, check, group, setting, settings_of
-from neurogated.core.clock import Zone, zone_named
 from neurogated.errors import ConfigError, InputError
 from neurogated.text.strings import without_passwords
+from neurogated.text.times import Zone, zone_named
 
 ENVIRONMENT_PREFIX = "NEUROGATED_"
 FOREIGN_VARIABLES = {

@@ -8,7 +8,6 @@ from datetime import datetime
 from itertools import takewhile
 from typing import TypeVar
 
-from neurogated.core.clock import Zone
 from neurogated.core.delta import NodeChange
 from neurogated.core.derivation import common_metadata
 from neurogated.core.model import MemoryNode
@@ -16,6 +15,7 @@ from neurogated.core.node_kind import FACT, SEGMENT
 from neurogated.core.quoting import day_of
 from neurogated.core.scope import Scope
 from neurogated.text.keywords import split_keywords
+from neurogated.text.times import Zone
 from neurogated.text.words import split_words
 from neurogated.utils.hash_utils import compute_mdhash_id
 

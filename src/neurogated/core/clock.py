@@ -1,19 +1,16 @@
 """Time in this library: aware UTC datetimes in the API, integer microseconds inside."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, tzinfo
-from zoneinfo import ZoneInfo
+from datetime import UTC, date, datetime, timedelta
 
 from neurogated.errors import InputError
+from neurogated.text.times import Zone
 
 Clock = Callable[[], datetime]
 
 Moment = datetime | str | float
 """A time as callers give it: a datetime, a text in ISO format such as `2027-01-31` or `2027-01-31T12:00:00Z`, or the
 seconds or milliseconds since 1970 in UTC. Without a zone it is a time in the zone of the memory; see `Zone`."""
-
-Zone = tzinfo | None
-"""Where a user's days begin; None is the zone of the machine."""
 
 MICROS_A_DAY = 86_400_000_000
 
@@ -28,14 +25,6 @@ _LAST_YEAR = 9999
 def utc_now() -> datetime:
     """Return the current time, aware and in UTC. This is the default clock."""
     return datetime.now(UTC)
-
-
-def zone_named(name: object) -> tzinfo:
-    """Return the zone with a name of the IANA, such as `Europe/Berlin`; raises InputError if there is none."""
-    try:
-        return ZoneInfo(name)  # type: ignore[arg-type]
-    except (KeyError, ValueError, TypeError, OSError):
-        raise InputError(f"the timezone is {name!r}, but must be a name such as 'Europe/Berlin' or 'UTC'") from None
 
 
 def offset_of(moment: object) -> Zone:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from neurogated.core.claims import USER
-from neurogated.core.clock import Zone
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
 from neurogated.core.quoting import day_of
 from neurogated.text.keywords import split_keywords
-from neurogated.text.times import find_times
+from neurogated.text.times import Zone, find_times
 
 _MORE_WORDS = 4
 """Words that carry meaning. With fewer of them, such as those of a greeting, a memory adds nothing to its facts."""

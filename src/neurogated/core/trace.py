@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Any, NamedTuple, Self
 
-from neurogated.core.clock import Zone
 from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access
 from neurogated.core.edge_type import EdgeType
@@ -21,6 +20,7 @@ from neurogated.core.node_kind import FACT
 from neurogated.core.quoting import quoted_memories, said_later
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.errors import InputError
+from neurogated.text.times import Zone
 
 _SHOWN = 60
 """Most characters of a text in `repr`."""

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, Self, TypedDict, Unpack
 from uuid import UUID
 
-from neurogated.core.clock import Moment, Zone, read_moment, to_utc
+from neurogated.core.clock import Moment, read_moment, to_utc
 from neurogated.core.found import Statement
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import given_kind
@@ -18,6 +18,7 @@ from neurogated.errors import InputError
 from neurogated.ingestion.speakers import known_role, spoken_parts
 from neurogated.text.strings import checked_names
 from neurogated.text.strings import checked_text as checked_encoding
+from neurogated.text.times import Zone
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 NOW = "now"

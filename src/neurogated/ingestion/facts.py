@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from neurogated.core.clock import Moment, Zone, checked_moment, to_utc
+from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.found import Statement
 from neurogated.core.node_kind import FACT
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage
+from neurogated.text.times import Zone
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 Value = str | float | bool

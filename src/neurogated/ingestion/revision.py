@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
-from neurogated.core.clock import Moment, Zone, checked_moment, to_utc
+from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.conflicts import as_given
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import FACT, given_kind
 from neurogated.errors import InputError
 from neurogated.ingestion.document import checked_text, checked_ttl
+from neurogated.text.times import Zone
 
 _TIMES = ("valid_from", "valid_to", "timestamp")
 

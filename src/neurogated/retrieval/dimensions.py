@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Zone, day_in, from_micros, local
+from neurogated.core.clock import day_in, from_micros, local
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import CANVAS, CAUSE, EFFECT, PLACE, SENTIMENT, SPAN, Kernel
 from neurogated.core.model import MemoryNode
@@ -25,6 +25,7 @@ from neurogated.retrieval.feelings import feeling_of
 from neurogated.retrieval.ranking import best_places
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.time_spans import Span, span_of, spans_in
+from neurogated.text.times import Zone
 
 Values = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.clock import Moment, Zone, offset_of, zone_named
+from neurogated.core.clock import Moment, offset_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import checked_count
 from neurogated.errors import InputError
@@ -17,6 +17,7 @@ from neurogated.retrieval.first_phase import FirstPhase
 from neurogated.retrieval.question_cues import has_interrogative
 from neurogated.text.normalise import plain_question
 from neurogated.text.strings import checked_text, ends_of
+from neurogated.text.times import Zone, zone_named
 
 MAX_QUERY_CHARS = 10000
 """Characters of a query that count; of a longer one, the beginning and the end."""

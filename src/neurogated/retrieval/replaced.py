@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from neurogated.core.clock import Zone
 from neurogated.core.conflicts import Conflict
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.fact_words import says_more
@@ -22,6 +21,7 @@ from neurogated.retrieval.recalled_claims import RecalledClaims, recalled_claims
 from neurogated.text.keywords import fold
 from neurogated.text.sentences import is_question, split_sentences
 from neurogated.text.time_spans import Span, span_of
+from neurogated.text.times import Zone
 
 # English, German, French, Spanish and Chinese, folded.
 _PAST = re.compile(

@@ -1,13 +1,27 @@
-"""Finds time expressions without a model, in English, Chinese, German, French and Spanish."""
+"""Finds time expressions without a model, in English, Chinese, German, French and Spanish; names zones."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import tzinfo
+from zoneinfo import ZoneInfo
 
+from neurogated.errors import InputError
 from neurogated.text.calendar_words import NUMBERS, UNITS, WEEKDAYS, any_of, short_months
 from neurogated.text.language import Language, language_of
+
+Zone = tzinfo | None
+"""Where a user's days begin; None is the zone of the machine."""
+
+
+def zone_named(name: object) -> tzinfo:
+    """Return the zone with a name of the IANA, such as `Europe/Berlin`; raises InputError if there is none."""
+    try:
+        return ZoneInfo(name)  # type: ignore[arg-type]
+    except (KeyError, ValueError, TypeError, OSError):
+        raise InputError(f"the timezone is {name!r}, but must be a name such as 'Europe/Berlin' or 'UTC'") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 
-from neurogated.core.clock import Zone, local
+from neurogated.core.clock import local
 from neurogated.core.conflicts import Conflict
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
@@ -14,6 +14,7 @@ from neurogated.core.rendering import render
 from neurogated.core.trace import Recall
 from neurogated.retrieval.similarity import PARTS
 from neurogated.text.strings import one_line
+from neurogated.text.times import Zone
 
 NOTHING_FOUND = "nothing found; the memories of a user are found only with --user and exactly that name"
 _WIDTH = 90

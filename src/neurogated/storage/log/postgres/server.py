@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, LiteralString, cast
 from urllib.parse import parse_qsl, quote, urlencode
 from weakref import WeakSet
