@@ -11,13 +11,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory, fallback
 from neurogated.cli.app import main
 from neurogated.core.abilities import SupportsCopies
 from neurogated.core.clock import utc_now
+from neurogated.core.ports import GraphStorePort
 from neurogated.errors import MemoryLockedError, StorageError, UnreachableError
 from neurogated.fallback import FallbackWarning
 from neurogated.storage.log.neo4j import connection
+from neurogated.storage.registry import open_alone
 from tests.bolt_server import BoltServer
 from tests.postgres_server import Postgres
 
@@ -205,6 +207,24 @@ def test_an_interrupted_takeover_is_finished_and_takes_nothing_twice(
         assert isinstance(memory.store, SupportsCopies)
         assert memory.store.copies() == []
     assert not _folders(config)
+
+
+def test_a_takeover_that_another_process_was_faster_with_leaves_no_folder(
+    config: MemoryConfig, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with _away(config, gate) as memory:
+        memory.add("Ada plays chess.", user_id="ada")
+
+    def late(local: MemoryConfig) -> contextlib.AbstractContextManager[GraphStorePort | None]:
+        monkeypatch.setattr(fallback, "open_alone", open_alone)
+        with _taken_over(config) as memory:
+            assert memory.count(user_id="ada") == 1
+        return open_alone(local)
+
+    monkeypatch.setattr(fallback, "open_alone", late)
+    with NeuroGraphMemory(config) as memory:
+        assert memory.count(user_id="ada") == 1
+        assert not _folders(config)
 
 
 def test_nobody_uses_the_database_while_a_process_works_in_the_fallback(config: MemoryConfig, gate: Gate) -> None:

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from neurogated.archive.replay import replay
 from neurogated.config.memory_config import MemoryConfig
@@ -87,7 +88,12 @@ def _settle(local: MemoryConfig, config: MemoryConfig, *, takes_over: bool) -> N
         if memory_exists(local):
             try:
                 with open_alone(local) as source:
-                    _take_over(source, target, Path(local.save_dir), takes_over=takes_over)
+                    if source is None:
+                        # Another process was faster. Its folder is gone, or the lock has made it again.
+                        with contextlib.suppress(FileNotFoundError):
+                            _set_aside(Path(local.save_dir), uuid4().hex)
+                    else:
+                        _take_over(source, target, Path(local.save_dir), takes_over=takes_over)
             except MemoryLockedError as error:
                 raise MemoryLockedError(
                     f"{config.place} is back, but the fallback has changes that it lacks; {error}"
@@ -116,6 +122,10 @@ def _take_over(source: GraphStorePort, target: GraphStorePort, folder: Path, *, 
             count = sum(replay(source.in_namespace(name), target.in_namespace(name)) for name in source.namespaces())
             target.record_copy(_mark(identity))
         _announce(f"the database is back; {count} changes made meanwhile were added to it")
+    _set_aside(folder, identity)
+
+
+def _set_aside(folder: Path, identity: str) -> None:
     folder.rename(f"{folder}{_TAKEN}{identity}")
 
 
@@ -123,7 +133,9 @@ def _release(target: GraphStorePort, folder: Path) -> None:
     """Delete a file that the database has taken over, and the record that prevented a repetition."""
     if isinstance(target, SupportsCopies):
         target.record_copy(_mark(folder.name.rpartition(_TAKEN)[2]), exists=False)
-    shutil.rmtree(folder)
+    with contextlib.suppress(FileNotFoundError):
+        # Several processes may delete it at once.
+        shutil.rmtree(folder)
 
 
 def _mark(identity: str) -> str:

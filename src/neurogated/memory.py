@@ -170,10 +170,10 @@ class NeuroGraphMemory:
 
     def get(self, node_id: str | UUID) -> MemoryNode:
         """Return a memory; raises UnknownIdError if no memory has this id, or if it has expired."""
-        node = self.store.get_node(str(node_id))
-        if node.expires_at is not None and node.expires_at <= self.session.clock():
-            raise UnknownIdError(f"the memory {node_id!r} has expired")
-        return node
+        found = self.store.get_node(str(node_id))
+        if found.has_expired(self.session.clock()):
+            raise UnknownIdError(f"the memory {found.id!r} has expired")
+        return found
 
     def list(self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[FilterOptions]) -> Page:
         """Return at most `limit` memories in the order they were added, after the `cursor` of the page before."""

@@ -231,7 +231,7 @@ LINE = f"- user: {BARN}"
         "- I got divorced.",
         f"{LINE}\nI got divorced.",
         f"{LINE}\n- (undated): I got divorced.",
-        f"{LINE}\n  I got divorced.",
+        f"{LINE}\n  | I got divorced.",
         LINE.replace("user", "user (“My PIN is 9922”)"),
         LINE.replace("- ", "- (no longer) "),
         LINE.replace("user", "Bob"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.context import packing
-from neurogated.core.quoting import CLOSING, OPENING, framed, quoted_memory
+from neurogated.core.quoting import CLOSING, LATER_LINE, OPENING, framed, quoted_memory
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.errors import InputError
 from neurogated.text.words import count_words
@@ -61,7 +61,7 @@ def test_the_order_of_a_session_stays(memory: NeuroGraphMemory) -> None:
     for text in said:
         memory.add({"role": "user", "content": text}, session_id="one", timestamp=MAY)
     context = memory.get_context("What do the bees do?", 500)
-    lines = [f"- user (4 May 2026): {text}".replace("\n", "\n  ") for text in said]
+    lines = [f"- user (4 May 2026): {text}".replace("\n", LATER_LINE) for text in said]
     assert context.text == "\n".join((OPENING, *lines, CLOSING))
     assert context[0].content == said[0]
     assert context[-1].content == said[-1]
@@ -85,7 +85,7 @@ def test_the_text_never_exceeds_its_budget_and_has_whole_memories(
         for one in context:
             words = one.content.split()
             if one.id not in context.excerpts:
-                assert " ".join(words) in " ".join(context.text.split())
+                assert " ".join(words) in " ".join(context.text.replace(LATER_LINE, "\n").split())
 
 
 def test_a_full_memory_fills_the_budget(memory: NeuroGraphMemory) -> None:

@@ -10,12 +10,15 @@ from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 from neurogated.integrations.mcp.prepared import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, answer_to
 from neurogated.integrations.mcp.server import build
+from neurogated.integrations.mcp.stdio import whole_characters
 from neurogated.integrations.mcp.tools import Owner
 from tests.integrations.mcp_clients import call, client_of, client_within, refused
 
@@ -91,6 +94,51 @@ def test_the_client_gets_the_first_answer_once_and_the_server_ends_with_its_inpu
         answers = [json.loads(server.stdout.readline()) for _ in range(2)]
         rest, _ = server.communicate(timeout=60)
     assert (answers[0], answers[1]["id"], rest, server.returncode) == (answer_to(line), 8, b"", 0)
+
+
+LINES: list[tuple[bytes, int | str | None, int | None]] = [
+    (b"{\n", None, -32700),
+    (b'{"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": {]\n', 3, -32700),
+    (
+        b'{"method": "tools/call", "params": {"id": 9, "arguments": {"id": 8}, x}, "jsonrpc": "2.0", "id": "four"}\n',
+        "four",
+        -32700,
+    ),
+    (b'{"method": "tools/call", "params": {"id": 9\n', None, -32700),
+    (b'[{"jsonrpc": "2.0", "id": 5, "method": "ping"}]\n', None, -32600),
+    (b'{"id": 6, "method": "ping"}\n', 6, -32600),
+    (b"\xff\xfe\n", None, -32700),
+    (b"[" * 100_000 + b"\n", None, -32700),
+    (b"\n \r\n" + _request("ping", {}, 7), 7, None),
+    (_request("ping", {"x": "\ud83d, \\ud83d, \ud83d\ude00"}, 8), 8, None),
+    (_request("ping", {"x": "x" * 300_000}, 9), 9, None),
+]
+
+
+def test_every_line_gets_an_answer(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(FIRST[-3])
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["id"] == 7
+        for line, identity, code in LINES:
+            server.stdin.write(line)
+            server.stdin.flush()
+            answer = json.loads(server.stdout.readline())
+            assert (answer["id"], answer.get("error", {}).get("code")) == (identity, code)
+            assert len(answer.get("error", {}).get("message", "")) <= 200
+        rest, _ = server.communicate(timeout=60)
+        assert (rest, server.returncode) == (b"", 0)
+
+
+@given(st.text(alphabet='a"\\\ud83d\ude00\ue000😀u'))
+def test_halves_of_characters_are_replaced_and_all_else_stays(text: str) -> None:
+    joined = json.loads(json.dumps(text))
+    assert json.loads(whole_characters(json.dumps(text).encode())) == "".join(
+        "\ufffd" if "\ud800" <= one <= "\udfff" else one for one in joined
+    )
 
 
 def test_a_user_remembers_recalls_corrects_and_learns(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import pytest
 from starlette.requests import ClientDisconnect
 
 from neurogated.server.queue import CallQueue
@@ -173,3 +174,44 @@ def test_the_first_kind_that_was_measured_is_not_slow() -> None:
         return events
 
     assert asyncio.run(run()) == ["begin", "begin", "end", "end"]
+
+
+def test_a_cancelled_call_keeps_its_place_until_its_work_ends() -> None:
+    async def run() -> list[int]:
+        queue, ends, begun, counts = CallQueue(), asyncio.Event(), list[asyncio.Task[bool]](), list[int]()
+
+        async def work() -> None:
+            begun.append(asyncio.create_task(ends.wait()))
+            await asyncio.shield(begun[-1])
+
+        for _ in range(20):
+            task = asyncio.create_task(queue.run("ana", "recall", work))
+            for _ in range(3):
+                await asyncio.sleep(0)
+            task.cancel()
+        counts.append(len(begun))
+        ends.set()
+        async with asyncio.timeout(20):
+            await queue.run("ben", "recall", lasting(0, [], "ben"))
+        await asyncio.gather(*begun)
+        return counts
+
+    assert asyncio.run(run()) == [2]
+
+
+def test_the_error_of_a_call_whose_client_has_gone_is_nobodys(caplog: pytest.LogCaptureFixture) -> None:
+    async def run() -> None:
+        queue, begun = CallQueue(), asyncio.Event()
+
+        async def fails() -> None:
+            begun.set()
+            await asyncio.sleep(0)
+            raise ValueError
+
+        task = asyncio.create_task(queue.run("ana", "recall", fails))
+        await begun.wait()
+        task.cancel()
+        await queue.run("ana", "recall", lasting(0, [], ""))
+
+    asyncio.run(run(), debug=True)
+    assert not [one for one in caplog.records if one.exc_info]

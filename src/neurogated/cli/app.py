@@ -1,6 +1,7 @@
 """Entry point: finds the command, and prints each error as one line."""
 
 import importlib
+import importlib.util
 import itertools
 import keyword
 import os
@@ -110,6 +111,8 @@ def _first_answer(words: Sequence[str]) -> object:
     """Return the relay of `mcp` on standard input; it has answered the client, whatever the rest takes to load."""
     if words[0] != "mcp" or {"install", "--http", "-h", "--help"}.intersection(words):
         return None
+    if importlib.util.find_spec("mcp") is None:
+        return None  # the command says what to install
     return importlib.import_module("neurogated.integrations.mcp.stdio").Relay(words)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import click
 
 from neurogated.cli.flags import command, user
@@ -12,10 +11,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of, value_of
 from neurogated.core.extras import import_extra
 from neurogated.integrations.mcp.clients import CLIENTS, install
-from neurogated.integrations.mcp.http import http_app
-from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.stdio import Relay
-from neurogated.integrations.mcp.tools import Owner
 
 _PORT = 8750
 _APART = {"save_dir", "read_only", "force_index_from_scratch"}
@@ -50,27 +46,31 @@ def mcp(
     client: str | None,
     write: bool,
 ) -> None:
-    config, owner = flags.memory_config(), Owner(flags.owner["user_id"], project)
+    config, user_id = flags.memory_config(), flags.owner["user_id"]
     if action == "install":
         if client is None:
             raise click.UsageError(f"install needs --client, one of {', '.join(CLIENTS)}")
-        words = [*_words(config, owner), *(["--memory_tool"] if memory_tool else ())]
+        words = [*_words(config, user_id, project), *(["--memory_tool"] if memory_tool else ())]
         print(install(client, words, write=write))
         return
-    read_only = config.read_only
+    tools = import_extra("neurogated.integrations.mcp.tools", "mcp")
+    server_of = import_extra("neurogated.integrations.mcp.server", "mcp").build
+    owner, read_only = tools.Owner(user_id, project), config.read_only
     with flags.open(create=True, serves=http) as memory:
         if http:
-            app = http_app(memory, owner=owner, read_only=read_only, memory_tool=memory_tool, host=host, token=token)
+            app = import_extra("neurogated.integrations.mcp.http", "mcp").http_app(
+                memory, owner=owner, read_only=read_only, memory_tool=memory_tool, host=host, token=token
+            )
             import_extra("neurogated.cli.listening", "mcp").serve(app, host, port)
             return
         relay: Relay = context.find_root().obj or Relay()
-        server = build(memory, owner, read_only=read_only, memory_tool=memory_tool, saved=relay.saved)
+        server = server_of(memory, owner, read_only=read_only, memory_tool=memory_tool, saved=relay.saved)
         relay.start()
-        anyio.run(server.run_stdio_async)
+        server.run()
         relay.finish()
 
 
-def _words(config: MemoryConfig, owner: Owner) -> Iterator[str]:
+def _words(config: MemoryConfig, user_id: str | None, project: tuple[str, ...]) -> Iterator[str]:
     """Yield the words with which a client starts the server from any folder, also without this environment."""
     yield from ("mcp", "--save_dir", str(Path(config.save_dir).absolute()))
     plain = MemoryConfig()
@@ -79,9 +79,9 @@ def _words(config: MemoryConfig, owner: Owner) -> Iterator[str]:
         if value != value_of(plain, name):
             text = "none" if value is None else str(value)
             yield from ("--set", f"{name}={text}") if "." in name else (f"--{name}", text)
-    if owner.user_id is not None:
-        yield from ("--user", owner.user_id)
-    for name in owner.path:
+    if user_id is not None:
+        yield from ("--user", user_id)
+    for name in project:
         yield from ("--project", name)
     if config.read_only:
         yield "--read_only"

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, timedelta, timezone
 
 from neurogated.core.model import MemoryNode
-from neurogated.core.quoting import CLOSING, GAP, OPENING, quoted_memory
+from neurogated.core.quoting import CLOSING, GAP, LATER_LINE, OPENING, quoted_memory
 
 _OMITTED = GAP.strip()
 _ZONES = (UTC, timezone(timedelta(hours=-12)), timezone(timedelta(hours=14)))
 """Any zone has the day of one of these."""
-_BREAK = re.compile("\n(?!  )")
-"""Between two memories; the later lines of a memory are indented."""
+_BREAK = re.compile(f"\n(?!{re.escape(LATER_LINE[1:])})")
+"""Between two memories."""
 _MARKS = re.compile(r"- (?:\([^()]*\) (?=[^:]))*")
 """The marks before the speaker or the day, which change with what is known."""
 
@@ -51,8 +51,12 @@ def _quoted(line: str, lines: Mapping[str, str]) -> str | None:
     """Return the memory whose line this is, whole or with omissions; None if it is none's."""
     if line in lines or _OMITTED not in line:
         return lines.get(line)
-    first, *others = (" ".join(piece.split()) for piece in line.split(_OMITTED))
-    return next((name for other, name in lines.items() if _has(" ".join(other.split()), first, others)), None)
+    first, *others = map(_on_one_line, line.split(_OMITTED))
+    return next((name for other, name in lines.items() if _has(_on_one_line(other), first, others)), None)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.replace(LATER_LINE, " ").split())
 
 
 def _has(text: str, first: str, others: Sequence[str]) -> bool:

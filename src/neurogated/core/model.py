@@ -231,6 +231,10 @@ class MemoryNode:
             assign(node, name, value)
         return node
 
+    def has_expired(self, now: datetime) -> bool:
+        """Return whether its lifetime has ended."""
+        return self.expires_at is not None and self.expires_at <= now
+
     def with_accesses_of(self, other: MemoryNode) -> MemoryNode:
         """Return the node with the accesses of another."""
         return self.changed(**{name: getattr(other, name) for name in ACCESSED})
@@ -277,6 +281,9 @@ class EdgeKey(NamedTuple):
     source_id: str
     target_id: str
     type: EdgeType
+
+    def __str__(self) -> str:
+        return f"{self.type.name} from {self.source_id!r} to {self.target_id!r}"
 
 
 @dataclass(frozen=True, slots=True)

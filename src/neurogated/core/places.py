@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
@@ -28,9 +30,17 @@ def named_place(text: str, names: Iterable[str]) -> str | None:
 
 def named_places(text: str, names: Iterable[str]) -> Iterator[str]:
     """Yield those of the names, in folded words, that follow a word of place in a text."""
-    after = [" ".join([*split_words(fold(text[word.end() :])), ""]) for word in _ANYWHERE.finditer(text)]
+    ends = [word.end() for word in _ANYWHERE.finditer(text)]
+    words, begins = list[str](), defaultdict[str, list[int]](list)
+    # Each word is folded once, however many words of place stand before it.
+    for begin, end in pairwise([*ends, len(text)]):
+        further = split_words(fold(text[begin:end]))
+        for first in further[:1]:
+            begins[first].append(len(words))
+        words += further
     for name in names:
-        if any(words.startswith(f"{name} ") for words in after):
+        wanted = name.split(" ")
+        if any(words[begin : begin + len(wanted)] == wanted for begin in begins.get(wanted[0], ())):
             yield name
 
 

@@ -10,6 +10,7 @@ from neurogated.core.clock import day_in
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import EVENT, FACT
 from neurogated.core.tokens import TokenCounter, cut_to
+from neurogated.text.keywords import fold
 from neurogated.text.sentences import split_sentences
 from neurogated.text.times import Zone
 
@@ -25,15 +26,23 @@ GAP = " … "
 """Between the sentences of an excerpt."""
 _FIRST_WORDS = 40
 """Most characters of a later memory in the mark of the earlier one; the later one stands there itself."""
-_FRAME = re.compile(r"<(?=\s*/?\s*memories)", re.IGNORECASE)
+LATER_LINE = "\n  | "
+"""Between two lines of one memory, so that a later line is no line of its own, and no item below the first."""
+_OPENING_SIGN = re.compile("[<\uff1c\ufe64\u2039\u27e8\u2329\u3008]")
+_FRAME, _FRAME_REACH = re.compile(r"\s*[/\u2044\u2215]?\s*memories"), 40
 _QUOTES = "“”"
 _BRACKETS = f"()[]\uff08\uff09{_QUOTES}"
 _BRACKETS_AND_COLONS = f"{_BRACKETS}:\uff1a"
-# Control characters except tab and newline, changes of the writing direction, invisible tag characters, and characters
-# that are not in XML.
+# Control characters except tab and newline, changes of the writing direction, characters that are not in XML, and those
+# that nobody sees: without width, tags, fillers, and selectors of variants, except one behind a sign such as an emoji.
 _CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+    "\xad\u034f\u115f\u1160\u180e\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "|(?<![#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
+# Joiners stand between two letters or signs of other scripts than ours, one at a time.
+_JOINERS = re.compile("(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])")
 
 
 def quoted_memories(
@@ -112,8 +121,8 @@ def framed(lines: Sequence[str]) -> str:
 def quoted_memory(node: MemoryNode, marks: Iterable[str] = (), content: str | None = None, *, zone: Zone = None) -> str:
     """Return a memory as `- (mark) Speaker (3 May 2026, valid until 30 June 2026, “Title”): text`.
 
-    A name has no brackets, quotation marks and colons, and only the first line of a text begins at the margin, so no
-    text can imitate a mark, a speaker, a date or another memory.
+    A name has no brackets, quotation marks and colons, and later lines of a text begin with a bar, so no text can
+    imitate a mark, a speaker, a date or another memory.
 
     Args:
         node: the memory.
@@ -204,10 +213,16 @@ def outcome_of(node: MemoryNode) -> str | None:
 
 
 def quoted(text: str) -> str:
-    """Return `text` with its later lines indented, and without tags of the frame, so that it cannot end it."""
-    return _FRAME.sub("&lt;", plain(text)).replace("\n", "\n  ")
+    """Return `text` with a bar before its later lines, and without tags of the frame, so that it cannot end it."""
+    return _OPENING_SIGN.sub(_without_frame, plain(text)).replace("\n", LATER_LINE)
+
+
+def _without_frame(sign: re.Match[str]) -> str:
+    """Return the sign at the beginning of a tag; `&lt;` if it is one of the frame, in letters of any width or style."""
+    following = fold(sign.string[sign.end() : sign.end() + _FRAME_REACH])
+    return "&lt;" if _FRAME.match(following) else sign[0]
 
 
 def plain(text: str) -> str:
-    """Return `text` with usual line breaks and without control characters, by which it could imitate other lines."""
-    return _CONTROLS.sub("", "\n".join(text.splitlines()))
+    """Return `text` with usual line breaks and without characters that imitate other lines, or that nobody sees."""
+    return _JOINERS.sub("", _CONTROLS.sub("", "\n".join(text.splitlines())))

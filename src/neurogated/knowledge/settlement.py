@@ -171,7 +171,7 @@ class Settlement:
 
     def _is_expired(self, node_id: str) -> bool:
         node = self._node(node_id)
-        return node is not None and node.expires_at is not None and node.expires_at <= self._at
+        return node is not None and node.has_expired(self._at)
 
     def _about(self, node_id: str) -> list[Outcome[str]]:
         found = ((one, {name: name for name in one.sides}) for one in self.about(node_id))

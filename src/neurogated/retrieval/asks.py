@@ -9,13 +9,14 @@ would hide its answer in the same way.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.retrieval.question_cues import has_interrogative
+from neurogated.retrieval.question_cues import has_interrogative, interrogatives_of
 from neurogated.text.keywords import split_keywords
 from neurogated.text.sentences import is_question, split_sentences
 
@@ -73,13 +74,18 @@ def _without_others(question: str, sentences: Sequence[str]) -> list[str]:
 def _unmarked(text: str) -> Iterator[str]:
     """Yield the parts of a text without question marks: its sentences, divided where another question is added."""
     for sentence in _unbroken(text):
-        begun = ""
-        for part in _ADDED.split(sentence):
-            if begun and has_interrogative(begun) and has_interrogative(part):
-                yield begun
-                begun = ""
-            begun += part
-        yield begun
+        begin, asking = 0, interrogatives_of(sentence)
+        places = [*(found.start() for found in _ADDED.finditer(sentence)), len(sentence)]
+        for place, end in pairwise(places):
+            if _any_between(asking, begin, place) and _any_between(asking, place, end):
+                yield sentence[begin:place]
+                begin = place
+        yield sentence[begin:]
+
+
+def _any_between(places: Sequence[int], begin: int, end: int) -> bool:
+    """Return whether one of some places, which ascend, is in a part of a text."""
+    return bisect_left(places, begin) < bisect_left(places, end)
 
 
 def _asks(question: str) -> bool:

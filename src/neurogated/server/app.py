@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from http import HTTPStatus
 from pathlib import Path
@@ -11,7 +12,7 @@ from neurogated.core.extras import needs_extra
 from neurogated.memory import NeuroGraphMemory
 from neurogated.server import knowledge, memories, models
 from neurogated.server.callers import bearer, grant_in
-from neurogated.server.errors import handle_errors
+from neurogated.server.errors import PREFIX, handle_errors
 from neurogated.server.guard import Guard
 from neurogated.server.keys import Grant, Keys
 from neurogated.server.limits import Limits
@@ -65,8 +66,10 @@ def create_app(
     app.state.queue = CallQueue()
     handle_errors(app)
     failures: dict[int | str, dict[str, object]] = {status: {"model": models.Failure} for status in _FAILURES}
-    for router in (memories.router, knowledge.router, map_router):
-        app.include_router(router, prefix="/v1", responses=failures, dependencies=[Depends(bearer)])
+    routers = memories.router, knowledge.router, map_router
+    app.state.rest = [route for router in routers for route in router.routes]
+    for router in routers:
+        app.include_router(router, prefix=PREFIX, responses=failures, dependencies=[Depends(bearer)])
     # A model would be described as plain text there.
     as_json = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
     described: dict[int | str, dict[str, object]] = {
@@ -76,11 +79,18 @@ def create_app(
     app.router.routes.append(Route(_MCP, protocol, include_in_schema=False))
     if _PAGE.is_dir():
         # The pages of the viewer have the same style.
-        files = StaticFiles(directory=_PAGE, packages=[("neurogated.viewer", "templates")], html=True)
+        files = _Files(directory=_PAGE, packages=[("neurogated.viewer", "templates")], html=True)
         # A mount would also answer every unknown path of REST.
-        app.router.routes += [Route(path, files, include_in_schema=False) for path in ("/", "/{file}")]
+        app.router.routes += [Route(path, files, methods=["GET"], include_in_schema=False) for path in ("/", "/{file}")]
     app.add_middleware(Guard, keys=keys, namespace=own, limits=limits, metrics=metrics, hosts=hosts)
     return app
+
+
+class _Files(StaticFiles):
+    """The files of the page, without the template of the viewer beside its style."""
+
+    def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
+        return ("", None) if path.endswith(".j2") else super().lookup_path(path)
 
 
 def _operation_id(route: APIRoute) -> str:
@@ -91,6 +101,7 @@ def _about(metrics: Metrics, namespace: str) -> APIRouter:
     """Return the routes about the server itself."""
     router = APIRouter(tags=["server"])
 
+    @router.head("/health", include_in_schema=False)
     @router.get("/health")
     async def health() -> models.Health:
         """Say that the server can answer."""

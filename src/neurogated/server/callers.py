@@ -59,7 +59,7 @@ class Caller:
     def visible(self, node_id: str) -> MemoryNode:
         """Return a memory; raises UnknownIdError if there is none, or if it is another user's."""
         for node in self.memory.store.get_nodes([node_id], missing_ok=True):
-            if node.scope.user_id in {self.user_id, None}:
+            if node.scope.user_id in {self.user_id, None} and not node.has_expired(self.memory.session.clock()):
                 return node
         raise UnknownIdError(f"there is no memory {node_id!r}")
 

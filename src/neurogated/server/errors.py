@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 from neurogated.core.extras import needs_extra
@@ -30,6 +31,9 @@ with needs_extra("serve"):
 _ADVICE = {"missing": "is missing", "extra_forbidden": "is not known; leave it out"}
 """What to do about an error of pydantic, by its type."""
 
+_MOST_TOLD, _LONGEST = 10, 2_000
+"""Fields of which an answer tells errors, and characters of a message; both repeat what was sent."""
+
 _log = logging.getLogger(__name__)
 
 _STATUS: dict[type[NeurogatedError], int] = {
@@ -41,6 +45,8 @@ _STATUS: dict[type[NeurogatedError], int] = {
     MemoryClosedError: 503,
     StorageError: 503,
 }
+PREFIX = "/v1"
+"""Of the paths of REST."""
 _OWN_FAULT = 500
 """From this status on, the message may name files of the server, so it goes to the log only."""
 
@@ -48,13 +54,15 @@ _OWN_FAULT = 500
 _HEADERS = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "1"}}
 
 
-def error_response(request_id: str, status: int, message: str, kind: str = "") -> JSONResponse:
+def error_response(
+    request_id: str, status: int, message: str, kind: str = "", headers: Mapping[str, str] | None = None
+) -> JSONResponse:
     """Return an error as JSON; without a kind, its type is the phrase of the status."""
     kind = kind or HTTPStatus(status).phrase.lower().replace(" ", "_")
     # A message may quote text that UTF-8 cannot encode.
-    message = message.encode(errors="replace").decode()
+    message = message[:_LONGEST].encode(errors="replace").decode() + (" …" if len(message) > _LONGEST else "")
     error = {"type": kind, "message": message, "request_id": request_id}
-    return JSONResponse({"error": error}, status, _HEADERS.get(status))
+    return JSONResponse({"error": error}, status, {**(headers or {}), **_HEADERS.get(status, {})})
 
 
 def handle_errors(app: Starlette) -> None:
@@ -70,7 +78,10 @@ def handle_errors(app: Starlette) -> None:
 
     async def of_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class
-        return error_response(request.state.request_id, error.status_code, str(error.detail))
+        headers = error.headers
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED and (allowed := _allowed(request)):
+            headers = {"allow": allowed}
+        return error_response(request.state.request_id, error.status_code, str(error.detail), headers=headers)
 
     async def of_input(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class
@@ -90,15 +101,24 @@ def handle_errors(app: Starlette) -> None:
     app.add_exception_handler(Exception, of_server)
 
 
+def _allowed(request: Request) -> str:
+    """Return the methods of a path of REST; "" for others. The framework names those of one route only."""
+    path = request.url.path.removeprefix(PREFIX)
+    routes = getattr(request.app.state, "rest", ())
+    return ", ".join(sorted({method for one in routes if one.path_regex.fullmatch(path) for method in one.methods}))
+
+
 def _advice(errors: Sequence[Mapping[str, Any]]) -> str:
     """Return what to do about the input, on one line. Of a value that may have several types, the best try counts."""
     fields = dict[str, list[Mapping[str, Any]]]()
     for one in errors:
+        if one["loc"] == ("body",) and one["type"] == "too_long":
+            return f"the body {one['msg']}"
         if one["type"] == "json_invalid" or one["loc"] == ("body",):
             return "send a JSON object as the body, with the header 'Content-Type: application/json'"
         fields.setdefault(str(one["loc"][1]), []).append(one)
     told = list[str]()
-    for name, tries in fields.items():
+    for name, tries in islice(fields.items(), _MOST_TOLD):
         depth = max(len(one["loc"]) for one in tries)
         best = [one for one in tries if len(one["loc"]) == depth]
         inner = {str(one["loc"][-1]): _ADVICE[one["type"]] for one in best if one["type"] in _ADVICE}

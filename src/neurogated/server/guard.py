@@ -9,9 +9,10 @@ from collections.abc import Collection
 from uuid import uuid4
 
 from neurogated.core.extras import needs_extra
+from neurogated.integrations.mcp.stdio import whole_characters
 from neurogated.server.errors import error_response
 from neurogated.server.keys import NO_KEY, Grant, Keys
-from neurogated.server.limits import Limits
+from neurogated.server.limits import Limits, too_many
 from neurogated.server.metrics import Metrics
 
 with needs_extra("serve"):
@@ -115,21 +116,34 @@ class Guard:
         return f"the body has more than {self._limits.body:,} bytes"
 
     def _bounded(self, receive: Receive) -> Receive:
-        """Return `receive` that refuses a body which is too long or too slow."""
-        total, is_whole, deadline = 0, False, asyncio.get_running_loop().time() + self._limits.patience
+        """Return `receive` that gives the body as a whole, and refuses one of too many bytes, seconds or values.
+
+        A character that its client has cut in two would make all of a body unreadable; its half is replaced.
+        """
+        is_whole, deadline = False, asyncio.get_running_loop().time() + self._limits.patience
 
         async def bounded() -> Message:
-            nonlocal total, is_whole
-            try:
+            nonlocal is_whole
+            parts, total = list[bytes](), 0
+            while not is_whole:
+                try:
+                    async with asyncio.timeout_at(deadline):
+                        message = await receive()
+                except TimeoutError:
+                    raise HTTPException(408, f"the body took more than {self._limits.patience:g} seconds") from None
+                if message["type"] != "http.request":
+                    return message
+                parts.append(message.get("body", b""))
+                total += len(parts[-1])
+                is_whole = not message.get("more_body", False)
+                if total > self._limits.body:
+                    raise HTTPException(413, self._too_long())
+            if not parts:
                 # After the body, `receive` waits until the client goes away.
-                async with asyncio.timeout_at(None if is_whole else deadline):
-                    message = await receive()
-            except TimeoutError:
-                raise HTTPException(408, f"the body took more than {self._limits.patience:g} seconds") from None
-            total += len(message.get("body", b""))
-            is_whole = not message.get("more_body", False)
-            if total > self._limits.body:
-                raise HTTPException(413, self._too_long())
-            return message
+                return await receive()
+            body = b"".join(parts)
+            if reason := too_many(body):
+                raise HTTPException(413, f"the body has {reason}")
+            return {"type": "http.request", "body": whole_characters(body), "more_body": False}
 
         return bounded

@@ -16,8 +16,11 @@ from neurogated.integrations.mcp.tools import LONGEST_QUESTION
 from neurogated.manifest.model import GraphManifest
 
 with needs_extra("serve"):
-    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+    from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+    from pydantic_core import PydanticCustomError
 
+MOST_ITEMS, _MOST_VALUES, _DEEPEST, _MOST_TOLD = 1_000, 5_000, 100, 10
+"""Items of a list, values in the metadata of a memory, levels of these, and unknown fields that an error names."""
 Text = Annotated[str, Field(min_length=1)]
 Asking = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
 
@@ -32,10 +35,48 @@ def attributes(value: object, names: Iterable[str]) -> dict[str, Any]:
 Name = Annotated[str, BeforeValidator(lambda kind: getattr(kind, "name", kind))]
 
 
+def _few_items(given: object) -> object:
+    if isinstance(given, dict) and len(given) > MOST_ITEMS:
+        raise PydanticCustomError("too_long", f"has more than {MOST_ITEMS:,} entries")
+    return given
+
+
+def _few_values(given: object) -> object:
+    """Return metadata as they are, if they have few values; otherwise they would be read while all others wait."""
+    level, count = [given], 0
+    for _ in range(_DEEPEST):
+        level = [value for group in level for value in _values_of(group)]
+        count += len(level)
+        if not level:
+            return given
+        if count > _MOST_VALUES:
+            break
+    raise PydanticCustomError("too_long", f"has more than {_MOST_VALUES:,} values, or more than {_DEEPEST} levels")
+
+
+def _values_of(group: object) -> Iterable[object]:
+    return group.values() if isinstance(group, dict) else group if isinstance(group, list) else ()
+
+
+Items = Field(max_length=MOST_ITEMS, fail_fast=True)
+Metadata = Annotated[dict[str, Any], BeforeValidator(_few_values)]
+Few = BeforeValidator(_few_items)
+
+
 class _Asked(BaseModel):
     """A body of a request. A field that it does not know is an error."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_unknown(cls, given: object) -> object:
+        unknown = given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()
+        if len(unknown) <= _MOST_TOLD:
+            return given
+        raise PydanticCustomError(
+            "too_long", f"has {len(unknown):,} unknown fields; known are {', '.join(cls.model_fields)}"
+        )
 
 
 class _Told(BaseModel):
@@ -51,17 +92,17 @@ class Message(_Asked):
     role: str = Field("user", description="`user`, `assistant`, `system` or `tool`, or a word for one of them.")
     name: str | None = Field(None, description="The speaker.")
     timestamp: datetime | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: Metadata | None = None
 
 
 class _Fields(_Asked):
     title: str | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: Metadata | None = None
     timestamp: datetime | None = None
     """When it was said or happened."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None
-    tags: list[str] | None = None
+    tags: Annotated[list[str], Items] | None = None
     importance: float | None = Field(None, ge=0, le=1)
     ttl: float | None = Field(None, gt=0, description="Lifetime in seconds.")
 
@@ -71,12 +112,14 @@ class NewMemories(_Fields):
 
     expires_at: datetime | None = Field(None, description="The end of the lifetime, in place of ttl.")
 
-    content: Text | Message | Annotated[list[Text | Message], Field(min_length=1)]
+    content: Text | Message | Annotated[list[Text | Message], Items, Field(min_length=1)]
     session_id: str | None = None
     agent_id: str | None = None
-    path: list[str] = []
+    path: Annotated[list[str], Items] = []
     speakers_in_text: bool = Field(default=False, description="A line may begin with its speaker, as in `Ann: Hi.`")
-    role_map: dict[str, str] | None = Field(None, description="What further roles of messages stand for.")
+    role_map: Annotated[dict[str, str], Few] | None = Field(
+        None, description="What further roles of messages stand for."
+    )
 
 
 class Change(_Fields):
@@ -118,7 +161,7 @@ class Task(_Asked):
 class Outcome(_Asked):
     """The outcome of using memories."""
 
-    ids: list[str] = Field(min_length=1, max_length=1000)
+    ids: Annotated[list[str], Items] = Field(min_length=1)
     outcome: Literal["success", "fail"] | Annotated[float, Field(ge=-1, le=1)] = "success"
 
 

@@ -63,7 +63,7 @@ class CallQueue:
         *,
         user: Hashable = None,
     ) -> T:
-        """Await a call when it is its turn.
+        """Await a call when it is its turn. One that runs keeps its place until it ends, also if it is cancelled.
 
         Args:
             key: that of the client.
@@ -78,17 +78,27 @@ class CallQueue:
         has_waited = await self._turn(key, user, kind)
         loop, begin = asyncio.get_running_loop(), time.perf_counter()
         release = loop.call_later(_LONG, self._release, kind)
-        try:
+
+        async def wanted() -> T:
             if has_waited and is_gone is not None and await is_gone():
                 raise ClientDisconnect
             return await call()
-        finally:
+
+        def end(task: asyncio.Task[T]) -> None:
             self._measure(kind, time.perf_counter() - begin)
             self._leave(key, user)
             is_long = loop.time() >= release.when()
             if not is_long:
                 release.cancel()
             self._release(None if is_long else kind)
+            if not task.cancelled():
+                # Nobody else looks at the error of a call whose client has gone.
+                task.exception()
+
+        # A thread cannot be cancelled, so neither is the call: its place is free when its work has ended.
+        running = asyncio.create_task(wanted())
+        running.add_done_callback(end)
+        return await asyncio.shield(running)
 
     def _measure(self, kind: str, seconds: float) -> None:
         if not self._seconds:

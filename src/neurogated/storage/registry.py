@@ -104,8 +104,10 @@ def _database_store(url: str) -> type[PostgresStore | Neo4jStore]:
 
 
 @contextlib.contextmanager
-def open_alone(config: MemoryConfig) -> Iterator[GraphStorePort]:
+def open_alone(config: MemoryConfig) -> Iterator[GraphStorePort | None]:
     """Give the memory file that `config` names for reading, while no process has it open for writing or can open it.
+
+    None if there is no file; the lock makes its folder.
 
     Raises:
         MemoryLockedError: another store has it open; the message names a process.
@@ -113,11 +115,12 @@ def open_alone(config: MemoryConfig) -> Iterator[GraphStorePort]:
     """
     from neurogated.storage.files.process_lock import opened_alone
 
-    with (
-        opened_alone(_path(config).resolve(), config.runtime.write_lock_seconds),
-        contextlib.closing(open_store(config.replace(read_only=True), utc_now)) as store,
-    ):
-        yield store
+    with opened_alone(_path(config).resolve(), config.runtime.write_lock_seconds):
+        if not memory_exists(config):
+            yield None
+            return
+        with contextlib.closing(open_store(config.replace(read_only=True), utc_now)) as store:
+            yield store
 
 
 @contextlib.contextmanager

@@ -48,7 +48,11 @@ def file_tool(memory: NeuroGraphMemory, owner: Owner, *, read_only: bool) -> Cal
             raise InputError(f"{command} changes files, but only reading is allowed here")
         try:
             return str(files.execute(_COMMAND.validate_python(given)))
-        except (ToolError, pydantic.ValidationError) as error:
+        except pydantic.ValidationError as error:
+            # The errors are those of all commands; the model of `str_replace` has a name with `StrReplace`.
+            own = [one["loc"] for one in error.errors() if command.replace("_", "") in str(one["loc"][0]).lower()]
+            raise InputError(f"{command} needs {', '.join(str(place[-1]) for place in own)}") from None
+        except ToolError as error:
             raise InputError(str(error)) from error
 
     return memory_files

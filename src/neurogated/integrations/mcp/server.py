@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar
 
 import anyio
@@ -17,6 +16,7 @@ from neurogated.core.extras import needs_extra
 from neurogated.core.quoting import quoted_memory
 from neurogated.core.scope import ScopeFilter
 from neurogated.errors import NeurogatedError
+from neurogated.integrations.mcp.calls import MemoryTool, Run
 from neurogated.integrations.mcp.overview import Overview
 from neurogated.integrations.mcp.prepared import INSTRUCTIONS, NAME, TITLE, Saved, capabilities, with_manifest
 from neurogated.integrations.mcp.tools import Owner, Tools
@@ -27,7 +27,7 @@ from neurogated.version import __version__
 with needs_extra("mcp"):
     from mcp.server import MCPServer
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-    from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+    from mcp.server.mcpserver.exceptions import ResourceNotFoundError
     from mcp.server.session import ServerSession
     from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
     from mcp.types import Tool, ToolAnnotations
@@ -39,14 +39,15 @@ _ADD = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_
 _CHANGE = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 _MOST_SESSIONS = 100
 T = TypeVar("T")
-Run = Callable[[str, Callable[[], Any]], Awaitable[Any]]
 _PATIENCE = 1.0  # seconds for a client that does not read
 
 
 class MemoryServer(MCPServer[Any]):
     """The tools of one owner, listed in few characters. What it says of the memory follows its manifest."""
 
-    def __init__(self, memory: NeuroGraphMemory, tools: Tools, overview: Overview) -> None:
+    def __init__(
+        self, memory: NeuroGraphMemory, tools: Tools, overview: Overview, served: Sequence[MemoryTool]
+    ) -> None:
         """Take what it serves."""
         self._memory, self._tools, self.overview = memory, tools, overview
         self._bus, self._sessions = InMemorySubscriptionBus(), deque[ServerSession](maxlen=_MOST_SESSIONS)
@@ -58,6 +59,7 @@ class MemoryServer(MCPServer[Any]):
             log_level="WARNING",
             middleware=[self._introduce],
             subscriptions=self._bus,
+            tools=list(served),
             lifespan=lambda _: self._running(),
         )
 
@@ -137,18 +139,20 @@ def build(
     """
     run = run or _in_thread
     tools = Tools(memory, owner or Owner(), read_only=read_only)
-    server = MemoryServer(memory, tools, Overview(memory, tools.owner, saved))
     reading = ((tools.recall, _READ), (tools.context, _READ), (tools.memory, _READ if read_only else _CHANGE))
     writing = ((tools.remember, _ADD), (tools.correct, _CHANGE), (tools.feedback, _ADD))
     operations = (one.signature for one in OPERATIONS.values() if not (one.writes and read_only))
     texts: dict[object, str] = {tools.memory: f"{tools.memory.__doc__} Operations: {' '.join(operations)}"}
-    for function, effect in reading if read_only else (*reading, *writing):
-        server.add_tool(_explained(function, run), description=texts.get(function), annotations=effect, meta=_META)
+    served = [
+        MemoryTool.of(function, run, description=texts.get(function), annotations=effect, meta=_META)
+        for function, effect in (reading if read_only else (*reading, *writing))
+    ]
     if memory_tool:
         # Its package takes a second to import.
         files = importlib.import_module("neurogated.integrations.mcp.files")
         function = files.file_tool(memory, tools.owner, read_only=read_only)
-        server.add_tool(_explained(function, run), annotations=_READ if read_only else _CHANGE, meta=_META)
+        served.append(MemoryTool.of(function, run, annotations=_READ if read_only else _CHANGE, meta=_META))
+    server = MemoryServer(memory, tools, Overview(memory, tools.owner, saved), served)
     _add_resources(server, tools)
     _add_prompts(server)
     return server
@@ -169,19 +173,6 @@ def _untitled(schema: Any) -> Any:  # noqa: ANN401 - JSON
 
 async def _in_thread(_: str, call: Callable[[], T]) -> T:
     return await anyio.to_thread.run_sync(call)
-
-
-def _explained(function: Callable[..., Any], run: Run) -> Callable[..., Any]:
-    """Return a tool whose errors the model reads."""
-
-    @functools.wraps(function)
-    async def call(**arguments: Any) -> Any:  # noqa: ANN401 - the result of any tool
-        try:
-            return await run(function.__name__, functools.partial(function, **arguments))
-        except NeurogatedError as error:
-            raise ToolError(str(error)) from error
-
-    return call
 
 
 def _add_resources(server: MemoryServer, tools: Tools) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gc
+import importlib
+import io
 import json
 import os
+import re
 import threading
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from neurogated.integrations.mcp.prepared import answer_to, saved_manifest
@@ -14,6 +18,16 @@ from neurogated.integrations.mcp.prepared import answer_to, saved_manifest
 _CHUNK = 1 << 16
 _END = b"\n"
 """No message is empty."""
+_NO_JSON, _NO_MESSAGE = -32700, -32600
+_ID = re.compile(rb'"id"\s*:\s*("[^"\\]*"|-?\d+)')
+_LAST_ID = re.compile(rb'\}[^{}\[\]]*"id"\s*:\s*("[^"\\]*"|-?\d+)[^{}\[\]]*\}?\s*\Z')
+_HEX = r"[0-9a-fA-F]{2}"
+_ESCAPE = re.compile(
+    rf"\\u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|(?P<half>\\u[dD][89a-fA-F]{_HEX})|\\.".encode(), re.DOTALL
+)
+"""Both halves of a character as JSON escapes them, one half, or any other escape."""
+_LONGEST = 200
+"""Characters of a reason, which may quote the line."""
 
 
 class Relay:
@@ -27,7 +41,7 @@ class Relay:
         # The packages create many objects that stay; looking through them takes a tenth of the start.
         gc.disable()
         self.saved = saved_manifest(words)
-        self._client_in, self._client_out = os.dup(0), os.dup(1)
+        self._client_in, self._client_out, self._writing = os.dup(0), os.dup(1), threading.Lock()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
         self._received = self._first_line()
@@ -35,7 +49,7 @@ class Relay:
         first, _, _ = self._received.partition(b"\n")
         if (answer := answer_to(first, self.saved.text)) is not None:
             self._answered = answer["id"]
-            _write(self._client_out, json.dumps(answer, ensure_ascii=False).encode() + b"\n")
+            self._answer(answer)
 
     def start(self) -> None:
         """Give the SDK its own pipes as standard input and output."""
@@ -64,11 +78,23 @@ class Relay:
         return received
 
     def _carry_requests(self, to_server: int) -> None:
-        chunk = self._received
-        while chunk:
-            _write(to_server, chunk)
-            chunk = os.read(self._client_in, _CHUNK)
+        # The SDK reads lines by the same rules, but drops those that are no messages, and clients would wait for ever.
+        message = importlib.import_module("mcp.types").jsonrpc_message_adapter
+        with os.fdopen(self._client_in, "rb") as client:
+            begun = self._received if self._received.endswith(b"\n") else self._received + client.readline()
+            for line in filter(bytes.strip, chain(io.BytesIO(begun), client)):
+                repaired = whole_characters(line)
+                try:
+                    message.validate_json(repaired.decode(errors="replace"), by_name=False)
+                except ValueError:
+                    self._answer(refusal_of(line))
+                else:
+                    _write(to_server, repaired.removesuffix(b"\n") + b"\n")
         os.close(to_server)
+
+    def _answer(self, answer: dict[str, Any]) -> None:
+        with self._writing:
+            _write(self._client_out, json.dumps(answer, ensure_ascii=False).encode() + b"\n")
 
     def _carry_answers(self, from_server: int) -> None:
         with os.fdopen(from_server, "rb") as answers:
@@ -76,7 +102,30 @@ class Relay:
                 if self._answered is not None and _answers(line, self._answered):
                     self._answered = None
                 else:
-                    _write(self._client_out, line)
+                    with self._writing:
+                        _write(self._client_out, line)
+
+
+def whole_characters(line: bytes) -> bytes:
+    """Return JSON without halves of characters such as an emoji cut in two, which no UTF-8 can hold."""
+    if b"\\ud" not in line.lower():
+        return line
+    return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape["half"] else escape[0], line)
+
+
+def refusal_of(line: bytes) -> dict[str, Any]:
+    """Return the answer to a line that is no message, with its id if that can be read."""
+    try:
+        found = json.loads(line.decode(errors="replace"))
+        code, reason = _NO_MESSAGE, "the line is JSON, but no message of JSON-RPC 2.0"
+        identity = found.get("id") if isinstance(found, dict) else None
+    except (ValueError, RecursionError) as error:
+        code, reason = _NO_JSON, f"the line is no JSON: {error}"
+        # Arguments may have an id, too.
+        place = _ID.search(line.partition(b'"params"')[0]) or _LAST_ID.search(line)
+        identity = place and json.loads(place[1].decode(errors="replace"))
+    known = identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
+    return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": reason[:_LONGEST]}}
 
 
 def _answers(line: bytes, identity: object) -> bool:

@@ -28,6 +28,7 @@ LONGEST_QUESTION = 10_000
 """Characters of a question or a task."""
 _ALL = Field(default=10, ge=1, le=100, description="at most this many")
 _SURE = Field(ge=0, le=1, description="return nothing if it is less probable that the memory has the answer")
+_ITEMS: Any = {"max_length": 1_000, "fail_fast": True}
 _BY_KEYWORDS = "found by keywords only: the model is still being loaded; ask again for memories that match by meaning"
 
 
@@ -109,7 +110,7 @@ class Tools:
     def remember(
         self,
         text: Annotated[str, Field(description="one statement, as a whole sentence with names and dates")],
-        tags: Annotated[list[str], Field(description="a few words to find it by")] = [],  # noqa: B006 - never changed
+        tags: Annotated[list[str], Field(**_ITEMS, description="a few words to find it by")] = [],  # noqa: B006 - never changed
         importance: Annotated[float | None, Field(ge=0, le=1)] = None,
         timestamp: Annotated[str | None, Field(description="ISO time at which it was said or happened")] = None,
     ) -> Remembered:
@@ -155,7 +156,7 @@ class Tools:
 
     def feedback(
         self,
-        ids: Annotated[list[str], Field(min_length=1, max_length=1_000, description="of recalled memories")],
+        ids: Annotated[list[str], Field(min_length=1, **_ITEMS, description="of recalled memories")],
         outcome: Annotated[
             Literal["success", "fail"], Field(description="whether they helped together, or misled")
         ] = "success",

@@ -1,0 +1,108 @@
+"""Calls of tools: their arguments are read as what the parameters are, and their errors are sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Self, get_args, get_origin
+
+from pydantic import PrivateAttr, ValidationError
+
+from neurogated.core.extras import needs_extra
+from neurogated.errors import NeurogatedError
+
+with needs_extra("mcp"):
+    from mcp.server.mcpserver import Context
+    from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+    from mcp.server.mcpserver.tools.base import Tool
+    from mcp.types import CallToolResult, TextContent
+
+Run = Callable[[str, Callable[[], Any]], Awaitable[Any]]
+_MOST_TOLD = 10
+"""Errors that an answer names."""
+
+
+class MemoryTool(Tool):
+    """A tool that calls the memory in a thread.
+
+    The SDK would decode each text as JSON that is given for an optional text, so `{"theme": "dark"}` could not be
+    stored. Here a text stays a text, null is an argument that is left out, and a text given for a list is read as JSON
+    or divided at its commas.
+    """
+
+    _run: Run = PrivateAttr()
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], run: Run, **described: Any) -> Self:  # noqa: ANN401 - those of the SDK
+        """Return the tool of a blocking function.
+
+        Args:
+            function: its parameters are those of the tool.
+            run: awaits a call; it also gets the name of the tool.
+            described: arguments of `Tool.from_function`.
+        """
+        tool = cls.from_function(function, **described)
+        assert isinstance(tool, cls)  # noqa: S101 - the method returns an object of its class
+        tool._run = run  # noqa: SLF001 - an object of this class
+        return tool
+
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:  # noqa: ANN401, ARG002, FBT001, FBT002 - as in the base class
+        """Return the result of a call; raises ToolError with what the model reads."""
+        try:
+            given = self._checked(arguments)
+            return await self._run(self.name, lambda: self._answer(given, converted=convert_result))
+        except ValidationError as error:
+            raise ToolError(self._told(error, arguments)) from None
+        except NeurogatedError as error:
+            raise ToolError(str(error)) from error
+        except Exception as error:
+            # The server logs it, and the client reads the message.
+            raise UnexpectedToolError(f"{self.name} failed; the log of the server has the reason") from error
+
+    def _answer(self, given: Mapping[str, Any], *, converted: bool) -> Any:  # noqa: ANN401 - the result of any tool
+        result = self.fn(**given)
+        if not converted:
+            return result
+        answer = self.fn_metadata.convert_result(result)
+        if isinstance(answer, CallToolResult) and not answer.content:
+            # Many clients show nothing else to the model.
+            answer.content = [TextContent(type="text", text=json.dumps(result))]
+        return answer
+
+    def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        model = self.fn_metadata.arg_model
+        given = dict[str, Any]()
+        for name, field in model.model_fields.items():
+            value = arguments.get(name)
+            kinds = {get_origin(kind) or kind for kind in (field.annotation, *get_args(field.annotation))}
+            if value == "null" and str not in kinds:
+                value = None
+            if isinstance(value, str) and list in kinds:
+                value = _listed(value)
+            if name in arguments and (value is not None or field.is_required()):
+                given[name] = value
+        return model.model_validate(given).model_dump_one_level()
+
+    def _told(self, error: ValidationError, arguments: Mapping[str, Any]) -> str:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        places = [(".".join(map(str, one["loc"])), one) for one in found[:_MOST_TOLD]]
+        told = [
+            f"{place!r} is missing"
+            if one["type"] == "missing"
+            else f"{place!r}: {one['msg'][:1].lower()}{one['msg'][1:]}"
+            for place, one in places
+        ]
+        if arguments.keys() - (known := self.fn_metadata.arg_model.model_fields).keys():
+            told.append(f"{self.name} takes {', '.join(known)}")
+        return "; ".join(told)
+
+
+def _listed(text: str) -> list[Any]:
+    """Return the list that a text is: in JSON, or with commas between its items."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, list | str):
+        return found if isinstance(found, list) else [found]
+    return [part for part in map(str.strip, text.split(",")) if part]

@@ -1,0 +1,134 @@
+"""Arguments that clients send, such as texts that look like JSON, nulls, and texts for lists."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import anyio
+import pytest
+from mcp import ClientSession
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.integrations.mcp.server import build
+from neurogated.integrations.mcp.tools import Owner
+from tests.integrations.mcp_clients import call, client_within, refused
+
+JSON = ['{"theme": "dark"}', '["tea", "milk"]', "null", "[1, 2]", "12", "true", '"quoted"', "{"]
+
+
+@pytest.fixture
+def memory() -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        yield memory
+
+
+def with_client(memory: NeuroGraphMemory, use: Callable[[ClientSession], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with client_within(build(memory, Owner("ana"), memory_tool=True)) as client:
+            await use(client)
+
+    anyio.run(run)
+
+
+def test_texts_that_look_like_json_are_stored_and_corrected_as_they_are(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        for text in JSON:
+            (found,) = (await call(client, "remember", text="An earlier text."))["ids"]
+            await call(client, "correct", id=found, action="update", text=text)
+            assert memory.list(user_id="ana")[-1].content == text
+            await call(client, "correct", id=memory.list(user_id="ana")[-1].id, action="forget")
+            (found,) = (await call(client, "remember", text=text))["ids"]
+            assert memory.get(found).content == text
+            await call(client, "correct", id=found, action="forget")
+
+    with_client(memory, use)
+
+
+def test_files_hold_texts_that_look_like_json(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        for text in JSON:
+            path = "/memories/a.txt"
+            await call(client, "memory_files", command="create", path=path, file_text="before")
+            await call(client, "memory_files", command="str_replace", path=path, old_str="before", new_str=text)
+            await call(client, "memory_files", command="insert", path=path, insert_line=0, insert_text=text)
+            seen = await call(client, "memory_files", command="view", path=path, view_range="1, 2")
+            assert seen["result"].count(text) == 2
+            await call(client, "memory_files", command="delete", path=path)
+        assert (
+            await refused(client, "memory_files", command="rename", old_path="/memories/a.txt")
+            == "rename needs new_path"
+        )
+
+    with_client(memory, use)
+
+
+def test_null_is_an_optional_argument_that_is_left_out(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        left_out: dict[str, Any] = {"tags": None, "importance": None, "timestamp": None}
+        (found,) = (await call(client, "remember", text="Ana likes tea.", **left_out))["ids"]
+        assert (await call(client, "recall", query="tea", limit=None))["memories"][0]["id"] == found
+        assert (await call(client, "recall", query="tea", limit="null"))["memories"][0]["id"] == found
+
+    with_client(memory, use)
+
+
+@pytest.mark.parametrize(
+    ("given", "tags"),
+    [
+        ("tea, plum jam", ["plum jam", "tea"]),
+        ('["tea", "jam"]', ["jam", "tea"]),
+        ('"tea"', ["tea"]),
+        ("tea", ["tea"]),
+        ("", []),
+        (["a, b"], ["a, b"]),
+    ],
+)
+def test_a_text_is_read_as_a_list_where_one_is_wanted(memory: NeuroGraphMemory, given: object, tags: list[str]) -> None:
+    async def use(client: ClientSession) -> None:
+        (found,) = (await call(client, "remember", text="Ana likes tea.", tags=given))["ids"]
+        assert sorted(memory.get(found).tags) == tags
+
+    with_client(memory, use)
+
+
+def test_errors_are_short_sentences(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        assert (
+            await refused(client, "recall", question="Tea?")
+            == "'query' is missing; recall takes query, limit, min_confidence"
+        )
+        assert await refused(client, "recall", query="a", limit=500) == (
+            "'limit': input should be less than or equal to 100"
+        )
+        assert await refused(client, "remember", text="a", tags=[1] * 900) == (
+            "'tags.0': input should be a valid string"
+        )
+        assert "at most 1000 items" in await refused(client, "remember", text="a", tags=["a"] * 300_000)
+        assert await refused(client, "correct", id="x", action="forget") == "there is no memory 'x'"
+        assert len(await refused(client, "remember", text=None, tags=[[]] * 300_000)) < 200
+
+    with_client(memory, use)
+
+
+def test_an_empty_result_has_content(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        result = await client.call_tool("memory", {"expression": '(query (= "kind" "nothing"))'})
+        assert [one.text for one in result.content] == ["[]"]  # type: ignore[union-attr]
+        assert result.structured_content == {"result": []}
+
+    with_client(memory, use)
+
+
+def test_a_crash_tells_the_client_nothing_of_its_reason(
+    memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise RuntimeError("a secret path")
+
+    monkeypatch.setattr(memory, "add", crash)
+
+    async def use(client: ClientSession) -> None:
+        assert await refused(client, "remember", text="a") == "remember failed; the log of the server has the reason"
+
+    with_client(memory, use)

@@ -1,0 +1,85 @@
+"""Methods that a path does not have, files beside the page, and memories that have expired."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, NeuroGraphMemory
+from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.errors import InputError, UnknownIdError
+from neurogated.parts import Parts
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.server import create_app
+from neurogated.testing import ManualClock
+
+Ask = Callable[[str, str], httpx.Response]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def memory(clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    parts = Parts(GraphStore(clock=clock), HashEmbedder(), UniformKernelSource(), clock=clock)
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash"), parts=parts) as memory:
+        yield memory
+
+
+@pytest.fixture
+def ask(memory: NeuroGraphMemory) -> Ask:
+    async def send(method: str, path: str) -> httpx.Response:
+        transport = httpx.ASGITransport(create_app(memory))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.request(method, path)
+
+    return lambda method, path: asyncio.run(send(method, path))
+
+
+def test_health_answers_requests_for_its_head(ask: Ask) -> None:
+    assert ask("HEAD", "/health").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("POST", "/health", "GET"),
+        ("DELETE", "/v1/recall", "POST"),
+        ("PUT", "/v1/memories", "DELETE, GET, POST"),
+        ("PUT", "/v1/memories/a", "DELETE, GET, PATCH"),
+        ("PUT", "/index.html", "GET, HEAD"),
+        ("POST", "/", "GET, HEAD"),
+    ],
+)
+def test_a_method_that_a_path_lacks_is_refused_with_those_it_has(
+    ask: Ask, method: str, path: str, allowed: str
+) -> None:
+    answer = ask(method, path)
+    assert answer.status_code == 405
+    assert set(allowed.split(", ")) <= set(answer.headers["allow"].split(", "))
+
+
+def test_the_template_beside_the_style_of_the_page_is_not_served(ask: Ask) -> None:
+    assert ask("GET", "/page.css").status_code == 200
+    assert ask("GET", "/page.html.j2").status_code == 404
+
+
+def test_a_memory_that_has_expired_is_unknown(ask: Ask, memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (name,) = memory.add("The code of the gate is 4711.", ttl=timedelta(hours=8))
+    assert ask("GET", f"/v1/memories/{name}").json()["content"] == memory.get(name).content
+    clock.advance(timedelta(hours=8))
+    assert ask("GET", f"/v1/memories/{name}").status_code == 404
+    with pytest.raises(UnknownIdError, match="has expired"):
+        memory.get(name)
+    assert not list(memory.list())
+
+
+def test_an_error_names_an_edge_by_its_type_and_ends() -> None:
+    key = EdgeKey("a", "b", EdgeType.SEQ)
+    store = GraphStore()
+    with pytest.raises(InputError, match="removes edge SEQ from 'a' to 'b' 2 times"):
+        store.apply(GraphDelta(removed_edges=(key, key)))
