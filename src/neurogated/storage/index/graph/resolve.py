@@ -137,8 +137,8 @@ def _refuse_repetition(delta: GraphDelta) -> None:
         every = list(keys)
         if len(every) > len(set(every)):
             key, times = next(pair for pair in Counter(every).items() if pair[1] > 1)
-            named = repr(key) if isinstance(key, str) else key
-            raise InputError(f"the delta {what} {named} {times} times; once is enough")
+            shown = repr(key) if isinstance(key, str) else key
+            raise InputError(f"the delta {what} {shown} {times} times; once is enough")
 
 
 def _refuse_overflow(view: GraphView, delta: GraphDelta) -> None:
