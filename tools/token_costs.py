@@ -1,61 +1,45 @@
-"""Measures what words and characters cost in OpenAI's o200k, and writes the costs for `neurogated.core.tokens`.
+"""Takes the most frequent tokens of OpenAI's o200k, and writes them for `neurogated.core.tokens`.
 
     pip install bpe-openai==0.1.4    # 75 MB, so no part of the development environment
     python tools/token_costs.py
 
-A cost is a measured number of tokens, from 1 to 9. `words` has, for each string of six costs, the words with these
-costs: after a space and without one, each in small letters, with a capital, and in capitals. `parts` has the costs of
-the later parts of words, in small letters and in capitals. `characters` has the cost of each character below U+20000.
-`pairs` has the pairs of ASCII punctuation, spaces and line breaks that are one token. The words are those
-of the bundled model's vocabulary and the function words of `neurogated.text.language`.
+`tokens` has the first 90,000 of 200,000 by rank, each byte as a character. `borders` has, for a part of a character
+and what stands next to it in a token, the lowest rank of such a token.
 """
 
 import gzip
 import json
-from collections import defaultdict
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import bpe_openai
 
-from neurogated.text.language import FUNCTION_WORDS
-
-ROOT = Path(__file__).parent.parent / "src" / "neurogated"
-VOCABULARY = ROOT / "embedding" / "all-MiniLM-L6-v2" / "vocab.txt"
-PUNCTUATION = " \n!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-PLANES = 0x20000
-SURROGATES = range(0xD800, 0xE000)
+COSTS = Path(__file__).parent.parent / "src" / "neurogated" / "core" / "token_costs.json.gz"
+TOKENS = 90_000
+CHARACTER = re.compile("[\0-\x7f]|[\xc0-\xff][\x80-\xbf]*|[\x80-\xbf]+")
+"""A character, or a part of one at the beginning or the end of a token."""
 
 
 def main() -> None:
     """Write the file."""
-    encode = bpe_openai.get_encoding("o200k_base").encode_ordinary
+    decode = bpe_openai.get_encoding("o200k_base").decode_single_token_bytes
+    tokens = [decode(rank).decode("latin-1") for rank in range(TOKENS)]
+    borders: dict[str, int] = {}
+    for rank, token in enumerate(tokens):
+        for left, right in pairwise(CHARACTER.findall(token)):
+            if not (_is_whole(left) and _is_whole(right)):
+                borders.setdefault(left + right, rank)
+    packed = json.dumps({"tokens": tokens, "borders": borders}, ensure_ascii=False).encode()
+    COSTS.write_bytes(gzip.compress(packed, mtime=0))
+    print(f"{COSTS}: {COSTS.stat().st_size:,} bytes, {len(borders)} borders")
 
-    def cost(text: str) -> int:
-        return min(9, len(encode(text)))
 
-    words, parts = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-    known = VOCABULARY.read_text(encoding="utf-8").split("\n")
-    pieces = sorted(
-        {piece for piece in known if piece.removeprefix("##").isascii()} | set().union(*FUNCTION_WORDS.values())
-    )
-    for piece in pieces:
-        text = piece.removeprefix("##")
-        if not (text.isalpha() and text.islower()):
-            continue
-        forms = (text, text.capitalize(), text.upper())
-        if piece == text:
-            words["".join(str(cost(space + form)) for space in (" ", "") for form in forms)].append(text)
-        else:
-            parts["".join(str(cost(form)) for form in (forms[0], forms[2]))].append(text)
-    found = {
-        "words": {key: " ".join(some) for key, some in sorted(words.items())},
-        "parts": {key: " ".join(some) for key, some in sorted(parts.items())},
-        "characters": "".join("9" if code in SURROGATES else str(cost(chr(code))) for code in range(PLANES)),
-        "pairs": [a + b for a in PUNCTUATION for b in PUNCTUATION if b != " " and a != "\n" and cost(a + b) == 1],
-    }
-    path = ROOT / "core" / "token_costs.json.gz"
-    path.write_bytes(gzip.compress(json.dumps(found, ensure_ascii=False).encode(), mtime=0))
-    print(f"{path}: {path.stat().st_size:,} bytes")
+def _is_whole(part: str) -> bool:
+    try:
+        return bool(part.encode("latin-1").decode())
+    except UnicodeDecodeError:
+        return False
 
 
 if __name__ == "__main__":

@@ -1,20 +1,19 @@
 """Counts tokens: for the budgets of prompts on the safe side, and for the window of an embedder.
 
-    prompt_tokens    for budgets: at least as many as OpenAI's o200k, within 1/20
+    prompt_tokens    for budgets: at least as many as OpenAI's o200k
     window_tokens    for chunks: those of the embedder, but a text that its tokenizer does not know is not short
     cut_to           the beginning of a text within a number of tokens of either kind
 
-The costs were measured by `tools/token_costs.py`. A text is cut almost as by o200k: at spaces, capitals, digits and
-punctuation. A word costs the sum of its longest known parts, and every other character its own tokens, so that no text
-collapses: neither one that a tokenizer reads as a single unknown word, nor a long word.
+A text is cut into pieces as by o200k, and the bytes of a piece are merged by the first 90,000 of its 200,000 merges
+(`tools/token_costs.py`). The others would only make fewer tokens, so the count is on the safe side. No text collapses:
+neither one that a tokenizer reads as a single unknown word, nor a long word.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from itertools import pairwise
 
 import regex
 
@@ -24,46 +23,24 @@ from neurogated.core.text_caches import remembered
 TokenCounter = Callable[[Sequence[str]], list[int]]
 """Returns the number of tokens of each text."""
 
-_MARKS = r"!-/:-@\[-`{-~"
-_LOWER = "a-zß-öø-ÿ"
-_UPPER = "A-ZÀ-ÖØ-Þ"
-_SUFFIX = "(?:'(?:s|t|re|ve|m|ll|d)\\b)?"
-_PIECE = re.compile(
-    f"""\\ ?(?:[{_UPPER}]*[{_LOWER}]+|[{_UPPER}]+){_SUFFIX}
-      | [0-9]{{1,3}}
-      | \\ +(?=\\ [{_UPPER}{_LOWER}{_MARKS}])
-      | \\ {{2,}} | \\n+ | \\t+
-      | \\ ?[{_MARKS}]+\\n*
-      | .""",
-    re.VERBOSE | re.DOTALL,
+_UPPER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
+_LOWER = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
+_PIECE = regex.compile(
+    rf"""[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]*[{_LOWER}]+(?i:'(?:s|t|re|ve|m|ll|d))?
+      | [^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]+(?i:'(?:s|t|re|ve|m|ll|d))?
+      | \p{{N}}{{1,3}}
+      | [ ]?[^\s\p{{L}}\p{{N}}]+[\r\n/]*
+      | \s*[\r\n]+ | \s+(?!\S) | \s+""",
+    regex.VERBOSE,
 )
 _GRAPHEME = regex.compile(r"\X")
 _REMEMBERED = 2**16
-_RARE = 4
-"""The bytes, and the tokens, of a character above U+1FFFF."""
-_SAME = 4
-"""So many equal marks or line breaks are a token at least."""
-_FORMS = 3
-"""A word in small letters, with a capital, in capitals."""
-_PARTS_A_TOKEN = 4
-"""Of several parts, so many cost a token more. Without it, 1 random word of 30 has fewer tokens than for o200k."""
+_LONGEST = 64
+"""Longer pieces, such as a paragraph of Thai, are merged in parts, since merging takes the square of the characters."""
+_NEVER = 2**30
+"""The rank of what is no token."""
 _PROMPT_TOKENS_A_TOKEN = 3
 """So many prompt tokens are a token of an embedder at least; of prose, both have about as many."""
-
-
-class _Costs(NamedTuple):
-    """Tokens by text."""
-
-    words: Sequence[Mapping[str, int]]
-    """By form: three after a space, and three without one."""
-    parts: Sequence[Mapping[str, int]]
-    """Later parts of words: in small letters, with a capital at the beginning of the word, in capitals."""
-    longest: int
-    """Characters of a part."""
-    characters: str
-    """The digit at the place of a character."""
-    pairs: frozenset[str]
-    """Two marks that are one token."""
 
 
 def prompt_tokens(texts: Sequence[str]) -> list[int]:
@@ -113,67 +90,49 @@ def fitting(graphemes: Sequence[str], begin: int, most: int, count: TokenCounter
 
 
 @cache
-def _costs() -> _Costs:
+def _ranks() -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Return the ranks of tokens, and the lowest rank by border of characters; a byte is written as a character."""
     found = packaged_json("neurogated.core", "token_costs.json.gz")
-    words: list[dict[str, int]] = [{} for _ in range(2 * _FORMS)]
-    parts: list[dict[str, int]] = [{}, {}]
-    for known, groups in ((words, found["words"]), (parts, found["parts"])):
-        for digits, listed in groups.items():
-            costs, some = list(map(int, digits)), listed.split()
-            for by_text, cost in zip(known, costs, strict=True):
-                by_text.update(dict.fromkeys(some, cost))
-    longest = max(len(word) for word in words[0])
-    return _Costs(words, [parts[0], *parts], longest, found["characters"], frozenset(found["pairs"]))
+    return {token: rank for rank, token in enumerate(found["tokens"])}, found["borders"]
 
 
 @remembered(_REMEMBERED)
 def _cost(piece: str) -> int:
-    """Return the tokens of a piece that `_PIECE` cuts."""
-    bare = piece[1:] if piece[0] == " " else piece
-    if bare[:1].isalpha() and bare[0] < "\u0100" and bare[0] not in "ªµº":
-        word, suffix, _ = bare.partition("'")
-        form = 0 if word.islower() else 1 if word[1:].islower() else 2
-        is_mixed = not (word.isupper() or word[1:].islower() or word.islower())
-        return _word(word.lower(), form + _FORMS * (bare == piece)) + len(suffix) + is_mixed
-    if len(piece) == 1 or piece.isdigit():
-        return 1 if piece.isascii() else _character(piece)
-    if piece.isspace():
-        return -(-len(piece) // _SAME) if piece[0] == "\n" else min(2, len(piece))
-    return _run_of_marks(piece)
+    """Return the tokens of a piece that `_PIECE` cuts: its characters and bytes, merged from the lowest rank on."""
+    ranks, _ = _ranks()
+    if _bytes(piece) in ranks:
+        return 1
+    if len(piece) > _LONGEST:
+        return sum(_cost(piece[begin : begin + _LONGEST]) for begin in range(0, len(piece), _LONGEST))
+    parts = list(piece) if piece.isascii() else _first_parts(piece)
+    pairs = [ranks.get(a + b, _NEVER) for a, b in pairwise(parts)]
+    while pairs and (lowest := min(pairs)) < _NEVER:
+        place = pairs.index(lowest)
+        parts[place] += parts.pop(place + 1)
+        del pairs[place]
+        if place < len(pairs):
+            pairs[place] = ranks.get(parts[place] + parts[place + 1], _NEVER)
+        if place:
+            pairs[place - 1] = ranks.get(parts[place - 1] + parts[place], _NEVER)
+    return len(parts)
 
 
-def _character(one: str) -> int:
-    characters = _costs().characters
-    return int(characters[ord(one)]) if ord(one) < len(characters) else _RARE
+def _first_parts(piece: str) -> list[str]:
+    """Return the characters of a piece. One that is no token, or may merge with a neighbour before, is its bytes."""
+    ranks, _ = _ranks()
+    borders = [_NEVER, *map(_border, piece, piece[1:]), _NEVER]
+    parts: list[str] = []
+    for one, before, after in zip(map(_bytes, piece), borders, borders[1:], strict=False):
+        parts += [one] if ranks.get(one, _NEVER) < min(before, after) else one
+    return parts
 
 
-def _word(word: str, form: int) -> int:
-    """Return the tokens of a word in small letters that is cut from the left into its longest known parts."""
-    costs = _costs()
-    known, tokens, begin, parts = costs.words[form], 0, 0, 0
-    while begin < len(word):
-        for end in range(min(len(word), begin + costs.longest), begin, -1):
-            if cost := known.get(word[begin:end]):
-                break
-        else:
-            end, cost = begin + 1, max(map(_character, (word[begin], word[begin].upper()[:1])))
-        tokens, begin, parts, known = tokens + cost, end, parts + 1, costs.parts[form % _FORMS]
-    return tokens + _cut_elsewhere(parts)
+@remembered(_REMEMBERED)
+def _border(left: str, right: str) -> int:
+    """Return the lowest rank of a token that has a part of one of two characters together with the other."""
+    (_, borders), a, b = _ranks(), _bytes(left), _bytes(right)
+    return min(borders.get(a[i:] + b[: j + 1], _NEVER) for i in range(len(a)) for j in range(len(b)))
 
 
-def _run_of_marks(run: str) -> int:
-    """Return the tokens of ASCII punctuation, with a space before it or line breaks after it."""
-    pairs, tokens, place, parts = _costs().pairs, 0, 0, 0
-    while place < len(run):
-        same = len(run) - place - len(run[place:].lstrip(run[place]))
-        parts += 1
-        if same >= _SAME:
-            tokens, place = tokens - (-same // _SAME), place + same
-        else:
-            tokens, place = tokens + 1, place + 1 + (run[place : place + 2] in pairs)
-    return min(len(run), tokens + _cut_elsewhere(parts))
-
-
-def _cut_elsewhere(parts: int) -> int:
-    """Return the tokens to add because o200k may cut a word or a run of marks at other places."""
-    return -(-parts // _PARTS_A_TOKEN) if parts > 1 else 0
+def _bytes(text: str) -> str:
+    return text if text.isascii() else text.encode(errors="surrogatepass").decode("latin-1")
