@@ -11,6 +11,7 @@ neither one that a tokenizer reads as a single unknown word, nor a long word.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
@@ -23,16 +24,19 @@ from neurogated.core.text_caches import remembered
 TokenCounter = Callable[[Sequence[str]], list[int]]
 """Returns the number of tokens of each text."""
 
-_UPPER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
-_LOWER = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
-_PIECE = regex.compile(
-    rf"""[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]*[{_LOWER}]+(?i:'(?:s|t|re|ve|m|ll|d))?
-      | [^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]+(?i:'(?:s|t|re|ve|m|ll|d))?
-      | \p{{N}}{{1,3}}
-      | [ ]?[^\s\p{{L}}\p{{N}}]+[\r\n/]*
-      | \s*[\r\n]+ | \s+(?!\S) | \s+""",
-    regex.VERBOSE,
-)
+_PIECE = r"""[^\r\n{letter}{digit}]?[{upper}]*[{lower}]+(?i:'(?:s|t|re|ve|m|ll|d))?
+    | [^\r\n{letter}{digit}]?[{upper}]+(?i:'(?:s|t|re|ve|m|ll|d))?
+    | [{digit}]{{1,3}} | [ ]?[^\s{letter}{digit}]+[\r\n/]* | \s*[\r\n]+ | \s+(?!\S) | \s+"""
+_CLASSES = {
+    "letter": r"\p{L}",
+    "digit": r"\p{N}",
+    "upper": r"\p{L}\p{M}--\p{Ll}",
+    "lower": r"\p{L}\p{M}--[\p{Lu}\p{Lt}]",
+}
+_UNICODE_PIECE = regex.compile(_PIECE.format_map(_CLASSES), regex.VERBOSE | regex.VERSION1)
+_ASCII_CLASSES = {"letter": "A-Za-z", "digit": "0-9", "upper": "A-Z", "lower": "a-z"}
+_ASCII_PIECE = re.compile(_PIECE.format_map(_ASCII_CLASSES), re.VERBOSE | re.ASCII)
+"""Finds the same in ASCII, in half of the time."""
 _GRAPHEME = regex.compile(r"\X")
 _REMEMBERED = 2**16
 _LONGEST = 64
@@ -45,7 +49,7 @@ _PROMPT_TOKENS_A_TOKEN = 3
 
 def prompt_tokens(texts: Sequence[str]) -> list[int]:
     """Return how many tokens each text has at most for a language model, about as OpenAI's o200k would count."""
-    return [sum(map(_cost, _PIECE.findall(text))) for text in texts]
+    return [sum(map(_cost, (_ASCII_PIECE if text.isascii() else _UNICODE_PIECE).findall(text))) for text in texts]
 
 
 def window_tokens(count: TokenCounter) -> TokenCounter:
@@ -98,7 +102,7 @@ def _ranks() -> tuple[Mapping[str, int], Mapping[str, int]]:
 
 @remembered(_REMEMBERED)
 def _cost(piece: str) -> int:
-    """Return the tokens of a piece that `_PIECE` cuts: its characters and bytes, merged from the lowest rank on."""
+    """Return the tokens of a piece: its characters and bytes, merged from the lowest rank on."""
     ranks, _ = _ranks()
     if _bytes(piece) in ranks:
         return 1
