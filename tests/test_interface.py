@@ -219,16 +219,21 @@ def test_no_memory_ends_its_quotation(text: str) -> None:
         assert end == "</memories>"
 
 
-def test_as_text_holds_whole_memories_within_the_budget(memory: NeuroGraphMemory) -> None:
-    memory.add(["heron " * 200, "heron short.", "heron other."])
-    recall = memory.recall("heron", top_n=3)
+def test_as_text_holds_whole_memories_within_the_budget_and_cuts_only_the_best(memory: NeuroGraphMemory) -> None:
+    memory.add(
+        [f"The heron flew over {'the wide river and ' * 60}the hill.", "A heron slept.", "The heron ate a frog."]
+    )
+    recall = memory.recall("Which heron ate or slept?", top_n=3)
 
     def count(texts: list[str]) -> list[int]:
         return [len(text.split()) for text in texts]
 
     quoted = recall.as_text(max_tokens=30, count_tokens=count)  # type: ignore[arg-type]
     assert sum(count([quoted])) <= 30
-    assert set(re.findall("(?m)^- .*: (heron .*)$", quoted)) == {"heron short.", "heron other."}
+    assert set(re.findall("(?m)^- .*: (.*heron .*)$", quoted)) == {"A heron slept.", "The heron ate a frog."}
+    longest = memory.recall("the wide river and the hill", top_n=1).as_text(max_tokens=30, count_tokens=count)  # type: ignore[arg-type]
+    assert re.search("(?m)^- .*: The heron flew .*…$", longest)
+    assert sum(count([longest])) <= 30
     assert recall.as_text(max_tokens=1) == ""
     assert recall.as_text().count("\n- ") == 3
     with pytest.raises(InputError, match="max_tokens"):
