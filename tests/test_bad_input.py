@@ -46,12 +46,10 @@ def kept(memory: NeuroGraphMemory) -> NeuroGraphMemory:
         ("", "empty or blank"),
         (" \n\t\u3000", "empty or blank"),
         ("x" * 50_000_001, "50000001 characters"),
-        ("a\0b", "NUL character at position 1"),
-        ("lone \ud83d surrogate", "lone surrogate at character 5"),
         (b"bytes", "must be text, not bytes"),
         (None, "must be text, not NoneType"),
     ],
-    ids=["empty", "blank", "50 MB", "NUL", "surrogate", "bytes", "None"],
+    ids=["empty", "blank", "50 MB", "bytes", "None"],
 )
 def test_a_text_that_cannot_be_remembered_is_refused_and_nothing_is_lost(
     kept: NeuroGraphMemory, text: str, message: str
@@ -73,7 +71,6 @@ def test_a_text_just_within_the_limit_is_taken(config: MemoryConfig) -> None:
     [
         {"when": object()},
         {"x": float("nan")},
-        {"x": "\ud800"},
         {1: 1, "1": 2},
         {"x": [{1: 1, "1": 2}]},
         [1],
@@ -196,7 +193,6 @@ def test_a_cache_that_cannot_be_written_never_stops_the_memory(
         (lambda m: m.update(ID, valid_from=datetime(1, 1, 1, tzinfo=EAST)), "years 1 to 9999"),
         (lambda m: m.update(ID, ttl="5"), "ttl is '5'"),
         (lambda m: m.history.of("\ud800"), "lone surrogate"),
-        (lambda m: m.recall("\ud800"), "the query has a lone surrogate"),
         (lambda _: field("x").is_in(None), "None is not a list"),  # type: ignore[arg-type]
         (lambda _: field("x").is_in({"a": 1}), "is not a list"),
         (lambda m: m.recall(GOOD, agent_id=ANY_USER), "agent_id is .*ANY_USER"),

@@ -133,7 +133,6 @@ def test_two_processes_lose_no_turn_of_one_session(tmp_path: Path) -> None:
         ({"role": "user", "content": "x", "id": ""}, "id"),
         ({"role": "user", "content": "x", "id": "note#3"}, "'note#3' ends like the id of a chunk"),
         ({"role": "user", "content": "  "}, "empty or blank"),
-        (["x", " "], "content 1: a text is empty or blank"),
         (["x", 42], "content 1: 42 is neither text nor a message"),
         (42, "42 is neither text nor a message"),
         (b"x", "neither text nor a message"),

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from neurogated.core.view import GraphView
     from neurogated.coroutines import AsyncNeuroGraphMemory
     from neurogated.errors import NeurogatedError
-    from neurogated.ingestion.contents import Message
+    from neurogated.ingestion.contents import AddReport, Message
     from neurogated.ingestion.document import Details, Document, Passage
     from neurogated.ingestion.ingestion_engine import IngestionEngine
     from neurogated.ingestion.revision import Changes
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANY_USER",
     "Access",
+    "AddReport",
     "AnthropicLLM",
     "AsyncNeuroGraphMemory",
     "BaseLLM",
@@ -177,7 +178,7 @@ _NAMES = {
     "core.view": "GraphView",
     "errors": "NeurogatedError",
     "coroutines": "AsyncNeuroGraphMemory",
-    "ingestion.contents": "Message",
+    "ingestion.contents": "AddReport Message",
     "ingestion.document": "Details Document Passage",
     "ingestion.ingestion_engine": "IngestionEngine",
     "ingestion.revision": "Changes",

@@ -21,7 +21,7 @@ from neurogated.core.tokens import TokenCounter
 from neurogated.core.trace import Feedback, Recall
 from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, UnknownIdError
-from neurogated.ingestion.contents import Content, Message, read_contents
+from neurogated.ingestion.contents import AddReport, Content, Message, read_contents
 from neurogated.ingestion.document import Details, Document, read_documents
 from neurogated.ingestion.revision import Changes, revision_of
 from neurogated.parts import Parts
@@ -102,7 +102,7 @@ class NeuroGraphMemory:
 
         return AsyncNeuroGraphMemory(memory=self)
 
-    def add(self, content: Content, **details: Unpack[Details]) -> builtins.list[str]:
+    def add(self, content: Content, **details: Unpack[Details]) -> AddReport:
         """Remember a text, a message, or a list of them.
 
         With a `session_id` it is a turn, which follows the earlier turns of its session by `timestamp` and then by
@@ -112,14 +112,17 @@ class NeuroGraphMemory:
 
         Args:
             content: a text, or a message such as `{"role": "user", "content": "I moved to Lyon."}`, which may also
-                have `name`, `timestamp`, `id` and `metadata`; or a list of either.
+                have `name`, `timestamp`, `id` and `metadata`; or a list of either. Messages of other frameworks are
+                read, too; a format that is not known is an error, and nothing is stored.
             **details: its owner, title, times and more; see `Details`. Without `user_id`, every user finds it.
 
         Returns:
             The ids of its memories in order; a long text has several. For a message that `metabolism.skip_echoes`
-            leaves out, the ids of the quoted memories.
+            leaves out, the ids of the quoted memories. `skipped` is the number of blank messages that are left out, and
+            `notes` tells what else was repaired.
         """
-        return self._texts.add(read_contents(content, details))
+        contents = read_contents(content, details)
+        return contents.report(self._texts.add(contents))
 
     def add_document(self, text: str, **details: Unpack[Details]) -> builtins.list[str]:
         """Remember a text of any length, cut into chunks of whole sentences; see `Details`.

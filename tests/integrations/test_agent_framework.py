@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from agent_framework import (
     Agent,
+    AgentResponse,
     AgentSession,
     BaseChatClient,
     ChatResponse,
@@ -113,3 +114,16 @@ def test_a_run_without_a_user_is_refused(memory: NeuroGraphMemory) -> None:
     agent = Agent(Script("Noted."), context_providers=[MemoryProvider(memory)])
     with pytest.raises(InputError, match="user_id"):
         asyncio.run(_run(agent, FACT, _session("monday", None)))
+
+
+def test_the_question_of_an_abandoned_run_is_kept(memory: NeuroGraphMemory) -> None:
+    provider = MemoryProvider(memory, user_id="ana")
+    context = SessionContext(session_id="monday", input_messages=[Message("user", [QUESTION])])
+    session = _session("monday", None)
+    # A stream that nobody reads to its end never reaches `after_run`.
+    asyncio.run(provider.before_run(agent=Agent(Script()), session=session, context=context, state={}))
+    assert [one.content for one in memory.find(user_id="ana", session_id="monday")] == [QUESTION]
+    answered = SessionContext(session_id="monday", input_messages=[Message("user", [QUESTION])])
+    answered._response = AgentResponse(messages=[Message("assistant", ["Ada."])])
+    asyncio.run(provider.after_run(agent=Agent(Script()), session=session, context=answered, state={}))
+    assert [one.role for one in memory.find(user_id="ana", session_id="monday")] == ["user", "assistant"]

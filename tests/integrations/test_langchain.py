@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -247,3 +248,32 @@ def test_a_run_without_words_has_no_memories_of_the_run_before(memory: NeuroGrap
     config = {"configurable": {"thread_id": "monday"}}
     agent.invoke({"messages": [HumanMessage([picture])]}, config, context=Context("bob"))
     assert ["Ada" in _instructions(prompt) for prompt in model.prompts] == [True, False]
+
+
+BLOCKS: dict[str, dict[str, Any]] = {
+    "video": {"type": "video", "url": "https://x/y.mp4"},
+    "plain text": {"type": "text-plain", "text": "The heron is called Ada.", "mime_type": "text/plain"},
+    "file by URL": {"type": "file", "url": "https://x/y.pdf"},
+    "audio by URL": {"type": "audio", "url": "https://x/y.wav"},
+    "image by its id": {"type": "image", "file_id": "f"},
+    "media of Gemini": {"type": "media", "mime_type": "video/mp4", "data": "AAAA"},
+    "file without a name": {"type": "file", "base64": "AAAA", "mime_type": "application/pdf"},
+    "block of a later version": {"type": "hologram", "data": "AAAA"},
+}
+
+
+@pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
+def test_a_message_with_any_block_is_stored_with_its_text_and_its_original(
+    memory: NeuroGraphMemory, block: dict[str, Any]
+) -> None:
+    message = HumanMessage([{"type": "text", "text": "What is this?"}, block], id="h1")
+    history = MemoryChatHistory(memory, "monday", user_id="ana")
+    history.add_messages([message])
+    assert history.messages == [message]
+    agent = create_agent(Script(messages=iter(["A heron."])), middleware=[MemoryMiddleware(memory, user_id="ana")])
+    agent.invoke({"messages": [message]}, {"configurable": {"thread_id": "tuesday"}})
+    words = "\n".join(["What is this?", *([block["text"]] if "text" in block else [])])
+    for session, answer in (("monday", []), ("tuesday", ["A heron."])):
+        said = memory.find(user_id="ana", session_id=session, order_by="position")
+        assert [one.content for one in said] == [words, *answer]
+        assert json.loads(said[0].metadata["original"])["data"]["content"] == message.content

@@ -140,4 +140,8 @@ def test_calls_of_tools_and_messages_without_text_are_taken(memory: NeuroGraphMe
     ]
     asyncio.run(MemoryBlock(memory=memory, user_id="ana").aput(messages, session_id="monday"))
     said = memory.find(user_id="ana", session_id="monday")
-    assert [(one.kind, one.content) for one in said] == [("turn", "See:"), ("call", 'weather(city="Lyon")')]
+    assert [(one.kind, one.content) for one in said] == [
+        ("turn", "See:"),
+        ("call", 'weather(city="Lyon")'),
+        ("placeholder", "[image]"),
+    ]

@@ -172,3 +172,15 @@ def test_several_processes_add_to_one_session(config: MemoryConfig, count: int) 
         assert own == [(number, part) for number in range(20) for part in "ab"]
     # What one call adds stays together.
     assert all(said[place][:2] == said[place + 1][:2] for place in range(0, len(said), 2))
+
+
+def test_an_agent_that_gets_a_nested_handoff_has_the_memories_too(memory: NeuroGraphMemory) -> None:
+    memory.add(FACT, user_id="ana")
+    second = ScriptedModel([[assistant_message("Ada.")]])
+    first = ScriptedModel([[function_call("transfer_to_second", {}, call_id="1")]])
+    agent = Agent(name="first", model=first, handoffs=[Agent(name="second", instructions="Be brief.", model=second)])
+    session = MemorySession(memory, "monday", user_id="ana")
+    config = RunConfig(nest_handoff_history=True, call_model_input_filter=session.add_memories, tracing_disabled=True)
+    asyncio.run(Runner.run(agent, QUESTION, session=session, run_config=config))
+    for model in (first, second):
+        assert "Ada" in str(model.calls[0].system_instructions)

@@ -47,6 +47,13 @@ def test_a_memory_is_added_read_recalled_changed_and_deleted(ana: httpx.Client) 
     assert ana.get(f"/v1/memories/{known}").status_code == 404
 
 
+def test_blank_messages_among_others_are_told(ana: httpx.Client) -> None:
+    answer = ana.post("/v1/memories", json={"content": ["Ana has a boat.", " ", {"role": "user", "content": " "}]})
+    told = answer.json()
+    assert (len(told["ids"]), told["skipped"], len(told["notes"])) == (1, 2, 1)
+    assert ana.post("/v1/memories", json={"content": "Ana has a cat."}).json().keys() == {"ids"}
+
+
 def test_messages_of_a_session_are_remembered_with_their_speakers(ana: httpx.Client) -> None:
     said = [{"content": "My cat is called Minou.", "name": "Ana"}, {"role": "assistant", "content": "A fine name!"}]
     answer = ana.post("/v1/memories", json={"content": said, "session_id": "s1"}).json()

@@ -198,7 +198,7 @@ def test_a_user_teaches_shared_memories_nothing(memory: NeuroGraphMemory) -> Non
 
 
 @pytest.mark.parametrize("call", ['(recall "\ud800")', '(explain (recall "\ud800"))'])
-def test_a_lone_surrogate_is_refused(memory: NeuroGraphMemory, call: str) -> None:
+def test_a_lone_surrogate_in_an_expression_is_refused(memory: NeuroGraphMemory, call: str) -> None:
     with pytest.raises(InputError):
         memory.execute(call)
 

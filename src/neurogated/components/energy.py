@@ -13,7 +13,7 @@ from neurogated.core.model import checked_count
 from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
 from neurogated.session import Notice, Session
-from neurogated.text.strings import checked_text, composed
+from neurogated.text.strings import checked_text, composed, repaired_text
 from neurogated.tiers.canvas import Canvas, Owner
 from neurogated.tiers.manager import TierManager, Tiers
 
@@ -122,7 +122,8 @@ class Energy:
         """
         if top_k is not None and not checked_count("top_k", top_k):
             raise InputError(f"top_k is {top_k}, but must be at least 1")
-        if query is not None and not checked_text("the query", query).strip():
+        query = None if query is None else repaired_text("the query", query)
+        if query is not None and not query.strip():
             raise InputError("the query is blank; leave it out to see the whole canvas")
         session, owner = self._session, Owner(self._session.of_user(user_id), session_id)
         session.runtime.accesses.flush_if_free()

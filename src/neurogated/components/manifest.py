@@ -11,8 +11,8 @@ from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.core.tokens import prompt_tokens
 from neurogated.errors import InputError
 from neurogated.manifest.model import Community, GraphManifest
+from neurogated.retrieval.queries import checked_query
 from neurogated.session import Session
-from neurogated.text.strings import checked_text
 
 BUDGET = 500
 """Tokens of a text."""
@@ -74,8 +74,7 @@ class Manifest:
         Raises:
             InputError: the query is blank, or `by` is unknown.
         """
-        if not checked_text("the query", query).strip():
-            raise InputError("the query is blank; ask about something")
+        query = checked_query(query)
         session, wanted = self._session, self._filter(owners)
         router = session.manifests.router(wanted, session.runtime.threads)
         checked_count("limit", limit)

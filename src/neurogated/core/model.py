@@ -20,7 +20,7 @@ from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.node_kind import DEFAULT_KIND, checked_kind
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
-from neurogated.text.strings import checked_name, checked_names, checked_text
+from neurogated.text.strings import checked_name, checked_names, checked_text, halves_joined
 
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a memory if nothing determines it."""
@@ -74,14 +74,14 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     try:
         written = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
-        copy = json.loads(written, object_pairs_hook=_distinct)
+        copy = json.loads(halves_joined(written), object_pairs_hook=_distinct)
     except (TypeError, ValueError) as error:
         # The number with too many digits cannot be converted for the message either.
         shown = "" if "digits" in str(error) else f" {metadata!r}"
         raise InputError(f"metadata{shown} is not JSON ({error}); use strings, numbers, lists and dicts") from None
     except RecursionError:
         raise _nested_too_deeply() from None
-    text = checked_text("metadata", json.dumps(copy, ensure_ascii=False))
+    text = json.dumps(copy, ensure_ascii=False)
     if text.count("[") + text.count("{") > _DEEPEST and _depth(copy) > _DEEPEST:
         raise _nested_too_deeply()
     return dict(copy)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 from uuid import UUID
 
@@ -11,8 +13,11 @@ from neurogated.core.model import checked_metadata
 from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.errors import InputError
 from neurogated.ingestion.document import NOW, Details, Document, Passage, checked_text, passages_of, read_details
-from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message, time_key
+from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, as_mapping, messages_in, read_message, time_key
 from neurogated.ingestion.speakers import ROLES, known_role
+from neurogated.text.strings import repaired
+
+_log = logging.getLogger(__name__)
 
 
 class _Said(TypedDict):
@@ -23,7 +28,7 @@ class _Said(TypedDict):
 
 
 class Message(_Said, total=False):
-    """One message of a conversation, in the format of OpenAI's or Anthropic's chat models."""
+    """One message of a conversation. `memory.add` also takes the messages of other formats and frameworks."""
 
     name: str
     """The speaker's name."""
@@ -39,30 +44,75 @@ class Message(_Said, total=False):
 Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any] | tuple[str, str]]
 """A text, a message, or a list of them. A pair of a role and a text is a message, too, as `("user", "Hello.")`."""
 
+_BLANK = "blank, and left out"
+_REPAIRED = "with NUL or half characters, which are now U+FFFD"
 
-def read_contents(content: Content, details: Details) -> list[Document]:
+
+class AddReport(list[str]):
+    """The ids of what `add` stored, in order, and what it left out or repaired."""
+
+    __slots__ = ("notes", "skipped")
+
+    def __init__(self, ids: Iterable[str] = (), notes: Sequence[str] = (), skipped: int = 0) -> None:
+        """Take the ids, and what is to be told."""
+        super().__init__(ids)
+        self.notes = tuple(notes)
+        """What was left out or repaired, a sentence each."""
+        self.skipped = skipped
+        """The number of messages that gave no memory, because they are blank."""
+
+
+class Contents(list[Document]):
+    """The documents of some texts and messages, with what `AddReport` tells of them."""
+
+    def __init__(self, documents: Iterable[Document], told: Counter[str]) -> None:
+        super().__init__(documents)
+        self.skipped = told[_BLANK]
+        self.notes = tuple(
+            f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in told.items()
+        )
+
+    def report(self, ids: Iterable[str]) -> AddReport:
+        """Return the ids of the memories of the documents with what is to be told of them."""
+        return AddReport(ids, self.notes, self.skipped)
+
+
+def read_contents(content: Content, details: Details) -> Contents:
     """Return a document for each text and message. The details apply to all; values in a message have priority.
 
-    Calls of tools are a document of their own, of the kind `call`; beside a text only if the details name no kind. A
-    message that has neither text nor calls gives no document, or a `placeholder` if it has an `original`.
+    Calls of tools are a document of their own, of the kind `call`, and so are results of tools, with the role `tool`;
+    beside a text only if the details name no kind. A message whose parts are all silent, such as an image, gives a
+    `placeholder`. A blank one in a list gives no document. NUL and half characters are repaired.
 
     Raises:
-        InputError: an item is neither text nor message, is blank, or has an unknown role; the error has its position.
+        InputError: an item is neither text nor message, or has an unknown role or part; the error has its position.
+            Or the only item is a blank text.
     """
     scope, given = read_details(details)
-    several = isinstance(content, Sequence) and not isinstance(content, str) and not _is_pair(content)
-    items: list[object] = list(content) if several else [content]
+    listed = None if _is_pair(content) else messages_in(content)
+    items = [content] if listed is None else listed
     if "id" in given and len(items) != 1:
         raise InputError(f"the id {given['id']!r} is given for {len(items)} memories; give every message its own id")
     is_spoken, role_map = given.pop("speakers_in_text", False), given.pop("role_map", None)
-    documents = []
+    documents, told = [], Counter[str]()
     for position, item in enumerate(items):
         try:
-            read = _speeches(item, given, is_spoken) if isinstance(item, str) else _read(item, given, role_map)
+            if listed is not None and isinstance(item, str) and not item.strip():
+                told[_BLANK] += 1
+                continue
+            if isinstance(item, str):
+                told[_REPAIRED] += repaired(item) != item
+                read = _speeches(item, given, is_spoken)
+            else:
+                read = list(_read(item, given, role_map, told, is_alone=listed is None))
             documents += [Document((passage,), scope=scope, **own) for passage, own in read]
         except InputError as error:
-            raise InputError(f"content {position}: {error}" if several else str(error)) from None
-    return documents
+            raise InputError(str(error) if listed is None else f"content {position}: {error}") from None
+    told = +told
+    found = Contents(documents, told)
+    for note in found.notes:
+        _log.warning("%s", note)
+    return found
 
 
 def _is_pair(item: object) -> bool:
@@ -80,35 +130,47 @@ def _speeches(text: str, given: Mapping[str, Any], is_spoken: object) -> list[tu
 
 
 def _read(
-    item: object, given: Mapping[str, Any], role_map: Mapping[str, str] | None
+    item: object, given: Mapping[str, Any], role_map: Mapping[str, str] | None, told: Counter[str], *, is_alone: bool
 ) -> Iterator[tuple[Passage, Mapping[str, Any]]]:
     """Yield the passages of a message, each with the other fields of its document."""
-    if hasattr(item, "model_dump"):  # the messages of the clients of OpenAI and Anthropic
-        item = item.model_dump()
     if isinstance(item, tuple) and _is_pair(item):
         item = dict(zip(("role", "content"), item, strict=True))
-    if not isinstance(item, Mapping):
+    opened = as_mapping(item)
+    if opened is None:
         raise InputError(f"{item!r} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
-    said, name = read_message(item), item.get("name")
+    said = read_message(opened)
     role = None if said.role is None else known_role(said.role, role_map)
+    name, original = said.name, opened.get(ORIGINAL)
+    metadata = dict(checked_metadata(said.fields.get("metadata") or {}))
     if name is not None:
         checked_text("the name of a message", name)
-    checked_text("the content of a message", said.text)
-    metadata = dict(checked_metadata(item.get("metadata") or {}))
-    original = item.get(ORIGINAL)
     aside = {key: kept for key, kept in ((KEPT_ASIDE, said.aside or None), (ORIGINAL, original)) if kept is not None}
-    own = {**given, **_own_details(item)}
-    is_blank = not said.text.strip()
-    if not is_blank or not (aside or item.get("content") in (None, [])):
-        yield Passage(said.text, metadata, speaker=name or None, role=role, aside=aside), own
+    own = {**given, **_own_details(said.fields)}
+    told[_REPAIRED] += any(repaired(text) != text for text in (said.text, said.calls, said.results))
+    pieces = [
+        (said.text, role, "", {}),
+        (said.calls, role, "#call", {"kind": CALL}),
+        (said.results, "tool", "#result", {}),
+    ]
+    pieces = [piece for piece in pieces if piece[0].strip()]
+    if not pieces and (said.others or original is not None):
+        pieces = [(said.others or f"[{opened.get('type', role)}]", role, "", {"kind": PLACEHOLDER})]
+    if not pieces:
+        if is_alone and isinstance(opened.get("content"), str) and not aside:
+            raise InputError("a text is empty or blank; leave it out")
+        told[_BLANK] += 1
+    for place, (text, by, suffix, about) in enumerate(pieces if "kind" not in own else pieces[:1]):
+        named = {"id": f"{own['id']}{suffix}"} if place and "id" in own else {}
+        is_named = "kind" not in about and not place
+        yield (
+            Passage(text, metadata, speaker=(name or None) if is_named else None, role=by, aside=aside),
+            {
+                **about,
+                **own,
+                **named,
+            },
+        )
         aside = {}
-    if said.calls and (is_blank or "kind" not in own):
-        if "id" in own and not is_blank:
-            own = {**own, "id": f"{own['id']}#call"}
-        yield Passage(said.calls, metadata, role=role, aside=aside), {"kind": CALL, **own}
-    elif is_blank and original is not None:
-        name = f"[{item.get('type', role)}]"
-        yield Passage(name, metadata, role=role, aside=aside), {"kind": PLACEHOLDER, **own}
 
 
 def _own_details(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from neurogated.core.node_kind import given_kind
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.speakers import known_role, spoken_parts
-from neurogated.text.strings import checked_names
+from neurogated.text.strings import checked_names, repaired_text
 from neurogated.text.strings import checked_text as checked_encoding
 from neurogated.text.times import Zone
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -108,9 +108,8 @@ class Passage:
     """Metadata of the first of this passage's nodes. `metadata` has priority."""
 
     def __post_init__(self) -> None:
-        checked_text("a passage", self.text)
         # Editors put a mark of the byte order before a text, which is none of its words.
-        object.__setattr__(self, "text", self.text.removeprefix("\ufeff"))
+        object.__setattr__(self, "text", repaired_text("a passage", self.text).removeprefix("\ufeff"))
         checked_metadata(self.metadata)
         checked_metadata(self.aside)
         if self.role is not None:
@@ -161,8 +160,8 @@ class Document:
         if not self.passages:
             raise InputError("a document has no passage; give it at least one")
         if self.title is not None:
-            checked_text("a title", self.title)
-            object.__setattr__(self, "title", self.title if self.title.strip() else None)
+            title = repaired_text("a title", self.title)
+            object.__setattr__(self, "title", title if title.strip() else None)
         if self.id is not None and len(self.passages) > 1:
             raise InputError(f"the id {self.id!r} is given for {len(self.passages)} passages, but names one memory")
         if not isinstance(self.id, str | UUID | None):
@@ -236,7 +235,7 @@ def passages_of(text: str, *, is_spoken: bool) -> tuple[Passage, ...]:
     """Return a text as one passage, or, if it names its speakers, as a passage for each speech."""
     if not is_spoken:
         return (Passage(text),)
-    checked_text("a passage", text)
+    text = repaired_text("a passage", text)
     return tuple(Passage(said, speaker=speaker) for speaker, said in spoken_parts(text)) or (Passage(text),)
 
 

@@ -1,11 +1,20 @@
-"""Messages of chat models, in the formats of OpenAI and Anthropic: their texts, calls of tools, and other parts."""
+"""Messages of chat models and agent frameworks: their texts, calls of tools, results of tools, and other parts.
+
+A message is opened first: it is a mapping with a role and bodies, whatever envelope it comes in. Then each part of its
+bodies is identified by its type, or by its telling key where the format has no types, and read as its kind says. Names
+of types and keys are compared in one spelling, so `toolUse`, `tool-use` and `tool_use` are one. `_KINDS` and
+`_ENVELOPES` hold what is known; all else is refused by name.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from neurogated.errors import InputError
 from neurogated.ingestion.speakers import ROLES
@@ -17,24 +26,61 @@ KEPT_ASIDE = "message"
 ORIGINAL = "original"
 """The metadata key of the `original` of a message."""
 
-TIMES = ("timestamp", "created_at", "time", "date")
+TIMES = ("timestamp", "created_at", "createdAt", "time", "date")
 """The keys that may hold the time of a message; the first one that has a value does."""
-_OWN_KEYS = frozenset({"role", "content", "name", "timestamp", "id", "metadata", ORIGINAL})
-_TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
-# Keys of messages that have no content, in OpenAI's format.
-_INSTEAD_OF_CONTENT = frozenset({"tool_calls", "function_call", "refusal", "audio"})
-_CALL_TYPES = frozenset(
-    {"tool_use", "server_tool_use", "mcp_tool_use", "function_call", "custom_tool_call", "mcp_call"}
-)
-# The names of the arguments: of OpenAI, Anthropic and LangChain.
-_ARGUMENTS = ("arguments", "input", "args")
+
+_KINDS = {
+    # What is said.
+    "text": "text input_text output_text text_plain summary_text refusal content error_text audio_transcription "
+    "guard_content citations_content json error_json",
+    "call": "tool_use server_tool_use mcp_tool_use tool_call server_tool_call invalid_tool_call tool_call_chunk "
+    "server_tool_call_chunk function function_call custom custom_tool_call mcp_call tool_invocation dynamic_tool "
+    "executable_code web_search_call file_search_call code_interpreter_call computer_call local_shell_call shell_call "
+    "apply_patch_call tool_search_call mcp_approval_request tool_approval_request mcp_server_tool_call "
+    "builtin_tool_call",
+    "result": "tool_result server_tool_result mcp_tool_result function_response function_result tool_response "
+    "function_call_output custom_tool_call_output computer_call_output local_shell_call_output shell_call_output "
+    "apply_patch_call_output tool_search_output code_execution_result web_search_tool_result web_fetch_tool_result "
+    "web_fetch_result code_execution_tool_result bash_code_execution_tool_result bash_code_execution_result "
+    "text_editor_code_execution_tool_result tool_search_tool_result mcp_server_tool_result tool_return "
+    "builtin_tool_return",
+    # Pictures, recordings and files. Text that they carry is part of what is said.
+    "media": "image image_url image_file input_image image_data image_file_id image_generation_call audio audio_url "
+    "input_audio output_audio video video_url input_video file input_file file_data file_url file_id file_reference "
+    "document document_url inline_data media blob data uri hosted_file container_upload search_result citable citation",
+    # What nobody says. It is kept beside the text.
+    "aside": "thinking redacted_thinking reasoning reasoning_text reasoning_content text_reasoning reasoning_file "
+    "thought cache cache_point step_start source source_url source_document item_reference reference tool_reference "
+    "compaction mcp_list_tools mcp_approval_response tool_approval_response non_standard usage error custom_content "
+    "web_search_result hosted_vector_store",
+}
+_KIND_OF = {tag: kind for kind, tags in _KINDS.items() for tag in tags.split()}
+# A user interface of Vercel names the tool, or the program's own data, in the type.
+_OPEN_TYPES = {"tool-": "call", "data-": "aside"}
+
+_TYPE_KEYS = ("type", "block_type", "part_kind", "content_type")
+_TEXT_KEYS = ("text", "refusal", "transcript", "value", "content", "json")
+_RESULT_KEYS = ("output", "outputs", "result", "results", "response", "error_text", "error")
+_NAME_KEYS = ("name", "tool_name")
+_ARGUMENTS = ("arguments", "input", "args", "parameters", "tool_kwargs", "action", "code", "queries", "operation")
+_CALL_LISTS = ("tool_calls", "function_call", "tool_invocations")
+_BODIES = ("parts", "content", "contents", "blocks")
+_ALT_TEXTS = ("alt", "alt_text", "title", "filename", "file_name", "name", "display_name", "document_name")
+# A framework that needs a name for a file invents one.
+_INVENTED = "LC_AUTOGENERATED"
+_LISTS = ("messages", "conversations", "contents")
+"""The keys of a list of messages, as in a state of LangGraph and a record of ShareGPT."""
+
+_OWN_KEYS = frozenset({"role", "name", "id", "metadata", ORIGINAL, *_BODIES})
+_CALL_SUFFIX = re.compile("_call$")
+_MEDIUM = re.compile("image|document|audio|video|search_result|file")
+_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_CALL = 400
-_FILE = re.compile("image|file|document|audio|video")
-_ALT_TEXTS = ("alt", "alt_text", "title", "filename", "name")
-_TOOL = "tool"
-_TOOL_RESULT = "tool_result"
-# An image or a recording as base64 is far longer; calls of tools are shorter.
 _LONGEST_PART = 4_000
+"""Characters of a part that is kept aside. An image or a recording as base64 is far longer; calls are shorter."""
+_DEEPEST = 20
+"""Results of tools nest parts in parts."""
+_TOOL, _ASSISTANT = "tool", "assistant"
 
 
 class Said(NamedTuple):
@@ -48,41 +94,95 @@ class Said(NamedTuple):
     """Its other parts as JSON values; long ones, such as images, are replaced by their length."""
     calls: str = ""
     """Its calls of tools, a line each, as in `weather(city="Lyon")`."""
+    results: str = ""
+    """The texts of results of tools, which are nobody's words."""
+    others: str = ""
+    """Names its parts that are no text, as in `[image]`, for a message that has nothing else."""
+    fields: Mapping[str, Any] = MappingProxyType({})
+    """The values of the message outside its envelope, such as `id` and `metadata`."""
+
+    @property
+    def name(self) -> Any:  # noqa: ANN401 - whatever the caller gives
+        """The name of the speaker, or of the tool."""
+        return self.fields.get("name") or self.fields.get("author_name")
+
+
+class _Part(NamedTuple):
+    """A part of a message."""
+
+    kind: str
+    """One of `_KINDS`."""
+    tag: str
+    body: Mapping[str, Any]
+    """Its values that are not None, by keys in one spelling."""
+
+
+def messages_in(content: object) -> list[object] | None:
+    """Return the messages of a list, or of a mapping or object that holds one; None for a single text or message."""
+    if isinstance(content, str | bytes):
+        return None
+    if isinstance(content, list | tuple) or (
+        not isinstance(content, dict) and isinstance(content, Sequence | Iterator)
+    ):
+        return list(content)
+    opened = as_mapping(content)
+    if opened is None or "role" in opened:
+        return None
+    held = next((opened[key] for key in _LISTS if isinstance(opened.get(key), list | tuple)), None)
+    return None if held is None else list(held)
+
+
+def as_mapping(item: object) -> Mapping[str, Any] | None:
+    """Return a message, a part or a state as a mapping; None if it is no mapping and no object of fields."""
+    if isinstance(item, dict | Mapping):
+        return item
+    for method in ("model_dump", "to_dict"):
+        if callable(dump := getattr(item, method, None)) and not isinstance(item, type):
+            return dict(dump())
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+    fields = getattr(item, "__dict__", {})
+    return fields if "role" in fields or "type" in fields else None
 
 
 def read_message(item: Mapping[str, Any]) -> Said:
     """Return what a message says.
 
-    A message that holds nothing but results of tools has the role `tool`. The type of a message of LangChain is its
-    role. Another item without a role and without a text, as of OpenAI's Responses, has the role `tool` if it is an
-    output, and `assistant` otherwise.
-
     Raises:
-        InputError: it has no role, or neither content nor anything else.
+        InputError: it has no role, nothing that could be said, or a part that is not known. A message with an
+            `original` keeps the parts that are not known aside, as the original has them.
     """
-    if "role" not in item and isinstance(kind := item.get("type"), str):
-        role = ROLES.get(kind.casefold().removesuffix("messagechunk"))
-        if role is None and not isinstance(item.get("content"), str):
-            role = _TOOL if kind.endswith("_output") else "assistant"
-        item = {"content": item.get("output"), **item, **({} if role is None else {"role": role})}
+    item = _opened(item)
     own = {*_OWN_KEYS, time_key(item)}
-    aside = {str(key): _bounded(value) for key, value in item.items() if key not in own and value is not None}
-    said_otherwise = not aside.keys().isdisjoint(_INSTEAD_OF_CONTENT)
-    if missing := [key for key in ("role", "content") if key not in item and not (key == "content" and said_otherwise)]:
-        raise InputError(f"a message has no {' and no '.join(missing)}")
+    aside = {
+        str(key): _bounded(value)
+        for key, value in item.items()
+        if key not in own and (value if isinstance(value, str | list | dict) else value is not None)
+    }
     role, content = item["role"], item.get("content")
-    content = [content] if isinstance(content, Mapping) else content
-    if not isinstance(content, Sequence) or isinstance(content, str | bytes):
-        # The text of a message is checked with all other texts.
-        return Said(role, "" if content is None else cast("str", content), aside, _calls_in(item))
-    texts, results, others = _sorted_parts(content)
-    calls = _calls_in({**item, "parts": others})
-    if others:
-        aside["parts"] = [_bounded(part) for part in others]
-    if not texts:
-        return Said(_TOOL if results else role, "\n".join(results), aside, calls)
-    # Beside a text of the user's own, results of tools are nobody's words.
-    return Said(role, "\n".join(texts), aside, calls)
+    if not isinstance(content, str | list | dict | Sequence | Mapping | None) or isinstance(content, bytes):
+        raise InputError(f"the content of a message must be text or parts, not {type(content).__name__}")
+    reading = _Reading(is_kept=item.get(ORIGINAL) is not None)
+    for body in filter(None, map(item.get, _BODIES)):
+        reading.add(body)
+    spoken = {_spelled(key): value for key, value in item.items()}
+    for extra in (spoken, as_mapping(item.get("additional_kwargs")) or {}):
+        for calls in filter(None, map(extra.get, _CALL_LISTS)):
+            for call in calls if isinstance(calls, list | tuple) else [calls]:
+                reading.add_call(as_mapping(call) or {})
+    for result in item.get("tool_results") or ():  # Cohere
+        reading.results += _words_at(_normalised(as_mapping(result) or {}), _RESULT_KEYS)
+    if not reading.texts:
+        # In OpenAI's chat format, these stand in place of the content.
+        reading.texts += _words(item.get("refusal")) + _words((as_mapping(item.get("audio")) or {}).get("transcript"))
+    if reading.others:
+        aside["parts"] = [_bounded(part) for part in reading.others]
+    texts, results = list(dict.fromkeys(reading.texts)), list(dict.fromkeys(reading.results))
+    if isinstance(role, str) and ROLES.get(role.strip().casefold()) == _TOOL:
+        texts, results = texts + results, []
+    others = "".join(f"[{name}]" for name in dict.fromkeys(reading.names))
+    calls = "\n".join(dict.fromkeys(reading.calls))
+    return Said(role, "\n".join(texts), aside, calls, "\n".join(results), others, item)
 
 
 def time_key(item: Mapping[str, Any]) -> str | None:
@@ -90,34 +190,311 @@ def time_key(item: Mapping[str, Any]) -> str | None:
     return next((key for key in TIMES if item.get(key) is not None), None)
 
 
-def _calls_in(item: Mapping[str, Any]) -> str:
-    """Return the calls of tools of a message, a line each; a call that occurs in two formats counts once."""
-    listed = item.get("tool_calls")
-    found = list(listed) if isinstance(listed, Sequence) and not isinstance(listed, str) else []
-    found += [item.get("function_call"), *([item] if item.get("type") in _CALL_TYPES else ())]
-    parts = item.get("parts", ())
-    found += [part for part in parts if isinstance(part, Mapping) and part.get("type") in _CALL_TYPES]
-    return "\n".join(dict.fromkeys(line for call in found if (line := _line_of(call))))
+# --- Envelopes -------------------------------------------------------------------------------------------------------
 
 
-def _line_of(call: object) -> str | None:
-    """Return a call of a tool as one line; None if it has no name."""
-    inner = call.get("function") or call.get("custom") or call if isinstance(call, Mapping) else None
-    if not isinstance(inner, Mapping) or not isinstance(name := inner.get("name"), str):
-        return None
-    given: Any = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), {})
-    if isinstance(given, str):
+def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a message with a role and a body.
+
+    Raises:
+        InputError: it has neither a known envelope nor a role and something that may be said.
+    """
+    for is_envelope, opened in _ENVELOPES:
+        if is_envelope(item):
+            item = opened(item)
+    said = {*_BODIES, *_CALL_LISTS, "refusal", "audio", "tool_results", "toolInvocations"}
+    missing = [] if "role" in item else ["role"]
+    missing += ["content"] if said.isdisjoint(item) else []
+    if missing:
+        kind = item.get("type")
+        of_type = f" of the type {kind!r}" if kind is not None else ""
+        raise InputError(
+            f"a message{of_type} has no {' and no '.join(missing)}; its keys are {_listed(item)}; "
+            "see docs/how-to/agents.md for the formats that are known"
+        )
+    return item
+
+
+def _role_of_type(kind: object) -> str | None:
+    """Return the role that the type of a message of LangChain stands for, such as `human` or `AIMessageChunk`."""
+    return ROLES.get(re.sub("message(chunk)?$", "", kind.casefold())) if isinstance(kind, str) else None
+
+
+def _is_item(item: Mapping[str, Any]) -> bool:
+    """Return whether a message is a single part, as of OpenAI's Responses."""
+    return "role" not in item and _kind_of(item.get("type")) in {"call", "result", "aside"}
+
+
+def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
+    role = _TOOL if _kind_of(item.get("type")) == "result" else _ASSISTANT
+    outside = {key: item[key] for key in ("id", "metadata", ORIGINAL, *TIMES) if item.get(key) is not None}
+    inside = {key: value for key, value in item.items() if key not in {"metadata", ORIGINAL, *TIMES}}
+    return {"role": role, "content": [inside], **outside}
+
+
+def _of_sharegpt(item: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {key: value for key, value in item.items() if key not in {"from", "value"}}
+    if item["from"] != "function_call":
+        return {"role": item["from"], "content": item["value"], **rest}
+    try:
+        return {"role": _ASSISTANT, "function_call": dict(json.loads(item["value"])), **rest}
+    except (TypeError, ValueError):
+        return {"role": _ASSISTANT, "content": item["value"], **rest}
+
+
+def _of_cohere(item: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {key: value for key, value in item.items() if key != "message"}
+    return {**rest, "content": item["message"]}
+
+
+def _without_role(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an item of an agent's run with a role: that of an output is `tool`, and `assistant` otherwise."""
+    kind = str(item.get("type"))
+    return {**_of_item(item), "role": _TOOL if kind.endswith("_output") else _ASSISTANT}
+
+
+_Envelope = tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], Mapping[str, Any]]]
+_ENVELOPES: tuple[_Envelope, ...] = (
+    # LangChain: `dumpd`, then `messages_to_dict`, then the fields of a message, whose type is its role.
+    (
+        lambda item: "lc" in item and isinstance(item.get("kwargs"), Mapping),
+        lambda item: {"type": (item.get("id") or [None])[-1], **item["kwargs"]},
+    ),
+    (
+        lambda item: "role" not in item and "type" in item and isinstance(item.get("data"), Mapping),
+        lambda item: {"type": item["type"], **item["data"], **({ORIGINAL: item[ORIGINAL]} if ORIGINAL in item else {})},
+    ),
+    (
+        lambda item: "role" not in item and _role_of_type(item.get("type")) is not None,
+        lambda item: {**item, "role": _role_of_type(item["type"])},
+    ),
+    (_is_item, _of_item),
+    (lambda item: "role" not in item and {"from", "value"} <= item.keys(), _of_sharegpt),
+    (
+        lambda item: "role" in item and "message" in item and not any(key in item for key in _BODIES),
+        _of_cohere,
+    ),
+    # Whatever else a framework keeps in a session comes with its original.
+    (lambda item: "role" not in item and "type" in item and item.get(ORIGINAL) is not None, _without_role),
+)
+"""Tests for envelopes, each with the function that opens it. Each one is tried on what the ones before return."""
+
+
+# --- Parts -----------------------------------------------------------------------------------------------------------
+
+
+class _Reading:
+    """Reads the parts of one message one after another."""
+
+    def __init__(self, *, is_kept: bool) -> None:
+        self.texts: list[str] = []
+        self.calls: list[str] = []
+        self.results: list[str] = []
+        self.others: list[object] = []
+        self.names: list[str] = []
+        self._is_kept = is_kept
+
+    def add(self, body: object) -> None:
+        """Read a text, a part or a list of parts."""
+        is_list = not isinstance(body, str | dict | bytes) and isinstance(body, Sequence)
+        parts: Iterable[object] = body if is_list else [body]  # type: ignore[assignment]
+        for position, part in enumerate(parts):
+            if isinstance(part, str):
+                self.texts += [part] if part.strip() else []
+            elif part is not None:
+                self._add_part(part, position)
+
+    def _add_part(self, part: object, position: int) -> None:
         try:
-            given = json.loads(given)
+            found = _identified(part)
+        except InputError as error:
+            if not self._is_kept:
+                raise InputError(f"part {position} of a message {error}") from None
+            found = _Part("aside", "part", {})
+        if found.kind == "text":
+            self.texts += _words_of(found)
+            return
+        self.others.append(part)
+        self.names.append(_medium(found) if found.kind == "media" else found.tag)
+        if found.kind == "call":
+            self.add_call(found.body, found.tag)
+        elif found.kind == "result":
+            self.results += _words_of(found)
+        elif found.kind == "media":
+            self.texts += _words_of(found)
+
+    def add_call(self, call: Mapping[str, Any], tag: str = "") -> None:
+        """Read a call of a tool; some formats put its result into it."""
+        call = _normalised(call)
+        inner = call.get("function") or call.get("custom") or call.get("tool_invocation") or call.get("tool_call")
+        named = _normalised(inner) if isinstance(inner, Mapping) else call
+        self.calls += _line_of(named, tag)
+        self.results += _words_at(named, _RESULT_KEYS) if tag != "mcp_approval_request" else ()
+
+
+def _identified(part: object) -> _Part:
+    """Return a part with its kind.
+
+    Raises:
+        InputError: it is not known. The message goes on after the name of the part.
+    """
+    opened = as_mapping(part)
+    if opened is None:
+        raise InputError(f"is {part!r:.80}, but must be a text, or a mapping with a type")
+    body = _normalised(opened)
+    given = next((body[key] for key in _TYPE_KEYS if isinstance(body.get(key), str)), None)
+    if given is not None:
+        kind, tag = _kind_of(given), _spelled(given)
+        if kind is None:
+            known = ", ".join(sorted(_KIND_OF))
+            raise InputError(f"has the type {given!r}, which is not known; known are {known}")
+        if any(given.startswith(start) for start in _OPEN_TYPES) and tag not in _KIND_OF:
+            body.setdefault("tool_name", given.partition("-")[2])
+    else:
+        tag = next((key for key in body if key in _KIND_OF), "")
+        if not tag:
+            raise InputError(f"has no type and no key that is known; its keys are {_listed(opened)}")
+        kind = "aside" if body.get("thought") is True else _KIND_OF[tag]
+        inner = body[tag]
+        if kind == "text":
+            body = {"value": inner}
+        elif isinstance(inner, Mapping):
+            body = _normalised(inner)
+    return _Part(kind, tag, body)
+
+
+def _kind_of(given: object) -> str | None:
+    if not isinstance(given, str):
+        return None
+    own = next((kind for start, kind in _OPEN_TYPES.items() if given.startswith(start)), None)
+    return _KIND_OF.get(_spelled(given), own)
+
+
+@lru_cache(4096)
+def _spelled(name: object) -> str:
+    """Return a name of a type or key in one spelling: `toolUse` and `tool-use` are `tool_use`."""
+    return _HUMP.sub("_", str(name)).replace("-", "_").casefold()
+
+
+def _normalised(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {_spelled(key): one for key, one in value.items() if one is not None}
+
+
+def _listed(item: Mapping[str, Any]) -> str:
+    return ", ".join(repr(str(key)[:40]) for key in list(item)[:8]) or "none"
+
+
+# --- Words -----------------------------------------------------------------------------------------------------------
+
+
+def _words(value: object, depth: int = 0) -> list[str]:
+    """Return the texts of a result of a tool or of an inner part; other values as JSON."""
+    if value is None or depth > _DEEPEST:
+        return []
+    if isinstance(value, str):
+        return [value] if value.strip() else []
+    several = value if isinstance(value, list | tuple) else ()
+    if several and all(isinstance(one, str) or as_mapping(one) is not None for one in several):
+        return [text for one in several for text in _words(one, depth + 1)]
+    opened = as_mapping(value)
+    if opened is None:
+        return [_as_json(value)]
+    try:
+        found = _identified(opened)
+    except InputError:
+        return _words_of_values(opened, depth)
+    return _words_of(found, depth + 1)
+
+
+def _words_of_values(values: Mapping[str, Any], depth: int) -> list[str]:
+    """Return the values that a tool returned, as JSON; a single text as it is."""
+    if len(values) == 1:
+        ((key, value),) = values.items()
+        if isinstance(value, str | list) and key in {*_RESULT_KEYS, "content"}:
+            return _words(value, depth + 1)
+    return [_as_json(values)] if values else []
+
+
+def _words_of(part: _Part, depth: int = 0) -> list[str]:
+    body = part.body
+    if part.kind == "text":
+        if part.tag.endswith("json"):
+            return [_as_json(body.get("value", body.get("json")))]
+        # Some formats have the text in a mapping of its own, as in `{"text": {"value": "…"}}`.
+        while isinstance(inner := next((body[key] for key in _TEXT_KEYS if key in body), None), Mapping):
+            body = _normalised(inner)
+        return _words_at(body, _TEXT_KEYS, depth)
+    if part.kind == "result":
+        return _words_at(body, (*_RESULT_KEYS, "content", "stdout", "stderr"), depth)
+    return _words_in_medium(part, depth) if part.kind == "media" else []
+
+
+def _words_at(body: Mapping[str, Any], keys: Sequence[str], depth: int = 0) -> list[str]:
+    """Return the texts at the first of some keys that has any."""
+    found = (_words(body[key], depth + 1) for key in keys if body.get(key) not in (None, ""))
+    return next(filter(None, found), [])
+
+
+def _words_in_medium(part: _Part, depth: int) -> list[str]:
+    """Return the name of a picture or file, as in `[document: Lease]`, and the text that it carries."""
+    nested = part.body.get(part.tag)
+    inner = _normalised(nested) if isinstance(nested, Mapping) else part.body
+    source = _normalised(one) if isinstance(one := inner.get("source"), Mapping) else {}
+    texts = _words_at(inner, ("transcript", "text", "content", "cited_content"), depth)
+    texts = texts or _words_at(source, ("text", "content"), depth)
+    if not texts and source.get("type") == "text":
+        texts = _words(source.get("data"), depth)
+    if not texts and inner is not part.body and part.tag == "document":  # Cohere
+        texts = _words(inner.get("data"), depth)
+    named = [part.body, *(_normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
+    names = [one[key] for key in _ALT_TEXTS for one in named if isinstance(one.get(key), str) and one[key].strip()]
+    names = [name for name in names if name != _INVENTED]
+    return [*([f"[{_medium(part)}: {_line(names[0])}]"] if names else []), *texts]
+
+
+def _medium(part: _Part) -> str:
+    """Return what a medium is: an image, an audio, a video, a document, or a file of another kind."""
+    values = [part.body, *(_normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
+    types = [str(one.get(key, "")) for one in values for key in ("mime_type", "media_type")]
+    found = _MEDIUM.search(part.tag)
+    by_type = next(filter(None, map(re.compile("image|audio|video").match, types)), None)
+    return found[0] if found and found[0] != "file" else by_type[0] if by_type else "file"
+
+
+def _line_of(call: Mapping[str, Any], tag: str) -> list[str]:
+    """Return a call of a tool as one line; none if it has no name."""
+    given = next((call[key] for key in _NAME_KEYS if isinstance(call.get(key), str)), None)
+    name = given or (_CALL_SUFFIX.sub("", tag) if _CALL_SUFFIX.search(tag) or tag == "executable_code" else "")
+    if not name:
+        return []
+    arguments: Any = next((call[key] for key in _ARGUMENTS if call.get(key) is not None), {})
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
         except ValueError:
-            return _line(f"{name}({given})")
-    if isinstance(given, Mapping):
-        return _line(f"{name}({', '.join(f'{key}={_written(value)}' for key, value in given.items())})")
-    return _line(f"{name}({_written(given)})")
+            return [_line(f"{name}({arguments})")]
+    if isinstance(arguments, Mapping):
+        written = ", ".join(f"{key}={_written(value)}" for key, value in arguments.items())
+        return [_line(f"{name}({written})")]
+    return [_line(f"{name}({_written(arguments)})")]
 
 
 def _written(value: object) -> str:
     return json.dumps(_bounded(value), ensure_ascii=False)
+
+
+def _as_json(value: object) -> str:
+    try:
+        return json.dumps(value, default=_described, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return f"[{type(value).__name__}]"
+
+
+def _described(value: object) -> object:
+    """Return a value that is no JSON value as one."""
+    if isinstance(value, bytes | bytearray):
+        return f"[{len(value)} bytes]"
+    return as_mapping(value) or str(value)
 
 
 def _line(text: str) -> str:
@@ -125,51 +502,10 @@ def _line(text: str) -> str:
     return line if len(line) <= _LONGEST_CALL else f"{line[:_LONGEST_CALL]}…"
 
 
-def _sorted_parts(parts: Sequence[object]) -> tuple[list[str], list[str], list[object]]:
-    """Return the texts of a message, the texts of results of tools, and its other parts."""
-    texts: list[str] = []
-    results: list[str] = []
-    others: list[object] = []
-    for part in parts:
-        text = _text_of(part)
-        if text is not None:
-            texts.append(text)
-        else:
-            if isinstance(part, Mapping):
-                texts += _note_of(part)
-                results += _texts_in(part) if part.get("type") == _TOOL_RESULT else ()
-            others.append(part)
-    return [text for text in texts if text.strip()], results, others
-
-
-def _note_of(part: Mapping[str, Any]) -> list[str]:
-    """Return a note such as `[image: a red barn]` for an image or a file that has an alternative text or a name."""
-    kind = _FILE.search(str(part.get("type")))
-    if kind is None:
-        return []
-    inner = [part, *(value for value in part.values() if isinstance(value, Mapping))]
-    names = [one[key] for key in _ALT_TEXTS for one in inner if isinstance(one.get(key), str) and one[key].strip()]
-    return [f"[{kind[0]}: {_line(names[0])}]"] if names else []
-
-
-def _texts_in(result: Mapping[str, Any]) -> list[str]:
-    content = result.get("content")
-    pieces = [content] if isinstance(content, str) else content if isinstance(content, Sequence) else []
-    return [text for text in map(_text_of, pieces) if text is not None and text.strip()]
-
-
-def _text_of(part: object) -> str | None:
-    if isinstance(part, str):
-        return part
-    if isinstance(part, Mapping) and part.get("type") in _TEXT_TYPES and isinstance(part.get("text"), str):
-        return str(part["text"])
-    return None
-
-
 def _bounded(value: object) -> object:
     """Return a part as a JSON value, or its type and length if it is long."""
     try:
-        written = json.dumps(value, default=str, ensure_ascii=False)
+        written = json.dumps(value, default=_described, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         return {"type": type(value).__name__, "left_out": "it is no JSON value"}
     if len(written) <= _LONGEST_PART:

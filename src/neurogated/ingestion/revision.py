@@ -12,7 +12,8 @@ from neurogated.core.conflicts import as_given
 from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import FACT, given_kind
 from neurogated.errors import InputError
-from neurogated.ingestion.document import checked_text, checked_ttl
+from neurogated.ingestion.document import checked_ttl
+from neurogated.text.strings import repaired_text
 from neurogated.text.times import Zone
 
 _TIMES = ("valid_from", "valid_to", "timestamp")
@@ -91,11 +92,11 @@ class Revision:
         if all(getattr(self, name) is None for name in self.__slots__):
             raise InputError("the update is empty; give a content, a title, metadata or a time")
         if self.content is not None:
-            checked_text("the new content", self.content)
+            object.__setattr__(self, "content", repaired_text("the new content", self.content))
             if not self.content.strip():
                 raise InputError("the new content is blank; to forget the memory, delete it")
         if self.title is not None:
-            checked_text("the new title", self.title)
+            object.__setattr__(self, "title", repaired_text("the new title", self.title))
         if self.metadata is not None:
             checked_metadata(self.metadata)
         given_kind(self.kind)

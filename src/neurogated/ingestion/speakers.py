@@ -10,9 +10,9 @@ from neurogated.errors import InputError
 
 _WORDS = {
     "user": ("user", "human"),
-    "assistant": ("assistant", "ai", "model", "bot"),
+    "assistant": ("assistant", "ai", "model", "bot", "chatbot", "gpt"),
     "system": ("system", "developer"),
-    "tool": ("tool", "function"),
+    "tool": ("tool", "function", "observation", "ipython"),
 }
 ROLES: Mapping[str, str] = {word: role for role, words in _WORDS.items() for word in words}
 """The role that each known word, in lower case, stands for."""

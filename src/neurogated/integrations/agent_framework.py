@@ -47,11 +47,16 @@ class MemoryProvider(ContextProvider):
         context: SessionContext,
         state: dict[str, Any],  # noqa: ARG002
     ) -> None:
-        """Recall memories for the last message of the user."""
-        question = last_question([_message(one) for one in context.input_messages])
+        """Recall memories for the last message of the user, and store the messages to answer.
+
+        They are stored before the answer, so that they stay if the run fails or its stream is abandoned.
+        """
+        asked = [_message(one) for one in context.input_messages]
+        question = last_question(asked)
         given = (self._memory, question, self._owner(session), self._budget, self._options)
         if question and (text := await self._memory.aio.run(context_for, *given)):
             context.extend_instructions(self.source_id, text)
+        await self._memory.aio.run(add_said, self._memory, asked, self._owner(session))
 
     async def after_run(
         self,
@@ -61,9 +66,8 @@ class MemoryProvider(ContextProvider):
         context: SessionContext,
         state: dict[str, Any],  # noqa: ARG002
     ) -> None:
-        """Store the messages of the run."""
-        answers = context.response.messages if context.response else []
-        said = [_message(one) for one in (*context.input_messages, *answers)]
+        """Store the answers of the run."""
+        said = [_message(one) for one in context.response.messages] if context.response else []
         await self._memory.aio.run(add_said, self._memory, said, self._owner(session))
 
     def _owner(self, session: AgentSession) -> Owner:
@@ -74,9 +78,5 @@ class MemoryProvider(ContextProvider):
 
 
 def _message(message: Message) -> dict[str, Any]:
-    calls = [{"name": one.name, "args": one.arguments} for one in message.contents if one.type == "function_call"]
-    results = [str(one.result) for one in message.contents if one.type == "function_result"]
-    texts = message.text or "\n".join(results)
-    said = {"role": message.role, "content": texts, "tool_calls": calls or None}
-    is_named = bool(message.author_name) and message.author_name != _NAMELESS
-    return {**said, "name": message.author_name} if is_named else said
+    said = message.to_dict()
+    return {**said, "author_name": None if message.author_name == _NAMELESS else message.author_name}

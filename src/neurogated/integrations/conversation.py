@@ -10,10 +10,12 @@ from uuid import uuid4
 
 from neurogated.core.model import MemoryNode
 from neurogated.core.trace import RecalledMemory
+from neurogated.errors import InputError
 from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message
 from neurogated.ingestion.speakers import ROLES
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
+from neurogated.text.strings import repaired
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 # Memories of a session that are searched for the present turn: most turns are short.
@@ -118,16 +120,21 @@ def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]],
 def add_said(memory: NeuroGraphMemory, messages: Iterable[Mapping[str, Any]], owner: Owner) -> None:
     """Store messages in the format of OpenAI or Anthropic, with the present time if they have none.
 
-    Frameworks let agents choose roles of their own, such as `critic`. Such a role is the name of an assistant.
+    Frameworks let agents choose roles of their own, such as `critic`. Such a role is the name of an assistant. The
+    model has answered already, so no part is refused: a message with one that is not known is stored with its original.
     """
-    given = [_with_known_role(storable(one)) for one in messages]
-    for one in given:
-        if isinstance(text := one.get("content"), str) and not text.strip():
-            one["content"] = None  # such as a message that only calls tools
-    memory.add(given, **owner)
+    memory.add([_whole(_with_known_role(one)) for one in messages], **owner)
 
 
-def _with_known_role(message: dict[str, Any]) -> dict[str, Any]:
+def _whole(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        read_message(message)
+    except InputError:
+        return {**message, ORIGINAL: json.dumps(message, default=str)}
+    return message
+
+
+def _with_known_role(message: Mapping[str, Any]) -> Mapping[str, Any]:
     role = message.get("role")
     if not isinstance(role, str) or not role.strip() or role.strip().casefold() in ROLES:
         return message
@@ -144,7 +151,7 @@ def newest(memory: NeuroGraphMemory, session: Owner, limit: int | None = None) -
 
 def last_question(messages: Sequence[Mapping[str, Any]]) -> str:
     """Return the text of the last message of the user, in the format of OpenAI or Anthropic; "" without one."""
-    asked = (read_message(one).text for one in reversed(messages) if one.get("role") == _USER)
+    asked = (read_message({ORIGINAL: one, **one}).text for one in reversed(messages) if one.get("role") == _USER)
     return next(asked, "").strip()
 
 
@@ -179,7 +186,7 @@ def context_for(
     left_out: Iterable[str] = (),
 ) -> str:
     """Return the memories for a question of a session as text, "" for a blank one; see `recall_options`."""
-    question = storable(question).strip()
+    question = repaired(question).strip()
     if not question:
         return ""
     chosen = recall_options(memory, question, owner, options, left_out)
@@ -223,12 +230,3 @@ def details_of(memory: RecalledMemory) -> dict[str, Any]:
 
 def _originals(nodes: Sequence[MemoryNode]) -> list[Any]:
     return [json.loads(node.metadata[ORIGINAL]) for node in nodes if ORIGINAL in node.metadata]
-
-
-def storable(value: Any) -> Any:  # noqa: ANN401 - a JSON value
-    """Return a value with a space for each NUL, and a question mark for each half of a character."""
-    if isinstance(value, str):
-        return value.replace("\0", " ").encode(errors="replace").decode()
-    if isinstance(value, Mapping):
-        return {key: storable(one) for key, one in value.items()}
-    return [storable(one) for one in value] if isinstance(value, list | tuple) else value

@@ -9,9 +9,9 @@ from neurogated.errors import UnknownIdError
 from neurogated.ingestion.contents import read_contents
 from neurogated.ingestion.document import Details
 from neurogated.ingestion.messages import ORIGINAL
-from neurogated.integrations.conversation import storable
 from neurogated.memory import NeuroGraphMemory
 from neurogated.session import Notice
+from neurogated.text.strings import repaired
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 Path = tuple[str, ...]
@@ -62,7 +62,7 @@ class MemoryFiles:
 
     def _message(self, path: Path, text: str) -> tuple[dict[str, str], Details]:
         """Return the message that stores a file, and its owner and title."""
-        shown = storable(text)
+        shown = repaired(text)
         content = shown if shown.strip() else "(empty)"
         message = {"role": "assistant", "content": content, "id": self._id(path), ORIGINAL: json.dumps(text)}
         title = "/".join(path[1:])

@@ -96,13 +96,9 @@ def _message(event: Event) -> dict[str, Any]:
 
 
 def _said(content: types.Content, author: str | None) -> dict[str, Any]:
-    parts = content.parts or []
-    texts = [part.text for part in parts if part.text and not part.thought]
-    results = [str(part.function_response.response) for part in parts if part.function_response]
-    calls = [{"name": call.name, "args": call.args} for part in parts if (call := part.function_call)]
-    role = "tool" if results and not texts else "user" if (content.role or author) == "user" else "assistant"
-    name = None if author in {None, "user"} else author
-    return {"role": role, "content": "\n".join(texts or results), "tool_calls": calls or None, "name": name}
+    role = "user" if (content.role or author) == "user" else "assistant"
+    parts = [part.model_dump(exclude_none=True) for part in content.parts or []]
+    return {"role": role, "parts": parts, "name": None if author in {None, "user"} else author}
 
 
 def _entry(memory: RecalledMemory) -> MemoryEntry:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from neurogated.core.extras import needs_extra
 from neurogated.core.trace import RecalledMemory
+from neurogated.ingestion.messages import ORIGINAL
 from neurogated.integrations.conversation import Conversation, Entry, Owner, details_of, recall_options
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
@@ -17,7 +19,6 @@ with needs_extra("langchain"):
     from langchain_core.documents import Document
     from langchain_core.messages import (
         BaseMessage,
-        convert_to_openai_messages,
         message_to_dict,
         messages_from_dict,
     )
@@ -61,11 +62,18 @@ class MemoryChatHistory(BaseChatMessageHistory):
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Store messages."""
-        self._conversation.add(Entry(convert_to_openai_messages(one), message_to_dict(one)) for one in messages)
+        self._conversation.add(Entry(said_in(one), message_to_dict(one)) for one in messages)
 
     def clear(self) -> None:
         """Delete all memories of the session."""
         self._conversation.clear()
+
+
+def said_in(message: BaseMessage) -> dict[str, Any]:
+    """Return what `memory.add` reads of a message; with its original if it has other parts than text."""
+    keys = ("type", "role", "content", "tool_calls", "additional_kwargs", "name")
+    said = {key: getattr(message, key) for key in keys if getattr(message, key, None) is not None}
+    return said if isinstance(message.content, str) else {**said, ORIGINAL: json.dumps(message_to_dict(message))}
 
 
 def _document(memory: RecalledMemory) -> Document:

@@ -9,13 +9,14 @@ from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
 from neurogated.errors import InputError
 from neurogated.integrations.conversation import Owner, add_new, context_for, message_ids
+from neurogated.integrations.langchain import said_in
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
 with needs_extra("langchain"):
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
     from langchain.agents.middleware.types import PrivateStateAttr
-    from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, convert_to_openai_messages
+    from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
     from langgraph.config import get_config
     from langgraph.runtime import Runtime
 
@@ -80,7 +81,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         owner = self._owner(runtime)
         said = [one for one in _this_run(state["messages"]) if "lc_source" not in one.additional_kwargs]
         ids = message_ids((one.id for one in said), owner)
-        add_new(self._memory, dict(zip(ids, map(convert_to_openai_messages, said), strict=True)), owner)
+        add_new(self._memory, dict(zip(ids, map(said_in, said), strict=True)), owner)
 
     async def aafter_agent(self, state: MemoryState, runtime: Runtime[Any]) -> None:
         """Store in a thread of the memory."""

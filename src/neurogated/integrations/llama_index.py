@@ -19,9 +19,8 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
 with needs_extra("llama-index"):
-    from llama_index.core.base.llms.types import ToolCallBlock
     from llama_index.core.bridge.pydantic import Field
-    from llama_index.core.llms import ChatMessage, MessageRole
+    from llama_index.core.llms import ChatMessage
     from llama_index.core.memory import BaseMemoryBlock
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
@@ -78,13 +77,7 @@ class MemoryBlock(BaseMemoryBlock[str]):
 
 
 def _message(message: ChatMessage) -> dict[str, Any]:
-    calls = [
-        {"name": block.tool_name, "args": block.tool_kwargs}
-        for block in message.blocks
-        if isinstance(block, ToolCallBlock)
-    ]
-    role = MessageRole.ASSISTANT if message.role == MessageRole.CHATBOT else message.role
-    return {"role": role.value, "content": message.content, "tool_calls": calls or None}
+    return {**message.model_dump(), "role": message.role.value}
 
 
 def _node(memory: RecalledMemory) -> NodeWithScore:

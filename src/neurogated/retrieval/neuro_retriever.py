@@ -184,7 +184,7 @@ class NeuroRetriever:
         **filters: Unpack[FilterOptions],
     ) -> list[Recall]:
         """Return the recall of each query; the queries are searched together, and all recalls read the same view."""
-        checked_queries(queries)
+        queries = checked_queries(queries)
         wanted = checked_top(self._config.TOP_N_RETRIEVAL if top_n is None else top_n)
         zone = zone_of(timezone, now, self._config.zone)
         then, held = checked_version(as_of, zone), checked_moment("valid_at", valid_at, zone)

@@ -16,7 +16,7 @@ from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.first_phase import FirstPhase
 from neurogated.retrieval.question_cues import has_interrogative
 from neurogated.text.normalise import plain_question
-from neurogated.text.strings import checked_text, ends_of
+from neurogated.text.strings import ends_of, repaired_text
 from neurogated.text.times import Zone, zone_named
 
 MAX_QUERY_CHARS = 10000
@@ -53,13 +53,23 @@ class Asked(NamedTuple):
             yield f"words of the query that no memory has were corrected: {self.query}"
 
 
-def checked_queries(queries: Sequence[str]) -> None:
-    """Raise InputError if a query is no text or blank, or if one text is given in place of a list."""
+def checked_queries(queries: Sequence[str]) -> list[str]:
+    """Return queries without halves of characters, as texts are stored.
+
+    Raises:
+        InputError: a query is no text or blank, or one text is given in place of a list.
+    """
     if isinstance(queries, str):
         raise InputError(f"the queries are {queries!r}, but must be a list of texts; put a single query in a list")
-    for query in queries:
-        if not checked_text("the query", query).strip():
-            raise InputError("the query is blank; ask something")
+    return [checked_query(query) for query in queries]
+
+
+def checked_query(query: str) -> str:
+    """Return one query; see `checked_queries`."""
+    query = repaired_text("the query", query)
+    if not query.strip():
+        raise InputError("the query is blank; ask something")
+    return query
 
 
 def plain_query(query: str) -> str:

@@ -20,11 +20,12 @@ def _given(body: BaseModel) -> dict[str, Any]:
     return body.model_dump(exclude_none=True)
 
 
-@router.post("/memories", status_code=201)
+@router.post("/memories", status_code=201, response_model_exclude_defaults=True)
 async def add(caller: CallerOf, body: models.NewMemories) -> models.Ids:
     """Remember texts or messages."""
     given = {"timestamp": "now", **_given(body)}
-    return models.Ids(ids=await caller.run(caller.memory.add, given.pop("content"), user_id=caller.user_id, **given))
+    added = await caller.run(caller.memory.add, given.pop("content"), user_id=caller.user_id, **given)
+    return models.Ids(ids=added, skipped=added.skipped, notes=list(added.notes))
 
 
 @router.get("/memories")

@@ -314,9 +314,11 @@ class Page(BaseModel):
 
 
 class Ids(BaseModel):
-    """The ids of memories, in order."""
+    """The ids of memories, in order, and what was left out or repaired, if anything was."""
 
     ids: list[str]
+    skipped: int = 0
+    notes: list[str] = []
 
 
 class Count(BaseModel):

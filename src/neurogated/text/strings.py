@@ -94,3 +94,31 @@ def ends_of(query: str, most: int) -> str:
 def one_line(text: str) -> str:
     """Return a text on one line without control characters, which may change a terminal or hide other text."""
     return "".join(filter(str.isprintable, " ".join(text.split())))
+
+
+def repaired(text: str) -> str:
+    """Return a text that every store can hold: two halves of a character are joined.
+
+    Any other half, and NUL, become U+FFFD.
+    """
+    return halves_joined(text).replace("\0", "\ufffd")
+
+
+def repaired_text(what: str, text: object) -> str:
+    """Return a text as every store can hold it; raises InputError, which calls it `what`, if it is no text."""
+    if not isinstance(text, str):
+        raise InputError(
+            f"{what} is {text!r:.60}, but must be text, not {type(text).__name__}; decode or convert it first"
+        )
+    return repaired(text)
+
+
+def halves_joined(text: str) -> str:
+    """Return a text whose halves of characters are joined, or are U+FFFD if they stand alone."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -65,6 +65,26 @@ def test_the_text_beside_a_picture_is_read(tmp_path: Path) -> None:
     assert both("chatgpt", written(tmp_path / "x.json", [conversation]))[0][0] == "Look!"
 
 
+def test_marks_of_links_and_names_are_read_as_they_are_shown(tmp_path: Path) -> None:
+    entity = '\ue200entity\ue202["drink","rooibos","tea"]\ue201'
+    cited = f"Rooibos is mild \ue200cite\ue202turn0search0\ue201. Try {entity} 【7†source】."
+    path = written(tmp_path / "x.json", [chatgpt([("assistant", cited)])])
+    assert both("chatgpt", path)[0] == ["Rooibos is mild. Try rooibos."]
+
+
+def test_of_claude_the_last_branch_is_read_with_the_texts_of_files(tmp_path: Path) -> None:
+    said = [("human", "u1", "root"), ("assistant", "a1", "u1"), ("human", "u2", "root"), ("assistant", "a2", "u2")]
+    said += [("assistant", "a3", "u2"), ("human", "u3", "a3"), ("human", "lost", "nowhere"), ("human", "u4", "u3")]
+    messages: list[Any] = [
+        {"sender": sender, "uuid": name, "text": f"I am {name}.", "parent_message_uuid": parent}
+        for sender, name, parent in said
+    ]
+    messages[-1] |= {"text": "", "attachments": [{"file_name": "rent.txt", "extracted_content": "It is 900 euros."}]}
+    path = written(tmp_path / "x.json", [{"uuid": "c", "name": "Rent", "chat_messages": messages}])
+    branch = [f"I am {name}." for name in ("u2", "a3", "u3", "lost")]
+    assert both("claude", path) == ([*branch, "[document: rent.txt]\nIt is 900 euros."], [])
+
+
 def test_a_tree_may_have_holes_and_cycles(tmp_path: Path) -> None:
     hole, cycle, lost = chatgpt(_SAID), chatgpt(_SAID, "c2"), chatgpt(_SAID, "c3", current_node="nowhere")
     del hole["mapping"]["c1-0"]

@@ -110,6 +110,12 @@ def test_a_memory_that_is_deleted_is_no_item(store: NeuroStore) -> None:
     assert store.search(NOTES) == store.list_namespaces() == []
 
 
+def test_half_a_character_in_a_value_or_a_query_is_repaired(store: NeuroStore) -> None:
+    store.put(NOTES, "k", {"text": "The heron is Ada \ud83d", "tags": ["\ud83d\ude00"]})
+    assert store.get(NOTES, "k").value == {"text": "The heron is Ada \ufffd", "tags": ["\U0001f600"]}  # type: ignore[union-attr]
+    assert [one.key for one in store.search(NOTES, query="heron \ud83d")] == ["k"]
+
+
 @pytest.mark.parametrize(
     "op",
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
@@ -10,6 +12,8 @@ from typing import Any
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, given, mapping, moment, read_one, text_of
 from neurogated.archive.foreign.stream import Entry
 
+# What stands between these characters is shown as a link, as a name, or not at all.
+_SHOWN = re.compile("( ?)\ue200([^\ue201\ue202]*)\ue202?([^\ue201]*)\ue201| ?【[^】†]*†[^】]*】")
 _SPOKEN = frozenset({"text", "multimodal_text"})
 _HIDDEN = ("is_visually_hidden_from_conversation", "is_user_system_message")
 
@@ -52,11 +56,21 @@ def _message(
         and message.get("recipient") in {None, "all"}
         and not any(flags.get(name) for name in _HIDDEN)
     )
-    text = text_of(content.get("parts")) if is_said else ""
+    text = _SHOWN.sub(_as_shown, text_of(content.get("parts"))).strip() if is_said else ""
     if not text:
         return None
     time = moment(message.get("create_time") or None) or before
     return Incoming(place, key, text, author["role"], {**about, **given(timestamp=time)})
+
+
+def _as_shown(found: re.Match[str]) -> str:
+    """Return the name within the mark of an entity, as in `["drink","rooibos","tea"]`; nothing for other marks."""
+    if found[2] != "entity":
+        return ""
+    try:
+        return f"{found[1]}{json.loads(found[3])[1]}"
+    except (ValueError, TypeError, LookupError):
+        return ""
 
 
 FORMAT = Format("an export of ChatGPT", r"conversations(-\d+)?\.json", lambda value: "mapping" in value, _read)

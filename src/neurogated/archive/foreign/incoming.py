@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from neurogated.archive.foreign.stream import Entry, Fault
+from neurogated.text.strings import repaired
 
 _MILLISECONDS = 1e11
 """Numbers of seconds above this are milliseconds."""
@@ -99,8 +100,7 @@ def text_of(content: object) -> str:
     spoken = [part for part in parts if not isinstance(part, dict) or part.get("type", "text") == "text"]
     texts = [part.get("text") if isinstance(part, dict) else part for part in spoken]
     said = "\n".join(text for text in texts if isinstance(text, str) and text.strip())
-    whole = said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return whole.replace("\0", "\ufffd").strip()
+    return repaired(said).strip()
 
 
 def moment(value: object) -> datetime | None:

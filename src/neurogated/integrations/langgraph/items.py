@@ -13,7 +13,7 @@ from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.model import MemoryNode
 from neurogated.errors import InputError
 from neurogated.ingestion.items import depth_of, leaves, node_ids, number_of_texts, value_of
-from neurogated.text.strings import checked_text
+from neurogated.text.strings import checked_text, halves_joined
 
 Namespace = tuple[str, ...]
 WHOLE = "$"
@@ -113,7 +113,7 @@ def checked_value(value: object) -> dict[str, Any]:
         raise InputError(f"the value of an item has {len(written)} characters as JSON; {_LONGEST_VALUE} are possible")
     if depth_of(value) > _MOST_LEVELS:
         raise InputError(f"the value of an item nests more than {_MOST_LEVELS} lists and mappings; make it flatter")
-    return dict(json.loads(written))
+    return dict(json.loads(halves_joined(written)))
 
 
 def checked_ttl(ttl: object) -> float | None:

@@ -46,7 +46,7 @@ from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.knowledge.judge.slots import SlotJudge
 from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.text.strings import checked_name, checked_text, composed
+from neurogated.text.strings import checked_name, composed, repaired_text
 
 _USERS, _NAME = (f"{ROOT}-users",), "name"
 """The namespace of the users, each below it, and the key of their names."""
@@ -154,8 +154,9 @@ class MemoryOS(BaseStore):
             InputError: a name or both texts are blank, or a text cannot be stored.
         """
         user_id, session_id = checked_name("user_id", user_id), checked_name("session_id", session_id)
-        for text in (user_query, assistant_response):
-            checked_text("what was said", text)
+        user_query, assistant_response = (
+            repaired_text("what was said", text) for text in (user_query, assistant_response)
+        )
         if not (user_query.strip() or assistant_response.strip()):
             raise InputError("both the user and the assistant said nothing; leave the pair out")
         if page_id == BY_USER:
@@ -194,7 +195,8 @@ class MemoryOS(BaseStore):
             InputError: a name or the query is blank.
         """
         count = self.settings.retrieval_page_topk if top_k is None else top_k
-        if not checked_text("the query", query).strip() or count < 1:
+        query = repaired_text("the query", query)
+        if not query.strip() or count < 1:
             raise InputError(f"the query is blank, or top_k is {count}; ask for something, and at least one result")
         user_id = checked_name("user_id", user_id)
         conversation = self._updater.conversation(user_id)

@@ -13,7 +13,7 @@ from neurogated.errors import InputError
 from neurogated.integrations.langgraph.filters import compiled
 from neurogated.integrations.langgraph.items import checked_fields, checked_key, checked_ttl, checked_value
 from neurogated.integrations.langgraph.namespaces import checked_conditions
-from neurogated.text.strings import checked_text
+from neurogated.text.strings import repaired_text
 
 Read = GetOp | SearchOp | ListNamespacesOp
 
@@ -72,7 +72,7 @@ def checked_op(op: Op) -> Op:
     elif isinstance(op, SearchOp):
         compiled(op.filter)
         if op.query is not None:
-            checked_text("the query", op.query)
+            op = op._replace(query=repaired_text("the query", op.query))
     else:
         checked_key(op.key)
     if isinstance(op, PutOp):

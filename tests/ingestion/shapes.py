@@ -1,0 +1,507 @@
+"""Messages in the formats of clients and frameworks, as they document them: a text, a call, a result and a medium."""
+
+# ruff: noqa: ANN401 - parts of any format
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from agent_framework import Content as AgentContent
+from agent_framework import Message as AgentMessage
+from anthropic.types import Message as AnthropicMessage
+from anthropic.types import TextBlock, ToolUseBlock, Usage
+from google.genai import types as genai
+from langchain_core.load import dumpd
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    HumanMessageChunk,
+    ToolMessage,
+    message_to_dict,
+)
+from llama_index.core.base.llms.types import ChatMessage, DocumentBlock, ImageBlock, ToolCallBlock
+from llama_index.core.base.llms.types import TextBlock as LlamaText
+from openai.types.chat import ChatCompletionMessage
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage
+
+TEXT = "I live in Oban."
+REPLY = "You live in Oban."
+RESULT = "7 degrees"
+ARGS: dict[str, object] = {"city": "Oban"}
+WRITTEN = '{"city": "Oban"}'
+URL = "https://example.org/boat"
+CALL = 'weather(city="Oban")'
+
+Expected = tuple[str, str, str]
+"""Kind, role and content of a memory."""
+SAID: Expected = ("turn", "user", TEXT)
+ANSWERED: Expected = ("turn", "assistant", REPLY)
+CALLED: Expected = ("call", "assistant", CALL)
+RETURNED: Expected = ("turn", "tool", RESULT)
+
+
+def shown(name: str, text: str | None = TEXT, role: str = "user") -> Expected:
+    """Return what a medium gives: a note with its name, below the text; or a placeholder."""
+    note = f"[{name}]"
+    return ("placeholder", role, note) if text is None else ("turn", role, f"{text}\n{note}")
+
+
+@dataclass
+class Spoken:
+    """A message of a program of its own."""
+
+    role: str
+    content: Any
+
+
+def _user(*parts: Any, key: str = "content") -> dict[str, Any]:
+    return {"role": "user", key: list(parts)}
+
+
+def _bot(*parts: Any, key: str = "content", role: str = "assistant") -> dict[str, Any]:
+    return {"role": role, key: list(parts)}
+
+
+def _text(text: str = TEXT) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+_OPENAI_CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": WRITTEN}}
+_LC: dict[str, BaseMessage] = {
+    "text": HumanMessage(TEXT),
+    "call": AIMessage("", tool_calls=[{"name": "weather", "args": ARGS, "id": "c1"}]),
+    "result": ToolMessage(RESULT, tool_call_id="c1"),
+    "media": HumanMessage([_text(), {"type": "image_url", "image_url": {"url": URL}}]),
+}
+_LC_WANTED = {"text": SAID, "call": CALLED, "result": RETURNED, "media": SAID}
+
+
+def _langchain(form: Callable[[BaseMessage], Any]) -> dict[str, tuple[Any, Expected]]:
+    return {column: (form(one), _LC_WANTED[column]) for column, one in _LC.items()}
+
+
+def _llama(form: Callable[[ChatMessage], Any]) -> dict[str, tuple[Any, Expected]]:
+    call = ToolCallBlock(tool_call_id="c1", tool_name="weather", tool_kwargs=ARGS)
+    medium = DocumentBlock(data=b"AAAA", title="log.pdf", document_mimetype="application/pdf")
+    return {
+        "text": (form(ChatMessage(role="user", content=TEXT)), SAID),
+        "call": (form(ChatMessage(role="assistant", blocks=[call])), CALLED),
+        "result": (form(ChatMessage(role="tool", content=RESULT, additional_kwargs={"tool_call_id": "c1"})), RETURNED),
+        "media": (form(ChatMessage(role="user", blocks=[LlamaText(text=TEXT), medium])), shown("document: log.pdf")),
+        "image": (form(ChatMessage(role="user", blocks=[ImageBlock(url=URL)])), shown("image", None)),
+    }
+
+
+def _gemini(form: Callable[[dict[str, Any]], Any], *, camel: bool) -> dict[str, tuple[Any, Expected]]:
+    def key(name: str) -> str:
+        first, *rest = name.split("_")
+        return first + "".join(map(str.title, rest)) if camel else name
+
+    call = {key("function_call"): {"name": "weather", "args": ARGS}}
+    result = {key("function_response"): {"name": "weather", "response": {"result": RESULT}}}
+    medium = {key("inline_data"): {key("mime_type"): "image/png", "data": "AAAA", key("display_name"): "boat.png"}}
+    return {
+        "text": (form(_user({"text": TEXT}, key="parts")), SAID),
+        "call": (form(_bot(call, key="parts", role="model")), CALLED),
+        "result": (form(_user(result, key="parts")), RETURNED),
+        "media": (form(_user({"text": TEXT}, medium, key="parts")), shown("image: boat.png")),
+        "thought": (form(_bot({"text": "Hm.", "thought": True}, {"text": REPLY}, key="parts", role="model")), ANSWERED),
+    }
+
+
+_BEDROCK = {
+    "text": (_user({"text": TEXT}), SAID),
+    "call": (_bot({"toolUse": {"toolUseId": "c1", "name": "weather", "input": ARGS}}), CALLED),
+    "result": (
+        _user({"toolResult": {"toolUseId": "c1", "content": [{"text": RESULT}], "status": "success"}}),
+        RETURNED,
+    ),
+    "media": (
+        _user({"text": TEXT}, {"document": {"format": "pdf", "name": "log", "source": {"bytes": b"AAAA"}}}),
+        shown("document: log"),
+    ),
+}
+
+SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected]]] = {
+    "OpenAI chat": {
+        "text": ({"role": "user", "content": TEXT}, SAID),
+        "call": ({"role": "assistant", "content": None, "tool_calls": [_OPENAI_CALL]}, CALLED),
+        "result": ({"role": "tool", "tool_call_id": "c1", "content": RESULT}, RETURNED),
+        "media": (_user(_text(), {"type": "image_url", "image_url": {"url": URL}}), SAID),
+    },
+    "OpenAI chat, objects": {
+        "text": (ChatCompletionMessage(role="assistant", content=REPLY), ANSWERED),
+        "call": (ChatCompletionMessage.model_validate({"role": "assistant", "tool_calls": [_OPENAI_CALL]}), CALLED),
+        "result": ({"role": "tool", "tool_call_id": "c1", "content": [_text(RESULT)]}, RETURNED),
+        "media": (
+            _user({"type": "file", "file": {"filename": "log.pdf", "file_data": "AA"}}),
+            ("turn", "user", "[file: log.pdf]"),
+        ),
+    },
+    "OpenAI chat, functions": {
+        "call": ({"role": "assistant", "content": None, "function_call": _OPENAI_CALL["function"]}, CALLED),
+        "result": ({"role": "function", "name": "weather", "content": RESULT}, RETURNED),
+    },
+    "OpenAI chat, custom tools": {
+        "call": (
+            {
+                "role": "assistant",
+                "tool_calls": [{"id": "c1", "type": "custom", "custom": {"name": "weather", "input": WRITTEN}}],
+            },
+            CALLED,
+        ),
+    },
+    "OpenAI chat, audio": {
+        "text": ({"role": "assistant", "content": None, "audio": {"id": "a1", "transcript": REPLY}}, ANSWERED),
+        "media": (_user({"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}), shown("audio", None)),
+    },
+    "OpenAI chat, refusals": {
+        "text": ({"role": "assistant", "content": None, "refusal": REPLY}, ANSWERED),
+        "part": (_bot({"type": "refusal", "refusal": REPLY}), ANSWERED),
+    },
+    "OpenAI Realtime": {
+        "text": (_user({"type": "input_audio", "transcript": TEXT}), ("turn", "user", TEXT)),
+        "answer": (_bot({"type": "output_audio", "transcript": REPLY}), ANSWERED),
+    },
+    "OpenAI Responses": {
+        "text": ({"type": "message", **_user({"type": "input_text", "text": TEXT})}, SAID),
+        "call": ({"type": "function_call", "call_id": "c1", "name": "weather", "arguments": WRITTEN}, CALLED),
+        "result": ({"type": "function_call_output", "call_id": "c1", "output": RESULT}, RETURNED),
+        "media": (
+            _user({"type": "input_text", "text": TEXT}, {"type": "input_file", "filename": "log.pdf"}),
+            shown("file: log.pdf"),
+        ),
+    },
+    "OpenAI Responses, objects": {
+        "text": (
+            ResponseOutputMessage.model_validate(
+                {
+                    "id": "m1",
+                    "role": "assistant",
+                    "status": "completed",
+                    "type": "message",
+                    "content": [{"type": "output_text", "text": REPLY, "annotations": []}],
+                }
+            ),
+            ANSWERED,
+        ),
+        "call": (
+            ResponseFunctionToolCall(call_id="c1", name="weather", arguments=WRITTEN, type="function_call"),
+            CALLED,
+        ),
+    },
+    "OpenAI Responses, custom and built-in tools": {
+        "call": ({"type": "custom_tool_call", "call_id": "c1", "name": "weather", "input": WRITTEN}, CALLED),
+        "search": (
+            {
+                "type": "web_search_call",
+                "id": "w1",
+                "status": "completed",
+                "action": {"type": "search", "query": "Oban"},
+            },
+            ("call", "assistant", 'web_search(type="search", query="Oban")'),
+        ),
+        "result": (
+            {"type": "custom_tool_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": RESULT}]},
+            RETURNED,
+        ),
+        "reasoning": (
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]},
+            ("placeholder", "assistant", "[reasoning]"),
+        ),
+    },
+    "OpenAI Assistants": {
+        "text": (
+            {
+                "object": "thread.message",
+                **_user({"type": "text", "text": {"value": TEXT, "annotations": []}}),
+                "created_at": 1_790_000_000,
+            },
+            SAID,
+        ),
+        "media": (_user({"type": "image_file", "image_file": {"file_id": "f1"}}), shown("image", None)),
+    },
+    "Anthropic": {
+        "text": (_user(_text()), SAID),
+        "call": (_bot({"type": "tool_use", "id": "c1", "name": "weather", "input": ARGS}), CALLED),
+        "result": (_user({"type": "tool_result", "tool_use_id": "c1", "content": RESULT}), RETURNED),
+        "media": (
+            _user(_text(), {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA"}}),
+            SAID,
+        ),
+    },
+    "Anthropic, blocks as objects": {
+        "text": ({"role": "assistant", "content": [TextBlock(type="text", text=REPLY)]}, ANSWERED),
+        "call": (
+            {
+                "role": "assistant",
+                "content": [ToolUseBlock(type="tool_use", id="c1", name="weather", input=ARGS)],
+            },
+            CALLED,
+        ),
+        "result": (_user({"type": "tool_result", "tool_use_id": "c1", "content": [_text(RESULT)]}), RETURNED),
+    },
+    "Anthropic, whole responses": {
+        "text": (
+            AnthropicMessage(
+                id="msg_1",
+                type="message",
+                role="assistant",
+                model="claude",
+                content=[TextBlock(type="text", text=REPLY)],
+                usage=Usage(input_tokens=1, output_tokens=1),
+            ),
+            ANSWERED,
+        ),
+    },
+    "Anthropic, documents": {
+        "text": (
+            _user({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": TEXT}}),
+            SAID,
+        ),
+        "blocks": (_user({"type": "document", "source": {"type": "content", "content": [_text()]}}), SAID),
+        "media": (
+            _user(_text(), {"type": "document", "title": "Lease", "source": {"type": "url", "url": URL}}),
+            shown("document: Lease"),
+        ),
+    },
+    "Anthropic, search results": {
+        "text": (
+            _user({"type": "search_result", "source": URL, "title": "Towns", "content": [_text()]}),
+            ("turn", "user", f"[search_result: Towns]\n{TEXT}"),
+        ),
+    },
+    "Anthropic, tools of a server": {
+        "call": (_bot({"type": "server_tool_use", "id": "c1", "name": "weather", "input": ARGS}), CALLED),
+        "result": (_bot({"type": "mcp_tool_result", "tool_use_id": "c1", "content": [_text(RESULT)]}), RETURNED),
+        "code": (
+            _bot(
+                {
+                    "type": "code_execution_tool_result",
+                    "tool_use_id": "c1",
+                    "content": {"type": "code_execution_result", "stdout": RESULT, "stderr": ""},
+                }
+            ),
+            RETURNED,
+        ),
+    },
+    "Anthropic, thinking": {
+        "text": (_bot({"type": "thinking", "thinking": "Hm.", "signature": "x"}, _text(REPLY)), ANSWERED),
+    },
+    "LangChain": _langchain(lambda one: one),
+    "LangChain, model_dump": _langchain(lambda one: one.model_dump()),
+    "LangChain, messages_to_dict": _langchain(message_to_dict),
+    "LangChain, dumpd": _langchain(dumpd),
+    "LangChain, chunks": {
+        "text": (HumanMessageChunk(content=TEXT), SAID),
+        "answer": (AIMessageChunk(content=REPLY), ANSWERED),
+    },
+    "LangChain, pairs": {"text": ([("human", TEXT)], SAID), "answer": (("ai", REPLY), ANSWERED)},
+    "LangChain, standard blocks": {
+        "text": (HumanMessage([{"type": "text-plain", "text": TEXT, "mime_type": "text/plain"}]), SAID),
+        "call": (AIMessage([{"type": "tool_call", "id": "c1", "name": "weather", "args": ARGS}]), CALLED),
+        "result": (
+            AIMessage([{"type": "server_tool_result", "tool_call_id": "c1", "output": RESULT, "status": "success"}]),
+            RETURNED,
+        ),
+        "media": (HumanMessage([_text(), {"type": "file", "base64": "AAAA", "mime_type": "application/pdf"}]), SAID),
+        "video": (HumanMessage([{"type": "video", "url": URL}]), shown("video", None)),
+        "gemini": (HumanMessage([{"type": "media", "mime_type": "video/mp4", "data": "AAAA"}]), shown("video", None)),
+    },
+    "LangGraph, states": {
+        "text": ({"messages": [HumanMessage(TEXT)], "step": 3}, SAID),
+        "call": ({"messages": [_LC["call"]]}, CALLED),
+        "result": (SimpleNamespace(type="state", messages=[_LC["result"]]), RETURNED),
+    },
+    "Bedrock Converse": {
+        **_BEDROCK,
+        "json": (
+            _user({"toolResult": {"toolUseId": "c1", "content": [{"json": {"degrees": 7}}]}}),
+            ("turn", "tool", '{"degrees": 7}'),
+        ),
+        "guarded": (_user({"guardContent": {"text": {"text": TEXT}}}), SAID),
+        "image": (_user({"image": {"format": "png", "source": {"bytes": b"AA"}}}), shown("image", None)),
+    },
+    "Strands": {
+        **_BEDROCK,
+        "text": (
+            _bot(
+                {"reasoningContent": {"reasoningText": {"text": "Hm."}}},
+                {"text": REPLY},
+                {"cachePoint": {"type": "default"}},
+            ),
+            ANSWERED,
+        ),
+    },
+    "Gemini": _gemini(lambda one: one, camel=True),
+    "Gemini, snake case": _gemini(lambda one: one, camel=False),
+    "Gemini, objects": _gemini(genai.Content.model_validate, camel=False),
+    "Vercel UI": {
+        "text": ({"id": "u1", **_user(_text(), key="parts")}, SAID),
+        "call": (
+            _bot(
+                {"type": "step-start"},
+                {"type": "tool-weather", "toolCallId": "c1", "state": "input-available", "input": ARGS},
+                key="parts",
+            ),
+            CALLED,
+        ),
+        "result": (
+            _bot(
+                {
+                    "type": "dynamic-tool",
+                    "toolName": "weather",
+                    "toolCallId": "c1",
+                    "state": "output-available",
+                    "output": RESULT,
+                },
+                key="parts",
+            ),
+            ("call", "assistant", "weather()"),
+        ),
+        "media": (
+            _user(_text(), {"type": "file", "mediaType": "image/png", "filename": "boat.png", "url": URL}, key="parts"),
+            shown("image: boat.png"),
+        ),
+        "data": (
+            _bot(_text(REPLY), {"type": "data-chart", "data": [1]}, {"type": "source-url", "url": URL}, key="parts"),
+            ANSWERED,
+        ),
+    },
+    "Vercel UI 4": {
+        "text": ({"role": "user", "content": TEXT, "parts": [_text()]}, SAID),
+        "call": (
+            {
+                "role": "assistant",
+                "content": "",
+                "toolInvocations": [{"state": "call", "toolCallId": "c1", "toolName": "weather", "args": ARGS}],
+            },
+            CALLED,
+        ),
+        "part": (
+            _bot(
+                {
+                    "type": "tool-invocation",
+                    "toolInvocation": {"state": "call", "toolCallId": "c1", "toolName": "weather", "args": ARGS},
+                },
+                key="parts",
+            ),
+            CALLED,
+        ),
+    },
+    "Vercel core": {
+        "text": (_user(_text()), SAID),
+        "call": (_bot({"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "args": ARGS}), CALLED),
+        "result": (
+            {
+                "role": "tool",
+                "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": "weather", "result": RESULT}],
+            },
+            RETURNED,
+        ),
+        "media": (_user(_text(), {"type": "image", "image": URL, "mimeType": "image/png"}), SAID),
+    },
+    "Vercel model": {
+        "call": (_bot({"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "input": ARGS}), CALLED),
+        "result": (
+            {
+                "role": "tool",
+                "content": [
+                    {"type": "tool-result", "toolName": "weather", "output": {"type": "text", "value": RESULT}}
+                ],
+            },
+            RETURNED,
+        ),
+        "json": (
+            {
+                "role": "tool",
+                "content": [
+                    {"type": "tool-result", "toolName": "weather", "output": {"type": "json", "value": {"degrees": 7}}}
+                ],
+            },
+            ("turn", "tool", '{"degrees": 7}'),
+        ),
+        "media": (
+            _user(_text(), {"type": "file", "data": "AA", "mediaType": "application/pdf", "filename": "log.pdf"}),
+            shown("file: log.pdf"),
+        ),
+    },
+    "LlamaIndex": _llama(lambda one: one),
+    "LlamaIndex, model_dump": _llama(lambda one: one.model_dump()),
+    "ShareGPT": {
+        "text": ({"from": "human", "value": TEXT}, SAID),
+        "answer": ({"from": "gpt", "value": REPLY}, ANSWERED),
+        "call": ({"from": "function_call", "value": '{"name": "weather", "arguments": {"city": "Oban"}}'}, CALLED),
+        "result": ({"from": "observation", "value": RESULT}, RETURNED),
+    },
+    "ShareGPT, records": {"text": ({"conversations": [{"from": "human", "value": TEXT}]}, SAID)},
+    "Cohere": {
+        "text": (_user(_text()), SAID),
+        "call": ({"role": "assistant", "tool_plan": "I look.", "tool_calls": [_OPENAI_CALL]}, CALLED),
+        "result": (
+            {"role": "tool", "tool_call_id": "c1", "content": [{"type": "document", "document": {"data": RESULT}}]},
+            RETURNED,
+        ),
+        "media": (_user(_text(), {"type": "image_url", "image_url": {"url": URL}}), SAID),
+    },
+    "Cohere 1": {
+        "text": ({"role": "USER", "message": TEXT}, SAID),
+        "answer": ({"role": "CHATBOT", "message": REPLY}, ANSWERED),
+        "call": ({"role": "CHATBOT", "message": "", "tool_calls": [{"name": "weather", "parameters": ARGS}]}, CALLED),
+        "result": (
+            {
+                "role": "TOOL",
+                "tool_results": [{"call": {"name": "weather", "parameters": ARGS}, "outputs": [{"result": RESULT}]}],
+            },
+            RETURNED,
+        ),
+    },
+    "Mistral": {
+        "text": (_user(_text(), {"type": "reference", "reference_ids": [1]}), SAID),
+        "call": (
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": "c1", "function": {"name": "weather", "arguments": ARGS}}],
+            },
+            CALLED,
+        ),
+        "result": ({"role": "tool", "name": "weather", "tool_call_id": "c1", "content": RESULT}, RETURNED),
+        "media": (
+            _user(_text(), {"type": "document_url", "document_url": URL, "document_name": "log.pdf"}),
+            shown("document: log.pdf"),
+        ),
+        "thinking": (_bot({"type": "thinking", "thinking": [_text("Hm.")]}, _text(REPLY)), ANSWERED),
+    },
+    "Hugging Face": {
+        "text": ({"messages": [{"role": "user", "content": TEXT}]}, SAID),
+        "part": (_user({"type": "text", "content": TEXT}), SAID),
+        "call": (
+            {
+                "role": "assistant",
+                "tool_calls": [{"type": "function", "function": {"name": "weather", "arguments": ARGS}}],
+            },
+            CALLED,
+        ),
+        "result": ({"role": "ipython", "content": RESULT}, RETURNED),
+        "media": (_user({"type": "image", "url": URL}, _text()), SAID),
+    },
+    "Agent Framework": {
+        "text": (AgentMessage("user", [TEXT]), SAID),
+        "call": (
+            AgentMessage("assistant", [AgentContent.from_function_call("c1", "weather", arguments=WRITTEN)]),
+            CALLED,
+        ),
+        "result": (AgentMessage("tool", [AgentContent.from_function_result("c1", result=RESULT)]), RETURNED),
+        "media": (AgentMessage("user", [TEXT, AgentContent.from_uri(URL, media_type="image/png")]), SAID),
+    },
+    "plain objects": {
+        "text": (SimpleNamespace(role="user", content=TEXT), SAID),
+        "answer": (Spoken("assistant", [_text(REPLY)]), ANSWERED),
+    },
+}
