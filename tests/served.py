@@ -45,6 +45,13 @@ class Servers:
         words = [*COMMAND, "--save_dir", str(self.folder), "--new_key", *flags]
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
+    def state(self, user: str, attribute: str, *values: str) -> None:
+        """State facts about a user, which contradict each other, from another process."""
+        for value in values:
+            about = ["--add", user, attribute, value, "--user", user]
+            words = [*COMMAND[:3], "facts", *COMMAND[4:], "--save_dir", str(self.folder), *about]
+            subprocess.run(words, capture_output=True, check=True)
+
     def stop(self, how: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Stop the last server; return its exit code and what it wrote to standard error."""
         process = self.running.pop()

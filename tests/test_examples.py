@@ -150,7 +150,7 @@ def test_agents_remember_in_a_store(name: str, tmp_path: Path) -> None:
 def test_a_conversation_fills_three_tiers(tmp_path: Path) -> None:
     out = _run("memoryos.py", str(tmp_path))
     assert "My heron is called Ada." in out
-    assert "Living environment: Lyon" in out
+    assert "Music: Bach on the cello (100%)" in out
 
 
 def test_the_notebook_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,5 +16,6 @@ def test_each_command_works_on_a_plain_installation_or_says_on_one_line_what_to_
     failed = {words.split()[0]: errors for words, (code, errors) in results.items() if code}
     assert all(errors.startswith("error: ") and errors.count("\n") == 1 for errors in failed.values())
     hints = {name: errors.rpartition("; ")[2].strip() for name, errors in failed.items() if "pip install" in errors}
-    assert hints == {name: f"pip install 'neurogated[{name}]'" for name in ("mcp", "repl", "serve")}
+    extras = {"consolidate": "communities", "mcp": "mcp", "repl": "repl", "serve": "serve"}
+    assert hints == {name: f"pip install 'neurogated[{extra}]'" for name, extra in extras.items()}
     assert "mcp install" not in {words.rpartition(" --client")[0] for words, (code, _) in results.items() if code}

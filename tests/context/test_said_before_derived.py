@@ -103,3 +103,13 @@ def test_what_arrives_late_is_not_later() -> None:
             memory.add({"role": "user", "content": text}, user_id="ben", session_id=day, timestamp=f"{day}T12:00Z")
         recall = memory.recall("When is the Bosch meeting?", user_id="ben", now=NOW)
         assert [node.content for node in recall.later.values()] == [SAID[3][2]]
+
+
+def test_what_repeats_a_message_is_not_said_later_about_it() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        for day in ("2026-11-02", "2026-11-05"):
+            message = {"role": "user", "content": "The Bosch people want the meeting in Utrecht."}
+            memory.add(message, user_id="ben", session_id=day, timestamp=f"{day}T12:00Z")
+        for options in ({}, {"include_duplicates": True}):
+            recall = memory.recall("Where is the Bosch meeting?", user_id="ben", now=NOW, **options)  # type: ignore[arg-type]
+            assert not recall.later

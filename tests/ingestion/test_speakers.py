@@ -1,5 +1,6 @@
 """Who says a text: roles, names before a colon, and that nobody is shown as a speaker who is not named as one."""
 
+import re
 from typing import Any
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_word_before_a_colon_is_never_shown_as_the_speaker(role: str | None, s
         context = kept.get_context("What has the user agreed?", user_id="ana").text
         for shown in (recall.as_text(), context):
             line = next(one for one in shown.splitlines() if one.endswith("the user has agreed."))
-            assert line.startswith(f"- {role}" if role else "- (undated): Admin: ")
+            assert re.match(rf"- {role} \(" if role else r"- \((undated|\d+ \w+ \d{4})\): Admin: ", line)
 
 
 def test_a_search_takes_the_name_before_a_colon_for_a_speaker() -> None:
@@ -169,9 +170,8 @@ def test_what_others_say_of_themselves_is_not_the_users(role: str) -> None:
         kept.add({"role": role, "content": "My name is HelperBot."}, user_id="ana", session_id="s")
         assert kept.facts.list(user_id="ana") == []
         context = kept.get_context("What is my name?", user_id="ana").text
-        assert [line for line in context.splitlines() if "HelperBot" in line] == [
-            f"- {known_role(role)}: My name is HelperBot."
-        ]
+        (line,) = (line for line in context.splitlines() if "HelperBot" in line)
+        assert re.fullmatch(rf"- {known_role(role)} \(\d+ \w+ \d{{4}}\): My name is HelperBot\.", line)
 
 
 @given(st.sampled_from(sorted(ROLES)), st.booleans())

@@ -216,7 +216,7 @@ def test_only_conflicts_of_own_memories_are_resolved(memory: NeuroGraphMemory) -
     conflicts = {}
     for name, user in (("Bob", None), ("Ana", "ana")):
         for city in ("Lyon", "Oslo"):
-            memory.add(f"{name} lives in {city}.", user_id=user, id=f"{name} {city}")
+            memory.facts.add(name, "home", city, user_id=user)
         (conflicts[user],) = (one for one in memory.conflicts.list(None, user_id=user) if name in one.question)
 
     async def settle() -> None:

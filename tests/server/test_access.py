@@ -22,11 +22,11 @@ def holders(servers: Servers) -> Iterator[dict[str, httpx.Client]]:
         one.close()
 
 
-def test_a_second_user_sees_nothing_of_the_first(holders: dict[str, httpx.Client]) -> None:
+def test_a_second_user_sees_nothing_of_the_first(servers: Servers, holders: dict[str, httpx.Client]) -> None:
     ana, ben = holders["ana"], holders["ben"]
     untouched = {path: ben.get(path).json() for path in ("/v1/memories", "/v1/facts", "/v1/history")}
     secret = ana.post("/v1/memories", json={"content": "My birthday is on 3 May."}).json()["ids"][0]
-    ana.post("/v1/memories", json={"content": "My birthday is on 4 June."})
+    servers.state("ana", "birthday", "3 May", "4 June")
     conflict = ana.get("/v1/conflicts?status=all").json()[0]["id"]
     assert untouched == {path: ben.get(path).json() for path in untouched}
     assert ben.get("/v1/conflicts?status=all").json() == []

@@ -52,10 +52,11 @@ def with_text(operation: Operation, text: str) -> Operation:
     return operation
 
 
-def test_a_second_user_cannot_tell_ids_of_the_first_from_unknown_ones(users: Users) -> None:
+def test_a_second_user_cannot_tell_ids_of_the_first_from_unknown_ones(servers: Servers, users: Users) -> None:
     before = readings(users, users.ben)
     told = [f"My birthday is on {day} May in {PLACE}." for day in (3, 4)]
     ids = [users.ana.post("/v1/memories", json={"content": text}).json()["ids"][0] for text in told]
+    servers.state("ana", "birthday", f"3 May in {PLACE}", f"4 May in {PLACE}")
     conflict = users.ana.get("/v1/conflicts?status=all").json()[0]
     mine = readings(users, users.ana)
     assert before == readings(users, users.ben)

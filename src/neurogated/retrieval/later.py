@@ -23,10 +23,12 @@ from numpy.typing import NDArray
 from neurogated.core.clock import day_in
 from neurogated.core.columns import Rows
 from neurogated.core.derivation import is_derived
+from neurogated.core.echoes import are_echoes, has_echoes
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import FACT, PROFILE, SEGMENT
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.same_as import fronts, has_groups, is_shown
 from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
@@ -101,6 +103,8 @@ def _links(store: GraphStorePort, view: GraphView, nodes: Sequence[MemoryNode]) 
     near = similarity[first_places] + _RARITY_WEIGHT * rarity >= _LEAST_NEARNESS
     origins, targets = rows[both // view.node_count], both % view.node_count
     (places,) = (near & view.admitted(targets)).nonzero()
+    if places.size and (has_groups(view) or has_echoes(view)):
+        places = places[_say_more(view, rows, origins[places], targets[places])]
     if not places.size:
         return {}
     names = [
@@ -118,6 +122,12 @@ def _links(store: GraphStorePort, view: GraphView, nodes: Sequence[MemoryNode]) 
         if is_rare or not {*map(fold, earlier.found.entities)}.isdisjoint(map(fold, later.found.entities)):
             links[first] = later
     return links
+
+
+def _say_more(view: GraphView, recalled: Rows, origins: Rows, targets: Rows) -> NDArray[np.bool_]:
+    """Return whether each target says something else than its origin, and is recalled or would be (n,)."""
+    shown = is_shown(view, targets, view.admitted) & ~are_echoes(view, targets, view.admitted)
+    return (fronts(view, origins) != fronts(view, targets)) & (shown | np.isin(targets, recalled))
 
 
 def _neighbours(view: GraphView, rows: Rows, edge_type: EdgeType, least: float) -> tuple[Rows, NDArray[np.float64]]:
