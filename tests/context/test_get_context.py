@@ -26,7 +26,7 @@ def turns(memory: NeuroGraphMemory, user: str | None = "ana") -> list[str]:
         "The bees found the lavender.",
         "My sister sails to Oslo, and takes them along.",
     ]
-    ids = []
+    ids: list[str] = []
     for day, text in enumerate(said):
         message = {"role": "user", "name": "Ana", "content": text}
         moment = MAY + timedelta(days=day)

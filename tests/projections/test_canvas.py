@@ -106,7 +106,7 @@ def test_users_and_sessions_never_mix(memory: NeuroGraphMemory) -> None:
 
 def test_a_lost_canvas_is_rebuilt(opened: Opened, clock: ManualClock) -> None:
     memory = opened()
-    ids = []
+    ids: list[str] = []
     for number in range(6):
         ids += memory.add(f"Text {number}.", importance=0.5)
         clock.advance(timedelta(minutes=30))

@@ -127,7 +127,8 @@ def _links(store: GraphStorePort, view: GraphView, nodes: Sequence[MemoryNode]) 
 def _say_more(view: GraphView, recalled: Rows, origins: Rows, targets: Rows) -> NDArray[np.bool_]:
     """Return whether each target says something else than its origin, and is recalled or would be (n,)."""
     shown = is_shown(view, targets, view.admitted) & ~are_echoes(view, targets, view.admitted)
-    return (fronts(view, origins) != fronts(view, targets)) & (shown | np.isin(targets, recalled))
+    others: NDArray[np.bool_] = fronts(view, origins) != fronts(view, targets)
+    return others & (shown | np.isin(targets, recalled))
 
 
 def _neighbours(view: GraphView, rows: Rows, edge_type: EdgeType, least: float) -> tuple[Rows, NDArray[np.float64]]:
