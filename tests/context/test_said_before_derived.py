@@ -113,3 +113,10 @@ def test_what_repeats_a_message_is_not_said_later_about_it() -> None:
         for options in ({}, {"include_duplicates": True}):
             recall = memory.recall("Where is the Bosch meeting?", user_id="ben", now=NOW, **options)  # type: ignore[arg-type]
             assert not recall.later
+
+
+def test_a_question_is_not_said_later() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        for day, text in (("2026-11-02", SAID[2][2]), ("2026-11-05", "Is the meeting with Bosch on Tuesday at 10?")):
+            memory.add({"role": "user", "content": text}, user_id="ben", session_id=day, timestamp=f"{day}T12:00Z")
+        assert not memory.recall("When is the Bosch meeting?", user_id="ben", now=NOW).later

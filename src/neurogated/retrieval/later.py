@@ -8,7 +8,7 @@ So the texts are similar, and share several rare words, or a name that hardly an
 messages, the newest counts.
 
 Nothing is stored: both edges follow from the texts. A link does not say that b changes a, only that b was said later.
-So texts show both, with their days, and a recall has b before a.
+So texts show both, with their days, and a recall that finds both has b before a. A question is no later message.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import fronts, has_groups, is_shown
 from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.core.turns import asks
 from neurogated.core.view import GraphView
 from neurogated.text.keywords import fold
 from neurogated.text.time_spans import span_of
@@ -115,7 +116,8 @@ def _links(store: GraphStorePort, view: GraphView, nodes: Sequence[MemoryNode]) 
     links: dict[str, MemoryNode] = {}
     for first, second, is_rare in names:
         earlier, later = known[first], known.get(second)
-        if later is None or not _is_said(later) or not same_speaker(earlier, later):
+        # A question says nothing that could change what was said.
+        if later is None or not _is_said(later) or not same_speaker(earlier, later) or asks(later.content):
             continue
         if not _day(earlier) < _day(later) or (first in links and _day(later) <= _day(links[first])):
             continue
@@ -152,7 +154,10 @@ def _day(node: MemoryNode) -> datetime:
 
 
 def _place(memories: list[RecalledMemory], later: MemoryNode, earlier: str, *, before: bool) -> None:
-    """Put the later memory beside the earlier one: directly before it, or else behind it, unless it is before it."""
+    """Put the later memory beside the earlier one, unless it is before it.
+
+    It comes directly before it if the question finds both, and else behind it: it may be about another part of it.
+    """
     places = {one.id: place for place, one in enumerate(memories)}
     place = places[earlier]
     there = places.get(later.id)
@@ -160,7 +165,7 @@ def _place(memories: list[RecalledMemory], later: MemoryNode, earlier: str, *, b
         return
     beside = memories[place]
     found = None if there is None else memories.pop(there)
-    memories.insert(place if before else place + 1, at_score(later, found, beside))
+    memories.insert(place if before and found is not None else place + 1, at_score(later, found, beside))
 
 
 def _with_derived(view: GraphView, recall: Recall) -> Recall:
