@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -120,3 +120,27 @@ def test_a_question_is_not_said_later() -> None:
         for day, text in (("2026-11-02", SAID[2][2]), ("2026-11-05", "Is the meeting with Bosch on Tuesday at 10?")):
             memory.add({"role": "user", "content": text}, user_id="ben", session_id=day, timestamp=f"{day}T12:00Z")
         assert not memory.recall("When is the Bosch meeting?", user_id="ben", now=NOW).later
+
+
+def test_a_name_that_only_one_speaker_has_links_none_of_her_messages() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        for day, text in enumerate(("My cat is called Findus.", "Okay, see you at eight.", "That film was boring."), 1):
+            message = {"role": "user", "name": "Wilhelmina Oberkofler", "content": text}
+            memory.add(message, user_id="ben", session_id="s", timestamp=f"2026-10-0{day}T12:00Z")
+        assert not memory.recall("What is the cat called?", user_id="ben", now=NOW).later
+
+
+def test_the_mark_stays_if_the_number_of_memories_cuts_the_later_one_off(said: NeuroGraphMemory) -> None:
+    recall = said.recall("The meeting with Bosch is on Tuesday at 10.", user_id="ben", top_n=1, now=NOW)
+    assert recall[0].content == SAID[3][2] or "(later, 5 November 2026: " in recall.as_text()
+
+
+def test_no_counter_of_tokens_parts_a_message_from_its_later_one_or_exceeds_the_budget(said: NeuroGraphMemory) -> None:
+    def count(texts: Sequence[str]) -> list[int]:
+        return [len(text) // 4 for text in texts]
+
+    for budget in range(12, 90):
+        context = said.get_context("When is the Bosch meeting?", budget, user_id="ben", count_tokens=count, now=NOW)
+        assert f"): {SAID[2][2]}" not in context.text or f"): {SAID[3][2]}" in context.text
+        text = said.recall("When is the Bosch meeting?", user_id="ben", now=NOW).as_text(budget, count)
+        assert count([text])[0] <= budget

@@ -78,9 +78,14 @@ class ContextBuilder:
             left = budget - frame - sum(one.tokens for one in picked)
             picked += self._pack(recall, items, rest, left, cuts)
         lines = {one.place: cuts.get(one.place, items[one.place].line) for one in picked}
+        later = _later(recall, items)
         while lines and self._tokens(list(lines.values())) > budget:
-            # A text can have more tokens than its lines together.
-            lines.popitem()
+            # A text can have more tokens than its lines together. No memory stays without its later one.
+            gone = [lines.popitem()[0]]
+            while gone:
+                gone = [place for place in lines if not set(gone).isdisjoint(later.get(place, ()))]
+                for place in gone:
+                    del lines[place]
         chosen = sorted(lines, key=lambda place: items[place].order)
         text = framed([lines[place] for place in chosen])
         memories = tuple(items[place].memory for place in chosen)

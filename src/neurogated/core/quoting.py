@@ -72,6 +72,9 @@ def quoted_memories(
                 kept.append(line)
                 room -= size
         lines = kept
+        # A text can have more tokens than its lines together.
+        while lines and count([framed(lines)])[0] > max_tokens:
+            lines.pop()
     return framed(lines)
 
 

@@ -136,7 +136,8 @@ class Recall:
     """Those that have facts of the memories."""
     later: Mapping[str, MemoryNode] = field(default_factory=dict)
     """The newest memory that the same speaker said later about the same thing, by the id of the earlier memory. It is
-    among the memories, before the earlier one if the question finds both, else behind it. Whether it changes what was
+    among the memories, unless their number cuts it off: before the earlier one if the question finds both, else
+    behind it. Whether it changes what was
     said is for the reader to judge."""
     derived: frozenset[str] = frozenset()
     """Ids of the memories that were computed from others, such as summaries and profiles."""

@@ -33,7 +33,7 @@ from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.turns import asks
 from neurogated.core.view import GraphView
-from neurogated.text.keywords import fold
+from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.time_spans import span_of
 
 # On the development half of our everyday changes; see `python -m benchmarks.said changes`. Similarity alone joined
@@ -77,7 +77,7 @@ def _linked(store: GraphStorePort, view: GraphView, recall: Recall, most: int, p
             is_asked = span is None or span.first <= day_in(_day(links[earlier]), present.tzinfo) <= span.last
             _place(memories, links[earlier], earlier, before=is_asked)
     names = {one.id for one in memories[:most]}
-    kept = {name: node for name, node in links.items() if name in names and node.id in names}
+    kept = {name: node for name, node in links.items() if name in names}
     return replace(recall, memories=tuple(memories[:most]), later=kept)
 
 
@@ -120,6 +120,9 @@ def _links(store: GraphStorePort, view: GraphView, nodes: Sequence[MemoryNode]) 
         if later is None or not _is_said(later) or not same_speaker(earlier, later) or asks(later.content):
             continue
         if not _day(earlier) < _day(later) or (first in links and _day(later) <= _day(links[first])):
+            continue
+        # Both edges also count the name of the speaker, which says nothing about what was said.
+        if set(split_keywords(earlier.content)).isdisjoint(split_keywords(later.content)):
             continue
         if is_rare or not {*map(fold, earlier.found.entities)}.isdisjoint(map(fold, later.found.entities)):
             links[first] = later

@@ -42,7 +42,8 @@ class Span(NamedTuple):
 
     def widened(self) -> Span:
         """Return the span with the day before and the day after, which are those of other zones."""
-        return Span(self.first - timedelta(1), self.last + timedelta(1))
+        day = timedelta(1)
+        return Span(max(self.first, date.min + day) - day, min(self.last, date.max - day) + day)
 
     @property
     def weekdays(self) -> str:
