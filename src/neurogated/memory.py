@@ -285,8 +285,8 @@ class NeuroGraphMemory:
 
         Each line quotes a memory with its speaker or role and its day; the lines are in order of time. The best
         memories have the budget first: one that does not fit is cut to its best sentences. A memory stands there with
-        what its speaker said later about the same thing. Summaries have only the tokens that are left. The memories in
-        the text count as accesses.
+        what its speaker said later about the same thing. Stated facts, and then summaries, have only the tokens that
+        are left. The memories in the text count as accesses.
 
         Args:
             task: the question or the work at hand, in words.

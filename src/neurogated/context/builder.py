@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from neurogated.context.model import Choice, Context
 from neurogated.context.packing import Candidates, Picked, pack
 from neurogated.core.model import MemoryNode, checked_count
-from neurogated.core.node_kind import PROFILE, SEGMENT
+from neurogated.core.node_kind import FACT, PROFILE, SEGMENT
 from neurogated.core.ports import Embedder
 from neurogated.core.quoting import FRAME, cut_memory, framed, quoted_memory, sentences_of
 from neurogated.core.tokens import TokenCounter
@@ -66,17 +66,17 @@ class ContextBuilder:
     def build(self, recall: Recall, view: GraphView, budget: int, *, explain: bool = False) -> Context:
         """Return the context; `view` is the present graph, whose order of rows is that in which memories were added.
 
-        What was said, or stated as a fact, has the budget first. Summaries that were computed from it may have the
-        rest.
+        What was said has the budget first. Stated facts and then summaries may have the rest.
         """
         items, cuts = self._items(recall, view), dict[int, str]()
         frame = self._tokens([])
-        said = [place for place, one in enumerate(items) if one.memory.id not in recall.derived]
-        rest = [place for place, one in enumerate(items) if one.memory.id in recall.derived]
-        picked = self._pack(recall, items, said, budget - frame, cuts)
-        if rest:
+        turns: tuple[list[int], list[int], list[int]] = ([], [], [])
+        for place, one in enumerate(items):
+            turns[2 if one.memory.id in recall.derived else one.memory.node.kind == FACT].append(place)
+        picked: list[Picked] = []
+        for places in turns:
             left = budget - frame - sum(one.tokens for one in picked)
-            picked += self._pack(recall, items, rest, left, cuts)
+            picked += self._pack(recall, items, places, left, cuts)
         lines = {one.place: cuts.get(one.place, items[one.place].line) for one in picked}
         later = _later(recall, items)
         while lines and self._tokens(list(lines.values())) > budget:

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from neurogated.core.conflicts import Conflict
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.fact_words import says_more
-from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import fronts
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
+from neurogated.retrieval.later import at_score
 from neurogated.retrieval.recalled_claims import RecalledClaims, recalled_claims
 from neurogated.text.keywords import fold
 from neurogated.text.sentences import is_question, split_sentences
@@ -153,14 +153,5 @@ def _put(store: GraphStorePort, memories: list[RecalledMemory], place: int, name
         found = there.get(node.id)
         if found is not None:
             memories.remove(found)
-        memories.insert(place, _at_score(node, found, ahead))
+        memories.insert(place, at_score(node, found, ahead))
         place += 1
-
-
-def _at_score(node: MemoryNode, found: RecalledMemory | None, ahead: RecalledMemory | None) -> RecalledMemory:
-    score = 1.0 if ahead is None else ahead.score
-    if found is None:
-        parts = {"similarity": 0.0} if ahead is None else dict.fromkeys(ahead.parts, 0.0)
-        return RecalledMemory(node, score, parts, contributions={"replaces": score})
-    gain = score - found.score
-    return replace(found, score=score, contributions={**found.contributions, "replaces": gain}) if gain else found
