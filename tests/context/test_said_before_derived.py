@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import product
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import (
+    GraphStore,
+    Kernel,
+    MemoryConfig,
+    MemoryNode,
+    NeuroGraphMemory,
+    Recall,
+    RecalledMemory,
+)
+from neurogated.context import ContextBuilder
 from neurogated.core.quoting import CLOSING, OPENING
+from neurogated.embedding.hash_embedder import HashEmbedder
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 SAID = (
@@ -168,3 +179,21 @@ def test_stated_facts_have_only_the_tokens_that_quotations_leave() -> None:
         for budget in (50, 60, 80, 100, 500):
             assert words in memory.get_context("Where do I work?", budget, user_id="ana", now=NOW).text
         assert "employer: Philips" in memory.get_context("Where do I work?", 500, user_id="ana", now=NOW).text
+
+
+@pytest.mark.parametrize("lengths", list(product(range(40, 44), repeat=2)))
+def test_a_text_that_exceeds_the_budget_loses_an_earlier_message_before_its_later_one(lengths: tuple[int, int]) -> None:
+    earlier, later = (
+        MemoryNode(name, name * length, role="user", timestamp=NOW + timedelta(days=day))
+        for day, (name, length) in enumerate(zip("ab", lengths, strict=True))
+    )
+    memories = tuple(RecalledMemory(node, score, {}) for node, score in ((earlier, 0.9), (later, 0.2)))
+    recall = Recall("a", memories, Kernel(), (), "gated", later={"a": later})
+    builder = ContextBuilder(HashEmbedder(), lambda texts: [len(text) // 4 for text in texts])
+    seen = set()
+    for budget in range(10, 70):
+        text = builder.build(recall, GraphStore().view(), budget).text
+        assert len(text) // 4 <= budget
+        seen.add((f": {earlier.content}" in text, f": {later.content}" in text))
+    assert (True, True) in seen
+    assert (True, False) not in seen
