@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.context.blocks import without_blocks
 from neurogated.context.echo import shares_of
-from neurogated.core.quoting import CLOSING, OPENING, plain, quoted_memories
+from neurogated.core.quoting import CLOSING, OPENING, framed, plain, quoted_memories, quoted_memory
 from neurogated.core.tokens import prompt_tokens
 
 BARN = "I keep bees behind the barn."
@@ -275,3 +275,21 @@ def test_only_exact_blocks_are_taken_out_and_everything_else_stays(
     assert {plain(told[int(name[1:])]) for name in found} == (
         {plain(node.content) for node in nodes} if names else set()
     )
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_quotation"),
+    [
+        ("I do not like sushi. … We ate soup.", True),
+        ("… I like rice with Lotte. …", True),
+        ("I do not like su…", True),
+        ("I … like sushi. I like rice with Lotte. We ate soup.", False),
+        ("… like sushi. …", False),
+        ("We ate soup. … I do not like sushi.", False),
+        ("…", False),
+    ],
+)
+def test_only_whole_sentences_may_be_left_out_of_a_quotation(shown: str, *, is_quotation: bool) -> None:
+    node = MemoryNode("m", "I do not like sushi. I like rice with Lotte. We ate soup.", role="user")
+    block = framed([quoted_memory(node, content=shown)])
+    assert without_blocks(block, [node]) == (("", ["m"]) if is_quotation else (block, []))

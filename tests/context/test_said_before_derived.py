@@ -197,3 +197,37 @@ def test_a_text_that_exceeds_the_budget_loses_an_earlier_message_before_its_late
         seen.add((f": {earlier.content}" in text, f": {later.content}" in text))
     assert (True, True) in seen
     assert (True, False) not in seen
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [("Ana", "Hi Ben, how is life?"), ("Ben", "Fine, Ana."), (None, SAID[2][2]), ("Ben", SAID[3][2])],
+        [("Sam", SAID[2][2]), ("Sam Vries", "Fine, and you?"), ("Sam Vries", SAID[3][2])],
+    ],
+)
+def test_messages_of_persons_who_speak_in_turn_are_not_linked(turns: list[tuple[str | None, str]]) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        for day, (name, text) in enumerate(turns, 1):
+            message = {"role": "user", "content": text} | ({"name": name} if name else {})
+            memory.add(message, user_id="ben", session_id="s", timestamp=f"2026-10-0{day}T12:00Z")
+        assert not memory.recall("When is the Bosch meeting?", user_id="ben", top_n=9, now=NOW).later
+
+
+def test_no_name_hides_that_a_tool_or_an_assistant_speaks() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        for role, name in (("tool", "Admin"), ("assistant", "user"), ("user", "Ana")):
+            memory.add({"role": role, "name": name, "content": f"Papaya, says {name}."}, timestamp="2026-10-01T12:00Z")
+        text = memory.get_context("Papaya", now=NOW).text
+    assert "- (tool) Admin (1 October 2026): Papaya" in text
+    assert "- (assistant) user (1 October 2026): Papaya" in text
+    assert "- Ana (1 October 2026): Papaya" in text
+
+
+def test_one_letter_with_many_accents_empties_no_text() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        memory.add({"role": "user", "content": "e" + "\u0301" * 20_000}, timestamp="2026-10-01T12:00Z")
+        context, recall = memory.get_context("e accent", 300, now=NOW), memory.recall("e accent", now=NOW)
+        assert 0 < context.tokens <= 300
+        assert recall.as_text(300)
+        assert max(len(node.content) for node in memory.find()) < 5_000

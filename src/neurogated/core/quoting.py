@@ -134,7 +134,9 @@ def quoted_memory(node: MemoryNode, marks: Iterable[str] = (), content: str | No
         zone: the zone of the day.
     """
     name = _inline(node.speaker or node.role or "", _BRACKETS_AND_COLONS)
-    shown = [f"({_inline(mark, _BRACKETS)})" for mark in (*marks, *_outcome(node))]
+    # A name could hide that a tool or an assistant speaks.
+    role = (node.role,) if node.speaker and node.role not in {None, "user"} else ()
+    shown = [f"({_inline(mark, _BRACKETS)})" for mark in (*marks, *_outcome(node), *role) if mark]
     shown += [name] if name else []
     shown += [f"({', '.join(filter(None, (_when(node, zone), _title(node.title))))})"]
     return f"- {' '.join(shown)}: {quoted(node.content if content is None else content)}"

@@ -37,6 +37,8 @@ _UNICODE_PIECE = regex.compile(_PIECE.format_map(_CLASSES), regex.VERBOSE | rege
 _ASCII_CLASSES = {"letter": "A-Za-z", "digit": "0-9", "upper": "A-Z", "lower": "a-z"}
 _ASCII_PIECE = re.compile(_PIECE.format_map(_ASCII_CLASSES), re.VERBOSE | re.ASCII)
 """Finds the same in ASCII, in half of the time."""
+_LONGEST_GRAPHEME = 32
+"""Code points. A letter with more accents is cut, or else one letter could fill a prompt."""
 _GRAPHEME = regex.compile(r"\X")
 _REMEMBERED = 2**16
 _LONGEST = 64
@@ -77,7 +79,10 @@ def cut_to(text: str, most: int, count: TokenCounter) -> str:
 
 def graphemes_of(text: str) -> list[str]:
     """Return the characters of a text as people see them, such as a letter with its accents (UAX 29)."""
-    return list(_GRAPHEME.findall(text))
+    found = _GRAPHEME.findall(text)
+    if max(map(len, found), default=0) <= _LONGEST_GRAPHEME:
+        return list(found)
+    return [one[at : at + _LONGEST_GRAPHEME] for one in found for at in range(0, len(one), _LONGEST_GRAPHEME)]
 
 
 def fitting(graphemes: Sequence[str], begin: int, most: int, count: TokenCounter) -> int:

@@ -114,10 +114,12 @@ def _links(store: GraphStorePort, view: GraphView, nodes: Sequence[MemoryNode]) 
     unread = dict.fromkeys(second for _, second, _ in names if second not in said)
     known = said | {node.id: node for node in store.get_nodes(list(unread), missing_ok=True)}
     links: dict[str, MemoryNode] = {}
+    # Who else speaks is known as far as the question finds it.
+    speakers = {node.speaker for node in known.values() if node.speaker and (node.role or "user") == "user"}
     for first, second, is_rare in names:
         earlier, later = known[first], known.get(second)
         # A question says nothing that could change what was said.
-        if later is None or not _is_said(later) or not same_speaker(earlier, later) or asks(later.content):
+        if later is None or not _is_said(later) or not same_speaker(earlier, later, speakers) or asks(later.content):
             continue
         if not _day(earlier) < _day(later) or (first in links and _day(later) <= _day(links[first])):
             continue
