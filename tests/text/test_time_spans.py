@@ -12,7 +12,7 @@ from hypothesis import given
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.text import time_spans
-from neurogated.text.time_spans import span_of
+from neurogated.text.time_spans import Span, span_of
 
 NOW = datetime(2026, 5, 13, 15, tzinfo=UTC)
 """A Wednesday."""
@@ -184,3 +184,8 @@ def test_the_quick_look_for_a_day_misses_none(question: str) -> None:
 def test_a_question_without_a_word_of_time_is_not_cut_into_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(time_spans, "_tokens")
     assert span_of("Who are the 12 people in the picture at number 7?", NOW) is None
+
+
+def test_a_span_at_the_end_of_the_calendar_is_widened_within_it() -> None:
+    assert Span(date.min, date.min).widened() == Span(date.min, date.min + timedelta(1))
+    assert Span(date.max, date.max).widened() == Span(date.max - timedelta(1), date.max)
