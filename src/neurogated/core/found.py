@@ -46,8 +46,6 @@ class Statement:
             text = checked_name(f"the {name} of a fact", getattr(self, name)).strip()
             if not text:
                 raise InputError(f"the {name} of a fact is blank; give all of {', '.join(_PARTS)}")
-            if "\0" in text:
-                raise InputError(f"the {name} of a fact is {text!r}, but must be text without NUL")
             object.__setattr__(self, name, text)
         if isinstance(self.confidence, bool) or not isinstance(self.confidence, int | float):
             raise InputError(f"the confidence of a fact is {self.confidence!r}, but must be a number")

@@ -34,11 +34,14 @@ def fact_document(
     """Return a fact as a document, whose id depends on the owner, the three parts and `valid_from`.
 
     Raises:
-        InputError: a part is blank or of a wrong type, or a time is invalid.
+        InputError: a part is blank, has NUL or is of a wrong type, or a time is invalid.
     """
     if not isinstance(value, str | int | float):
         raise InputError(f"the value of a fact is {value!r}, but must be a text, a number or a truth value")
     statement = Statement(subject, attribute, value if isinstance(value, str) else json.dumps(value))
+    if "\0" in statement.text:
+        # Another text would be cleaned, but the parts of a fact are keys.
+        raise InputError(f"a fact is {statement.text!r}, but must be text without NUL")
     scope, begin = Scope(user_id), checked_moment("valid_from", valid_from, zone)
     parts = [scope.user_id, statement.subject, statement.attribute, statement.value]
     # A fact that holds again after a pause is another fact.
