@@ -326,7 +326,7 @@ def _files(config: MemoryConfig) -> list[Path]:
 
 
 def test_a_process_that_writes_all_the_time_lets_others_have_their_turn(tmp_path: Path) -> None:
-    path, stop = tmp_path / "memory.db", threading.Event()
+    path, stop, writing = tmp_path / "memory.db", threading.Event(), threading.Event()
 
     def write() -> int:
         count = 0
@@ -336,11 +336,13 @@ def test_a_process_that_writes_all_the_time_lets_others_have_their_turn(tmp_path
                     store.add_node(_node(f"busy {count}"))
                     time.sleep(0.05)
                 count += 1
+                writing.set()
         return count
 
     with ThreadPoolExecutor(1) as pool:
         busy = pool.submit(write)
         try:
+            assert writing.wait(60)
             with SqliteStore.open(path) as store:
                 before = len(store)
                 for number in range(5):
