@@ -28,8 +28,8 @@ def test_a_timestamp_may_be_seconds_since_1970(memory: NeuroGraphMemory, seconds
     assert [memory.get(node_id).timestamp for node_id in ids] == [moment] * len(ids)
 
 
-@pytest.mark.parametrize("number", [1_700_000_000_000_000, 1e18, float("nan"), float("-inf"), True])
-def test_microseconds_and_no_numbers_are_refused(memory: NeuroGraphMemory, number: float) -> None:
+@pytest.mark.parametrize("number", [1_700_000_000_000_000, 1e18, float("nan"), float("-inf"), True, 0, 2026, 20260513])
+def test_microseconds_years_days_and_no_numbers_are_refused(memory: NeuroGraphMemory, number: float) -> None:
     for call in (
         lambda: memory.add("I moved.", timestamp=number),
         lambda: memory.facts.add("Ana", "city", "Lyon", timestamp=number),

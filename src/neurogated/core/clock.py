@@ -10,7 +10,8 @@ Clock = Callable[[], datetime]
 
 Moment = datetime | str | float
 """A time as callers give it: a datetime, a text in ISO format such as `2027-01-31` or `2027-01-31T12:00:00Z`, or the
-seconds or milliseconds since 1970 in UTC. Without a zone it is a time in the zone of the memory; see `Zone`."""
+seconds or milliseconds since 1970 in UTC. Without a zone it is a time in the zone of the memory; see `Zone`. A day without
+an hour is its midnight, so that clocks further west show the day before."""
 
 MICROS_A_DAY = 86_400_000_000
 
@@ -19,7 +20,8 @@ _MICROSECOND = timedelta(microseconds=1)
 _MOST_STEPS = 10_000
 _MOST_SECONDS = 1e11
 """Seconds since 1970 are below: the year is 5138. Milliseconds are above it since 1973."""
-_LAST_YEAR = 9999
+_FEWEST_SECONDS = 1e8
+"""Years, days such as 20270131, and offsets are below; seconds are above it since March 1973."""
 
 
 def utc_now() -> datetime:
@@ -89,8 +91,11 @@ def read_moment(name: str, value: object) -> datetime | None:
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if not abs(value) < _MOST_SECONDS * 1000:
             raise InputError(f"{name} is {value!r}, too much for seconds or milliseconds since 1970")
-        if 0 < value <= _LAST_YEAR:
-            raise InputError(f"{name} is {value!r}, which may be a year; give a datetime, or a text such as 2027-01-31")
+        if 0 <= value < _FEWEST_SECONDS:
+            raise InputError(
+                f"{name} is {value!r}, which may be a year, a day or an offset instead of seconds since 1970; "
+                "give a datetime, or a text such as 2027-01-31"
+            )
         moment = _EPOCH + timedelta(seconds=value if abs(value) < _MOST_SECONDS else value / 1000)
     if not isinstance(moment, datetime):
         raise InputError(
