@@ -15,6 +15,7 @@ def test_each_command_works_on_a_plain_installation_or_says_on_one_line_what_to_
     assert all(results[f"{name} --help"] == (0, "") for name in COMMANDS)
     failed = {words.split()[0]: errors for words, (code, errors) in results.items() if code}
     assert all(errors.startswith("error: ") and errors.count("\n") == 1 for errors in failed.values())
+    assert all(errors.count("package") < 2 for errors in failed.values())
     hints = {name: errors.rpartition("; ")[2].strip() for name, errors in failed.items() if "pip install" in errors}
     extras = {"consolidate": "communities", "mcp": "mcp", "repl": "repl", "serve": "serve"}
     assert hints == {name: f"pip install 'neurogated[{extra}]'" for name, extra in extras.items()}

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import anyio
+import httpx
 import httpx2
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
+from starlette.applications import Starlette
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import ConfigError
 from neurogated.integrations.mcp.http import http_app
+from neurogated.server import create_app
 from tests.integrations.mcp_clients import call
 
 INITIALIZE = {
@@ -81,6 +85,48 @@ def test_a_request_without_the_token_or_from_a_foreign_page_is_refused(
 ) -> None:
     answer = httpx2.post(f"http://127.0.0.1:{port}/mcp", json=INITIALIZE, headers=ACCEPTED | headers, timeout=60)
     assert answer.status_code == status
+
+
+def tool_call(arguments: bytes) -> bytes:
+    params = b'{"name": "remember", "arguments": ' + arguments + b"}"
+    return b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": ' + params + b"}"
+
+
+@pytest.mark.parametrize("app_of", [http_app, create_app], ids=["alone", "beside REST"])
+def test_every_body_is_answered_within_bounds(app_of: Callable[[NeuroGraphMemory], Starlette]) -> None:
+    bodies: list[tuple[bytes, int, int | None, str]] = [
+        (tool_call(rb'{"text": "Half \ud83d, whole \ud83d\ude00."}'), 200, 7, "ids"),
+        (tool_call(b'{"text": "caf\xe9"}'), 200, 7, "ids"),
+        (b'{"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": {]', 400, 3, "-32700"),
+        (b"\xff\xfe", 400, None, "-32700"),
+        (b"", 400, None, "-32700"),
+        (b'{"id": 4, "method": "ping"}', 400, 4, "-32600"),
+        (b"[]", 400, None, "-32600"),
+        (b"[" * 100_000, 413, None, "20,000 lists and objects"),
+        (tool_call(b'{"tags": [' + b"1," * 60_000 + b"1]}"), 413, None, "more than 50,000 values"),
+        (tool_call(b'{"text": "' + b"a " * 500_000 + b'"}'), 413, None, "more than 1,000,000 bytes"),
+    ]
+
+    async def talk(memory: NeuroGraphMemory) -> None:
+        app, sent = app_of(memory), ACCEPTED | {"Content-Type": "application/json"}
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://localhost:1", headers=sent) as client,
+        ):
+            session = (await client.post("/mcp", json=INITIALIZE)).headers["mcp-session-id"]
+            client.headers["mcp-session-id"] = session
+            await client.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+            for body, status, identity, told in bodies:
+                answer = await client.post("/mcp", content=body)
+                assert (answer.status_code, told in answer.text) == (status, True), answer.text
+                assert len(answer.text) < 400
+                if status != 413:
+                    assert json.loads(answer.text[answer.text.index("{") :].partition("\n")[0])["id"] == identity
+
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        anyio.run(talk, memory)
+        assert {one.content for one in memory.list()} == {"Half \ufffd, whole \U0001f600.", "caf\ufffd"}
 
 
 def test_a_host_beyond_this_machine_needs_a_token(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.server import create_app, limits
+from neurogated.integrations.mcp import bodies
+from neurogated.server import create_app
 
 Post = Callable[[str, bytes], httpx.Response]
 VALUES = st.recursive(
@@ -127,11 +128,11 @@ def test_values_are_counted_whatever_their_texts_contain(value: object) -> None:
     body = json.dumps(value).encode()
     values, groups = _counted(value)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(limits, "_MOST_VALUES", values)
-        patched.setattr(limits, "_MOST_GROUPS", groups)
-        assert limits.too_many(body) is None
-        patched.setattr(limits, "_MOST_GROUPS", max(groups - 1, 0))
-        assert (limits.too_many(body) is None) == (not groups)
-        patched.setattr(limits, "_MOST_GROUPS", groups)
-        patched.setattr(limits, "_MOST_VALUES", values // 4 - 2)
-        assert limits.too_many(body) is not None or values < 8
+        patched.setattr(bodies, "_MOST_VALUES", values)
+        patched.setattr(bodies, "_MOST_GROUPS", groups)
+        assert bodies.too_many(body) is None
+        patched.setattr(bodies, "_MOST_GROUPS", max(groups - 1, 0))
+        assert (bodies.too_many(body) is None) == (not groups)
+        patched.setattr(bodies, "_MOST_GROUPS", groups)
+        patched.setattr(bodies, "_MOST_VALUES", values // 4 - 2)
+        assert bodies.too_many(body) is not None or values < 8

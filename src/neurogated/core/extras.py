@@ -20,7 +20,7 @@ def needs_extra(extra: str, *, use: str = "") -> Iterator[None]:
         if package == "neurogated":
             raise  # the fault is ours, and no package is missing
         remedy = f"pip install 'neurogated[{extra}]'{use and f' ({use})'}"
-        raise MissingExtraError(f"package {package!r} is not installed; {remedy}") from error
+        raise MissingExtraError(f"package {package!r} is not installed; {remedy}", name=package) from error
 
 
 def import_extra(module: str, extra: str, *, use: str = "") -> Any:  # noqa: ANN401 - a module

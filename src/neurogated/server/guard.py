@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
 from collections.abc import Collection
 from uuid import uuid4
 
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.mcp.stdio import whole_characters
+from neurogated.integrations.mcp.bodies import bounded, too_long
 from neurogated.server.errors import error_response
 from neurogated.server.keys import NO_KEY, Grant, Keys
-from neurogated.server.limits import Limits, too_many
+from neurogated.server.limits import Limits
 from neurogated.server.metrics import Metrics
 
 with needs_extra("serve"):
     from starlette.datastructures import Headers, MutableHeaders
-    from starlette.exceptions import HTTPException
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -81,7 +79,7 @@ class Guard:
                 if refused:
                     await error_response(request_id, *refused)(scope, receive, answer)
                 else:
-                    await self._app(scope, self._bounded(receive), answer)
+                    await self._app(scope, bounded(receive, self._limits.body, self._limits.patience), answer)
         finally:
             self._metrics.observe(scope, status, time.perf_counter() - begin)
 
@@ -110,40 +108,4 @@ class Guard:
         length = headers.get("content-length", "0")
         if grant is None and (length != "0" or "transfer-encoding" in headers):
             return NO_KEY
-        return (413, self._too_long()) if length.isdecimal() and int(length) > self._limits.body else None
-
-    def _too_long(self) -> str:
-        return f"the body has more than {self._limits.body:,} bytes"
-
-    def _bounded(self, receive: Receive) -> Receive:
-        """Return `receive` that gives the body as a whole, and refuses one of too many bytes, seconds or values.
-
-        A character that its client has cut in two would make all of a body unreadable; its half is replaced.
-        """
-        is_whole, deadline = False, asyncio.get_running_loop().time() + self._limits.patience
-
-        async def bounded() -> Message:
-            nonlocal is_whole
-            parts, total = list[bytes](), 0
-            while not is_whole:
-                try:
-                    async with asyncio.timeout_at(deadline):
-                        message = await receive()
-                except TimeoutError:
-                    raise HTTPException(408, f"the body took more than {self._limits.patience:g} seconds") from None
-                if message["type"] != "http.request":
-                    return message
-                parts.append(message.get("body", b""))
-                total += len(parts[-1])
-                is_whole = not message.get("more_body", False)
-                if total > self._limits.body:
-                    raise HTTPException(413, self._too_long())
-            if not parts:
-                # After the body, `receive` waits until the client goes away.
-                return await receive()
-            body = b"".join(parts)
-            if reason := too_many(body):
-                raise HTTPException(413, f"the body has {reason}")
-            return {"type": "http.request", "body": whole_characters(body), "more_body": False}
-
-        return bounded
+        return (413, too_long(self._limits.body)) if length.isdecimal() and int(length) > self._limits.body else None

@@ -3,45 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from neurogated.integrations.mcp.bodies import MOST_BYTES, PATIENCE
 from neurogated.server.keys import Grant
-
-_MOST_VALUES, _MOST_GROUPS = 50_000, 20_000
-"""Values of a body, and lists and objects among them. Python makes an object of each while all other requests wait."""
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-
-
-def too_many(body: bytes) -> str | None:
-    """Return what a body of JSON has too much of; None if it is fine. It is not parsed, so that takes a millisecond."""
-    # A quotation mark behind a backslash is mostly within a text; at most every second one of the others is.
-    strings = body.count(b'"') - body.count(b'\\"')
-    if strings <= 2 * _MOST_VALUES:
-        if max(body.count(b","), _groups(body)) > _MOST_GROUPS:
-            # Brackets and commas within texts are no values.
-            body = _STRING.sub(b"", body)
-        if body.count(b",") <= _MOST_VALUES and _groups(body) <= _MOST_GROUPS:
-            return None
-    return f"more than {_MOST_VALUES:,} values, or than {_MOST_GROUPS:,} lists and objects; send it in parts"
-
-
-def _groups(body: bytes) -> int:
-    return body.count(b"[") + body.count(b"{")
 
 
 @dataclass(slots=True)
 class Limits:
     """The limits of a server."""
 
-    body: int = 1_000_000
+    body: int = MOST_BYTES
     """Most bytes of a body."""
     rate: float = 500.0
     """Most requests of one key in a second, on average. A key may save up the requests of two seconds."""
-    patience: float = 30.0
+    patience: float = PATIENCE
     """Seconds in which a body must arrive."""
     concurrency: int = 100
     """Most requests of one key that are being answered at once."""

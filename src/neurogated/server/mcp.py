@@ -105,5 +105,7 @@ class McpServers:
             # The guard has checked hosts and origins already; the hosts of a server with keys are unknown here.
             transport_security=security.TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
+        # The guard bounds the bodies.
+        app.add_middleware(import_extra("neurogated.integrations.mcp.bodies", "mcp").Messages, most=None)
         handle_errors(app)
         return app

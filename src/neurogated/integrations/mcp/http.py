@@ -7,6 +7,7 @@ from typing import Any
 
 from neurogated.core.extras import needs_extra
 from neurogated.errors import ConfigError
+from neurogated.integrations.mcp.bodies import Messages
 from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.tools import Owner
 from neurogated.memory import NeuroGraphMemory
@@ -64,6 +65,7 @@ def secured(server: MCPServer[Any], *, host: str, token: str | None, path: str =
         ],
     )
     app = server.streamable_http_app(streamable_http_path=path, host=host, transport_security=security)
+    app.add_middleware(Messages)
     if token:
         app.user_middleware.insert(0, Middleware(_Bearer, token=token))
     return app

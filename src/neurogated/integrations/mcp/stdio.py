@@ -18,7 +18,7 @@ from neurogated.integrations.mcp.prepared import answer_to, saved_manifest
 _CHUNK = 1 << 16
 _END = b"\n"
 """No message is empty."""
-_NO_JSON, _NO_MESSAGE = -32700, -32600
+_NO_JSON, NO_MESSAGE = -32700, -32600
 _ID = re.compile(rb'"id"\s*:\s*("[^"\\]*"|-?\d+)')
 _LAST_ID = re.compile(rb'\}[^{}\[\]]*"id"\s*:\s*("[^"\\]*"|-?\d+)[^{}\[\]]*\}?\s*\Z')
 _HEX = r"[0-9a-fA-F]{2}"
@@ -85,9 +85,9 @@ class Relay:
             for line in filter(bytes.strip, chain(io.BytesIO(begun), client)):
                 repaired = whole_characters(line)
                 try:
-                    message.validate_json(repaired.decode(errors="replace"), by_name=False)
+                    message.validate_json(repaired, by_name=False)
                 except ValueError:
-                    self._answer(refusal_of(line))
+                    self._answer(refusal_of(repaired))
                 else:
                     _write(to_server, repaired.removesuffix(b"\n") + b"\n")
         os.close(to_server)
@@ -107,7 +107,8 @@ class Relay:
 
 
 def whole_characters(line: bytes) -> bytes:
-    """Return JSON without halves of characters such as an emoji cut in two, which no UTF-8 can hold."""
+    """Return JSON in UTF-8, without halves of characters such as an emoji cut in two, which no UTF-8 can hold."""
+    line = line.decode(errors="replace").encode()
     if b"\\ud" not in line.lower():
         return line
     return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape["half"] else escape[0], line)
@@ -116,14 +117,14 @@ def whole_characters(line: bytes) -> bytes:
 def refusal_of(line: bytes) -> dict[str, Any]:
     """Return the answer to a line that is no message, with its id if that can be read."""
     try:
-        found = json.loads(line.decode(errors="replace"))
-        code, reason = _NO_MESSAGE, "the line is JSON, but no message of JSON-RPC 2.0"
+        found = json.loads(line)
+        code, reason = NO_MESSAGE, "what was sent is JSON, but no message of JSON-RPC 2.0"
         identity = found.get("id") if isinstance(found, dict) else None
     except (ValueError, RecursionError) as error:
-        code, reason = _NO_JSON, f"the line is no JSON: {error}"
+        code, reason = _NO_JSON, f"what was sent is no JSON: {error}"
         # Arguments may have an id, too.
         place = _ID.search(line.partition(b'"params"')[0]) or _LAST_ID.search(line)
-        identity = place and json.loads(place[1].decode(errors="replace"))
+        identity = place and json.loads(place[1])
     known = identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
     return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": reason[:_LONGEST]}}
 

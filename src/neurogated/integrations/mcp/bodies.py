@@ -1,0 +1,111 @@
+"""Bodies of requests over HTTP: they are read as a whole within bounds, and of MCP only messages pass."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+from neurogated.core.extras import needs_extra
+from neurogated.integrations.mcp.stdio import NO_MESSAGE, refusal_of, whole_characters
+
+with needs_extra("mcp"):
+    from mcp.types import jsonrpc_message_adapter
+    from pydantic_core import from_json
+    from starlette.exceptions import HTTPException
+    from starlette.responses import JSONResponse
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BYTES = 1_000_000
+"""Of a body."""
+PATIENCE = 30.0
+"""Seconds in which a body must arrive."""
+_MOST_VALUES, _MOST_GROUPS = 50_000, 20_000
+"""Values of a body, and lists and objects among them. Python makes an object of each while all other requests wait."""
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+
+
+def bounded(receive: Receive, most: int = MOST_BYTES, patience: float = PATIENCE) -> Receive:
+    """Return `receive` that gives the body as a whole, and raises HTTPException for too many bytes, seconds or values.
+
+    A character that its client has cut in two would make all of a body unreadable; its half is replaced.
+    """
+    is_whole, deadline = False, asyncio.get_running_loop().time() + patience
+
+    async def whole() -> Message:
+        nonlocal is_whole
+        parts, total = list[bytes](), 0
+        while not is_whole:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, f"the body took more than {patience:g} seconds") from None
+            if message["type"] != "http.request":
+                return message
+            parts.append(message.get("body", b""))
+            total += len(parts[-1])
+            is_whole = not message.get("more_body", False)
+            if total > most:
+                raise HTTPException(413, too_long(most))
+        if not parts:
+            # After the body, `receive` waits until the client goes away.
+            return await receive()
+        body = b"".join(parts)
+        if reason := too_many(body):
+            raise HTTPException(413, f"the body has {reason}")
+        return {"type": "http.request", "body": whole_characters(body), "more_body": False}
+
+    return whole
+
+
+class Messages:
+    """An ASGI app around MCP. A body that is refused, or that is no message of JSON-RPC, is answered with its error."""
+
+    def __init__(self, app: ASGIApp, most: int | None = MOST_BYTES) -> None:
+        """Take the app, and the most bytes of a body; None if its bodies are bounded already."""
+        self._app, self._most = app, most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        whole = receive if self._most is None else bounded(receive, self._most)
+        try:
+            message = await whole()
+            if message["type"] == "http.request":
+                jsonrpc_message_adapter.validate_python(from_json(message["body"]), by_name=False)
+        except HTTPException as error:
+            answer = {"jsonrpc": "2.0", "id": None, "error": {"code": NO_MESSAGE, "message": error.detail}}
+            await JSONResponse(answer, error.status_code)(scope, receive, send)
+        except ValueError:
+            await JSONResponse(refusal_of(message["body"]), 400)(scope, receive, send)
+        else:
+            unread = [message]
+            await self._app(scope, lambda: _next(unread, whole), send)
+
+
+async def _next(unread: list[Message], receive: Receive) -> Message:
+    return unread.pop() if unread else await receive()
+
+
+def too_long(most: int) -> str:
+    """Return the reason for which a body is refused."""
+    return f"the body has more than {most:,} bytes"
+
+
+def too_many(body: bytes) -> str | None:
+    """Return what a body of JSON has too much of; None if it is fine. It is not parsed, so that takes a millisecond."""
+    # A quotation mark behind a backslash is mostly within a text; at most every second one of the others is.
+    strings = body.count(b'"') - body.count(b'\\"')
+    if strings <= 2 * _MOST_VALUES:
+        if max(body.count(b","), _groups(body)) > _MOST_GROUPS:
+            # Brackets and commas within texts are no values.
+            body = _STRING.sub(b"", body)
+        if body.count(b",") <= _MOST_VALUES and _groups(body) <= _MOST_GROUPS:
+            return None
+    return f"more than {_MOST_VALUES:,} values, or than {_MOST_GROUPS:,} lists and objects; send it in parts"
+
+
+def _groups(body: bytes) -> int:
+    return body.count(b"[") + body.count(b"{")
