@@ -21,6 +21,7 @@ import numpy as np
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.archive.foreign import Incoming, read_file
+from neurogated.ingestion.messages import read_message
 
 __all__ = ["conversations"]
 
@@ -142,7 +143,7 @@ def _dates(memory: NeuroGraphMemory, file: Path) -> str:
 
 
 def _read(file: Path) -> Iterator[Incoming]:
-    return (one for one in read_file("chatgpt", file) if isinstance(one, Incoming))
+    return (one for one in read_file("chatgpt", file, read_message) if isinstance(one, Incoming))
 
 
 def _megabytes(name: str) -> float:

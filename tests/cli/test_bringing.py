@@ -26,3 +26,16 @@ def test_a_file_of_another_kind_creates_no_memory(run: Callable[..., str], tmp_p
     file = written(tmp_path / "conversations.json", [claude([("human", "Hello.")])])
     assert "--from claude" in run("import", "--from", "chatgpt", str(file), code=2)
     assert not list(tmp_path.rglob("*.db"))
+
+
+def test_the_format_is_found_and_a_report_written(run: Callable[..., str], tmp_path: Path) -> None:
+    said = [("user", "I moved to Lyon."), ("assistant", "Nice.")]
+    file, report = written(tmp_path / "conversations.json", [chatgpt(said), 7]), tmp_path / "report.json"
+    run("import", str(file), "--report", str(report), code=1)
+    found = json.loads(report.read_text(encoding="utf-8"))
+    assert (found["source"], found["present"], found["texts"]) == ("chatgpt", 3, 2)
+    assert found["left_out"] == {"of another kind": 1}
+    file = written(file, [{**chatgpt(said), "current_node": "c1-0"}])
+    told = run("import", str(file))
+    assert "1 left out: of another branch" in told
+    assert "(chatgpt): 1 text, 0 of them new; 0 parts not imported; 1 text no longer valid" in told

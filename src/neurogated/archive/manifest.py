@@ -96,6 +96,11 @@ def manifest_bytes(manifest: ExportManifest) -> bytes:
     return _dump({**values, "sha256": _checksum(values)})
 
 
+def is_export(path: Path) -> bool:
+    """Return whether a folder looks like an export of neurogated."""
+    return (path / MANIFEST).exists()
+
+
 def read_manifest(folder: Path) -> ExportManifest:
     """Return the manifest of the export in `folder`.
 

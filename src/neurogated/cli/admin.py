@@ -3,6 +3,7 @@
 import ctypes
 import dataclasses
 import importlib.util
+import json
 import platform
 import shlex
 import shutil
@@ -20,7 +21,7 @@ import neurogated
 from neurogated.administration import import_memory, move_memory, repair_memory, restore_snapshot
 from neurogated.administration import migrate as change_model
 from neurogated.archive.foreign import EXPORTS, FORMATS, read_file
-from neurogated.archive.manifest import ExportManifest
+from neurogated.archive.manifest import ExportManifest, is_export
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
@@ -32,6 +33,7 @@ from neurogated.embedding.accelerator import has_accelerator
 from neurogated.embedding.language_watch import finding_of
 from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, BUNDLED_NAMES
 from neurogated.errors import NeurogatedError
+from neurogated.ingestion.messages import read_message
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists
 
@@ -143,16 +145,15 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
 
 @command("import")
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--from",
-    "source",
-    type=click.Choice(tuple(FORMATS)),
-    help="the system that wrote the file, if it is not neurogated",
-)
-@user("the owner of what --from imports (default: the user that the file names)")
-def import_(flags: Flags, file: str, source: str | None) -> int:
-    if source is not None:
-        return _import_from(flags, source, file)
+@click.option("--from", "source", type=click.Choice(tuple(FORMATS)), help="the system that wrote the file, if unclear")
+@click.option("--branches", type=click.Choice(("seen", "all")), default="seen", help="branches of conversations")
+@click.option("--include-private", is_flag=True, help="also what you asked the other system not to remember")
+@click.option("--mirror", is_flag=True, help="delete what earlier imports had and the file no longer has")
+@click.option("--report", metavar="FILE", help="write what was taken and left out to this file, as JSON")
+@user("the owner of what another system wrote (default: the user that the file names)")
+def import_(flags: Flags, file: str, source: str | None, report: str | None, **options: str | bool) -> int:
+    if source is not None or not is_export(Path(file)):
+        return _import_from(flags, source, file, report, options)
     config = flags.memory_config()
     manifest = import_memory(config, file)
     flags.emit(_manifest_json(manifest), f"imported into {config.place}: {_manifest_line(manifest)}")
@@ -169,16 +170,23 @@ def _return_freed_memory() -> None:
         libc.mallopt(_M_ARENA_MAX, 2)
 
 
-def _import_from(flags: Flags, source: str, file: str) -> int:
+def _import_from(flags: Flags, source: str | None, file: str, report: str | None, options: Any) -> int:  # noqa: ANN401 - of `import_from`
     _return_freed_memory()
     # A file of another kind raises an error before a memory is created.
-    next(read_file(source, Path(file)), None)
+    next(read_file(source, Path(file), read_message), None)
     with flags.open(create=True) as memory:
-        done = memory.admin.import_from(source, file, user_id=flags.owner["user_id"])
-    notes = [*done.notes, *done.shown]
-    notes += [f"and {done.faults - len(done.shown)} more"] if done.faults > len(done.shown) else []
+        done = memory.admin.import_from(source, file, user_id=flags.owner["user_id"], **options)
+    found = dataclasses.asdict(done)
+    if report is not None:
+        Path(report).write_text(json.dumps(found, ensure_ascii=False, indent=2), encoding="utf-8")
+    lines = [*done.notes, *done.shown]
+    lines += [f"and {done.faults - len(done.shown)} more"] if done.faults > len(done.shown) else []
+    lines += [f"{count:,} left out: {reason}" for reason, count in done.left_out.items()]
+    lines += [f"{count:,} not taken from messages: {part}" for part, count in done.parts.items()]
     summary = f"{counted(done.texts, 'texts')}, {done.added} of them new; {counted(done.faults, 'parts')} not imported"
-    flags.emit(dataclasses.asdict(done), "\n".join((*notes, f"imported from {file}: {summary}")))
+    changes = {"no longer valid": done.ended, "deleted": done.deleted}
+    summary += "".join(f"; {counted(count, 'texts')} {what}" for what, count in changes.items() if count)
+    flags.emit(found, "\n".join((*lines, f"imported from {file} ({done.source}): {summary}")))
     return 1 if done.faults else 0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from neurogated import administration
 from neurogated.archive.foreign import EXPORTS
 from neurogated.archive.manifest import ExportManifest
-from neurogated.components.foreign import Imported, import_from
+from neurogated.components.foreign import Branches, Imported, import_from
 from neurogated.components.texts import Texts
 from neurogated.core.abilities import (
     SupportsCheck,
@@ -163,24 +163,47 @@ class Admin:
         return administration.export_user(self._session.store, self._session.config.namespace, user_id, Path(file))
 
     def import_from(
-        self, source: str, file: str | Path, *, user_id: str | None = None, progress: bool | None = None
+        self,
+        source: str | None,
+        file: str | Path,
+        *,
+        user_id: str | None = None,
+        branches: Branches = "seen",
+        include_private: bool = False,
+        mirror: bool = False,
+        progress: bool | None = None,
     ) -> Imported:
         """Add the conversations and memories of another system, with their times.
 
         A conversation is a session. The ids follow from those in the file, so importing a file again adds nothing, and
-        importing it after an interruption adds the rest. A text that has changed in the file gets a new version.
+        importing it after an interruption adds the rest. A text that has changed in the file gets a new version. A
+        message whose branch the user has left since, such as one that was edited, is no longer valid from then on.
 
         Args:
-            source: `chatgpt`, `claude`, `mem0`, `langgraph`, `letta`, `zep` or `pam`.
+            source: one of the formats of docs/how-to/bringing.md, such as `chatgpt`; None finds it out.
             file: the export; a zip file or a folder of such files, too. It may be larger than memory.
             user_id: the owner of the texts; default: the user that the file names.
+            branches: `seen` imports the branch of each conversation that the user saw last; `all` also the others,
+                each as a session of its own, with `branch` in the metadata of its messages.
+            include_private: also import what the user asked the other system not to remember.
+            mirror: delete the texts of earlier imports of this source and user that the file no longer has.
             progress: show a progress bar; None shows it if the output is a terminal.
 
         Raises:
             ConfigError: the source is unknown.
             DatasetError: the file cannot be read, or is of another kind. Malformed parts of it are counted instead.
         """
-        return import_from(self._session, Texts(self._session), source, Path(file), user_id=user_id, progress=progress)
+        return import_from(
+            self._session,
+            Texts(self._session),
+            source,
+            Path(file),
+            user_id=user_id,
+            branches=branches,
+            include_private=include_private,
+            mirror=mirror,
+            progress=progress,
+        )
 
     def export_to(self, target: str, file: str | Path, *, user_id: str) -> int:
         """Write the memories of one user in this graph to a new file in the format of another system.

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
+from typing import Any, Literal
 
-from neurogated.archive.foreign import Fault, Incoming, IncomingItem, Note, read_file
+from neurogated.archive.foreign import Fault, Incoming, IncomingItem, Left, Note, detect, read_file
 from neurogated.components.items import checked_item, put_items
 from neurogated.components.texts import Texts
 from neurogated.core.clock import to_utc
 from neurogated.core.model import json_metadata
-from neurogated.errors import InputError
+from neurogated.core.scope import Scope
+from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.document import Document, Passage, read_details
+from neurogated.ingestion.messages import read_message
+from neurogated.ingestion.revision import Revision
 from neurogated.progress import show_progress
 from neurogated.session import Session
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -22,87 +26,196 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 _AT_ONCE = 1024
 _MOST_SHOWN = 100
 
+Branches = Literal["seen", "all"]
+"""Whether only the branch of a conversation that the user saw last is imported, or the others, too."""
+
 
 @dataclass(slots=True)
 class Imported:
-    """What an import did."""
+    """What an import did. `present` records of the file are either texts that were taken, or left out."""
 
+    source: str = ""
+    """The format of the file."""
+    present: int = 0
+    """Records of the file: messages, memories, facts, items."""
     texts: int = 0
-    """Texts of the file."""
+    """Those that were taken."""
     added: int = 0
-    """Those that were not there before."""
+    """Texts that were not there before."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """The number of records that were not taken, by reason."""
+    parts: dict[str, int] = field(default_factory=dict)
+    """The number of parts of taken messages that are no words, by kind, such as `image`."""
     faults: int = 0
-    """Parts of the file that could not be imported."""
+    """Records that could not be imported. They are among those left out."""
+    ended: int = 0
+    """Texts of an earlier import whose branch another one has replaced. They are no longer valid."""
+    missing: int = 0
+    """Texts of earlier imports of this source and user that the file no longer has."""
+    deleted: int = 0
+    """Those that were deleted."""
     shown: list[str] = field(default_factory=list)
     """The first 100 faults with their places."""
     notes: list[str] = field(default_factory=list)
     """What you should know of the file, such as that it looks incomplete."""
 
+    def leave(self, reason: str, count: int = 1) -> None:
+        """Count records that are left out."""
+        self.left_out[reason] = self.left_out.get(reason, 0) + count
+
     def count(self, fault: Fault) -> None:
         """Count a fault."""
         self.faults += 1
+        self.leave(fault.kind)
         self.shown += [str(fault)] if len(self.shown) < _MOST_SHOWN else []
 
 
 def import_from(
-    session: Session, texts: Texts, source: str, path: Path, *, user_id: str | None, progress: bool | None
+    session: Session,
+    texts: Texts,
+    source: str | None,
+    path: Path,
+    *,
+    user_id: str | None,
+    branches: Branches,
+    include_private: bool,
+    mirror: bool,
+    progress: bool | None,
 ) -> Imported:
     """Add the texts of a file; see `memory.admin.import_from`."""
-    done = Imported()
-    found = show_progress(read_file(source, path), "importing", "text", progress=progress)
-    checked = _checked(found, source, user_id, session.config.indexing.max_document_chars, done)
-    while batch := list(islice(checked, _AT_ONCE)):
-        documents = list(_lasting((one for one in batch if isinstance(one, Document)), session.clock(), done))
-        view, names = session.store.view(), {str(document.id) for document in documents}
-        done.added += sum(view.find(name) is None for name in names)
-        texts.store(documents)
-        put = put_items(session, [one for one in batch if isinstance(one, IncomingItem)], user_id)
-        for item in put.refused:
-            done.count(Fault(item.place, "an item of another user has its namespace and key"))
-        done.added += put.new
-        done.texts += len(documents) + sum(isinstance(one, IncomingItem) for one in batch) - len(put.refused)
+    if branches not in {"seen", "all"}:
+        raise ConfigError(f"branches is {branches!r}, but must be 'seen' or 'all'")
+    done = Imported(source or detect(path))
+    importing = _Importing(session, texts, done, user_id, all_branches=branches == "all", has_private=include_private)
+    found = read_file(done.source, path, read_message)
+    importing.take(show_progress(found, "importing", "text", progress=progress))
+    importing.reconcile(mirror=mirror)
+    done.present = done.texts + sum(done.left_out.values())
     return done
 
 
-def _lasting(documents: Iterable[Document], now: datetime, done: Imported) -> Iterator[Document]:
-    """Yield the documents that have not expired, and count the others in `done`."""
-    for one in documents:
-        if one.expires_at and to_utc(one.expires_at) <= now:
-            done.count(Fault(str(one.id), f"it expired at {one.expires_at.isoformat()}"))
-        else:
-            yield one
+class _Importing:
+    """Adds the records of one file, in batches that are written and let go."""
 
+    def __init__(
+        self,
+        session: Session,
+        texts: Texts,
+        done: Imported,
+        user_id: str | None,
+        *,
+        all_branches: bool,
+        has_private: bool,
+    ) -> None:
+        self._session, self._texts, self._done, self._user_id = session, texts, done, user_id
+        self._all_branches, self._has_private = all_branches, has_private
+        view, prefix = session.store.view(), f"{done.source}-"
+        self._users = {user_id}
+        """The owners of the texts of this file."""
+        self._earlier = {
+            name: view.scope_of(view.rows_by_id[name]).user_id
+            for name in view.ids
+            if name.startswith(prefix) and "#" not in name and view.find(name) is not None
+        }
+        """The texts of earlier imports that this file did not have so far, with their owners."""
 
-def _checked(
-    found: Iterable[Incoming | IncomingItem | Fault | Note],
-    source: str,
-    user_id: str | None,
-    longest: int,
-    done: Imported,
-) -> Iterator[Document | IncomingItem]:
-    """Yield the texts and items that can be stored, and count the rest in `done`."""
-    for one in found:
-        if isinstance(one, Note):
-            done.notes.append(one)
-        elif isinstance(one, Fault):
-            done.count(one)
-        else:
-            try:
-                read = _document(one, source, user_id, longest) if isinstance(one, Incoming) else checked_item(one)
-            except (InputError, TypeError) as error:
-                done.count(Fault(one.place, str(error)))
+    def take(self, found: Iterable[Incoming | IncomingItem | Left | Fault | Note]) -> None:
+        """Store the records."""
+        done, session = self._done, self._session
+        checked = self._checked(found)
+        while batch := list(islice(checked, _AT_ONCE)):
+            documents = [one for one in batch if isinstance(one, Document)]
+            view, names = session.store.view(), {str(document.id) for document in documents}
+            done.added += sum(view.find(name) is None for name in names)
+            self._texts.store(documents)
+            for document in documents:
+                self._users.add(document.scope.user_id)
+                self._earlier.pop(str(document.id), None)
+            put = put_items(session, [one for one in batch if isinstance(one, IncomingItem)], self._user_id)
+            for item in put.refused:
+                done.count(Fault(item.place, "an item of another user has its namespace and key", "of another user"))
+            done.added += put.new
+            done.texts += len(documents) + sum(isinstance(one, IncomingItem) for one in batch) - len(put.refused)
+
+    def _checked(
+        self, found: Iterable[Incoming | IncomingItem | Left | Fault | Note]
+    ) -> Iterator[Document | IncomingItem]:
+        """Yield the texts and items that can be stored, and count the rest."""
+        for one in found:
+            if isinstance(one, Note):
+                self._done.notes.append(one)
+            elif isinstance(one, Left):
+                self._done.leave(one.reason, one.count)
+            elif isinstance(one, Fault):
+                self._done.count(one)
             else:
-                yield read
+                try:
+                    read = self._document(one) if isinstance(one, Incoming) else checked_item(one)
+                except (InputError, TypeError) as error:
+                    self._done.count(Fault(one.place, str(error)))
+                else:
+                    if read is not None:
+                        yield read
+
+    def _document(self, one: Incoming) -> Document | None:
+        """Return a text as a document, whose id is a hash of its source, owner and key; None if it is left out."""
+        done, longest = self._done, self._session.config.indexing.max_document_chars
+        if one.is_private and not self._has_private:
+            done.leave("private, not to be remembered")
+            return None
+        if one.branch is not None:
+            self._end(one)
+            if not self._all_branches:
+                done.leave("of another branch")
+                return None
+            one = _of_branch(one, one.branch)
+        if len(one.text) > longest:
+            reason = f"it has more than {longest:,} characters; raise indexing.max_document_chars"
+            done.count(Fault(one.place, reason, "too long"))
+            return None
+        json_metadata(one.details.get("metadata", {}))
+        node_id, scope, given = self._named(one)
+        passage = Passage(one.text, speaker=one.speaker, role=one.role)
+        document = Document((passage,), scope=scope, id=node_id, **{"stamped": False, **given})
+        if document.expires_at and to_utc(document.expires_at) <= self._session.clock():
+            done.count(Fault(one.place, f"it expired at {document.expires_at.isoformat()}", "expired"))
+            return None
+        for part in one.without:
+            done.parts[part] = done.parts.get(part, 0) + 1
+        return document
+
+    def _named(self, one: Incoming) -> tuple[str, Scope, dict[str, Any]]:
+        scope, given = read_details({**one.details, **({"user_id": self._user_id} if self._user_id else {})})  # type: ignore[typeddict-item]
+        name = "\0".join((scope.user_id or "", scope.session_id or "", *scope.path, one.key))
+        return compute_mdhash_id(name, prefix=f"{self._done.source}-"), scope, given
+
+    def _end(self, one: Incoming) -> None:
+        """End the text of a branch, which an earlier import stored when the user saw it."""
+        node_id = self._named(one)[0]
+        if self._earlier.pop(node_id, self) is self:
+            return
+        (node,) = self._session.store.get_nodes([node_id])
+        if node.valid_to is None:
+            self._texts.update(node_id, Revision(valid_to=_end_of(one, self._session.clock())))
+            self._done.ended += 1
+
+    def reconcile(self, *, mirror: bool) -> None:
+        """Count the texts of earlier imports that the file no longer has, and delete them if it mirrors the source."""
+        done, gone = self._done, sorted(name for name, user_id in self._earlier.items() if user_id in self._users)
+        done.missing = len(gone)
+        if gone and mirror:
+            done.deleted = self._texts.delete(gone, {})
+        elif gone:
+            done.notes.append(f"{len(gone)} texts of earlier imports are not in this file; --mirror deletes them")
 
 
-def _document(one: Incoming, source: str, user_id: str | None, longest: int) -> Document:
-    """Return a text as a document, whose id is a hash of its source, owner and key."""
-    if len(one.text) > longest:
-        raise InputError(f"it has more than {longest:,} characters; raise indexing.max_document_chars")
-    json_metadata(one.details.get("metadata", {}))
-    scope, given = read_details({**one.details, **({"user_id": user_id} if user_id else {})})  # type: ignore[typeddict-item]
-    name = "\0".join((scope.user_id or "", scope.session_id or "", *scope.path, one.key))
-    node_id = compute_mdhash_id(name, prefix=f"{source}-")
-    return Document(
-        (Passage(one.text, speaker=one.speaker, role=one.role),), scope=scope, id=node_id, **{"stamped": False, **given}
-    )
+def _end_of(one: Incoming, now: datetime) -> datetime:
+    return one.ended_at or one.details.get("timestamp") or now
+
+
+def _of_branch(one: Incoming, branch: str) -> Incoming:
+    """Return a text of a branch that was left, in a session of its own and marked."""
+    details = dict(one.details)
+    if session := details.get("session_id"):
+        details["session_id"] = f"{session}/{branch}"
+    return replace(one, details={**details, "metadata": {**details.get("metadata", {}), "branch": branch}})

@@ -1,11 +1,13 @@
 """Files as other systems write them, and what the readers find in them."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from neurogated.archive.foreign import Fault, Incoming, Note, read_file
+from neurogated.archive.foreign import Fault, Incoming, Left, Note, read_file
+from neurogated.ingestion.messages import read_message
 
 BEGIN = 1_700_000_000.0
 
@@ -16,23 +18,37 @@ def written(path: Path, value: object) -> Path:
     return path
 
 
-def texts(source: str, path: Path) -> list[Incoming]:
-    """Return the texts of a file, which must have no fault."""
-    found = list(read_file(source, path))
+def records(source: str | None, path: Path) -> list[Any]:
+    """Return all records of a file."""
+    return list(read_file(source, path, read_message))
+
+
+def texts(source: str | None, path: Path) -> list[Incoming]:
+    """Return the texts of a file in the branches that were seen last. The file must have no fault."""
+    found = records(source, path)
     assert not [one for one in found if isinstance(one, Fault)]
-    return [one for one in found if isinstance(one, Incoming)]
+    return [one for one in found if isinstance(one, Incoming) and one.branch is None]
 
 
-def both(source: str, path: Path) -> tuple[list[str], list[str]]:
-    """Return the texts of a file and the places of its faults."""
-    found = list(read_file(source, path))
-    said = [one.text for one in found if isinstance(one, Incoming)]
+def both(source: str | None, path: Path) -> tuple[list[str], list[str]]:
+    """Return the texts of a file in the branches that were seen last, and the places of its faults."""
+    found = records(source, path)
+    said = [one.text for one in found if isinstance(one, Incoming) and one.branch is None]
     return said, [one.place for one in found if isinstance(one, Fault)]
 
 
-def notes(source: str, path: Path) -> list[str]:
+def left(source: str | None, path: Path) -> dict[str, int]:
+    """Return the number of records that are left out, by reason."""
+    counts = Counter[str]()
+    for one in records(source, path):
+        if isinstance(one, Left):
+            counts[one.reason] += one.count
+    return dict(counts)
+
+
+def notes(source: str | None, path: Path) -> list[str]:
     """Return the notes on a file."""
-    return [str(one) for one in read_file(source, path) if isinstance(one, Note)]
+    return [str(one) for one in records(source, path) if isinstance(one, Note)]
 
 
 def chatgpt(

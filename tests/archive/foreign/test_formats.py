@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogated.archive.foreign import read_file
 from neurogated.errors import ConfigError, DatasetError
-from tests.archive.foreign.files import BEGIN, both, chatgpt, chatgpt_node, claude, texts, written
+from tests.archive.foreign.files import BEGIN, both, chatgpt, chatgpt_node, claude, records, texts, written
 
 _SAID = [("user", "I moved to Lyon."), ("assistant", "How is it?"), ("user", "Sunny.")]
 
@@ -128,7 +127,7 @@ def test_all_parts_of_an_export_in_a_zip_file_or_folder_are_read(tmp_path: Path)
     for path in (tmp_path / "export", tmp_path / "export.zip"):
         assert [one.details["session_id"] for one in texts("chatgpt", path)] == [f"chatgpt-c{n}" for n in range(3)]
     with pytest.raises(DatasetError, match=r"conversations-000\.json|user\.json"):
-        list(read_file("claude", tmp_path / "export"))
+        records("claude", tmp_path / "export")
 
 
 _MESSED = st.recursive(
@@ -187,8 +186,8 @@ def test_malformed_messages_of_claude_are_left_out(tmp_path: Path) -> None:
 def test_a_file_of_another_system_is_named(tmp_path: Path) -> None:
     path = written(tmp_path / "conversations.json", [claude([("human", "Hello.")])])
     with pytest.raises(DatasetError, match="--from claude"):
-        list(read_file("chatgpt", path))
+        records("chatgpt", path)
     with pytest.raises(DatasetError, match="colour"):
-        list(read_file("chatgpt", written(path, [{"colour": "red"}])))
+        records("chatgpt", written(path, [{"colour": "red"}]))
     with pytest.raises(ConfigError, match="chatgpt, claude"):
-        list(read_file("letters", path))
+        records("letters", path)

@@ -11,7 +11,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import DatasetError, InputError
-from tests.archive.foreign.files import BEGIN, chatgpt, claude, written
+from tests.archive.foreign.files import BEGIN, chatgpt, chatgpt_node, claude, written
 
 _SAID = [("user", "I moved to Lyon."), ("assistant", "How is it?"), ("user", "Sunny.")]
 _CHILD = """
@@ -152,3 +152,59 @@ def test_thousands_of_faults_are_counted(plain: MemoryConfig, tmp_path: Path) ->
     with NeuroGraphMemory(plain) as memory:
         done = memory.admin.import_from("chatgpt", path)
     assert (done.added, done.faults, len(done.shown)) == (3, 3000, 100)
+
+
+def test_an_edited_question_ends_the_branch_that_was_seen_before(plain: MemoryConfig, tmp_path: Path) -> None:
+    old = chatgpt([("user", "I move to Lisbon."), ("assistant", "Lisbon is lovely.")])
+    new = chatgpt([("user", "I move to Lisbon."), ("assistant", "Lisbon is lovely.")])
+    edited = {"e0": chatgpt_node("root", "user", "I move to Porto.", BEGIN + 500)}
+    edited["e1"] = chatgpt_node("e0", "assistant", "Porto is fine.", BEGIN + 505)
+    new = {**new, "mapping": {**new["mapping"], **edited}, "current_node": "e1"}
+    path = tmp_path / "conversations.json"
+    with NeuroGraphMemory(plain) as memory:
+        memory.admin.import_from("chatgpt", written(path, [old]), user_id="ana")
+        done = memory.admin.import_from("chatgpt", written(path, [new]), user_id="ana")
+        assert (done.added, done.ended, done.left_out["of another branch"]) == (2, 2, 2)
+        assert _held(memory) == ["I move to Porto.", "Porto is fine."]
+        now = datetime.fromtimestamp(BEGIN + 600, UTC)
+        assert "I move to Lisbon." not in memory.retrieve("I move to Lisbon.", user_id="ana", valid_at=now)
+        then = datetime.fromtimestamp(BEGIN + 200, UTC)
+        assert "I move to Lisbon." in memory.retrieve("I move to Lisbon.", user_id="ana", valid_at=then)
+        sequence = memory.store.view().sequence
+        memory.admin.import_from("chatgpt", path, user_id="ana")
+        assert memory.store.view().sequence == sequence
+        memory.admin.import_from("chatgpt", written(path, [{**new, "current_node": "c1-1"}]), user_id="ana")
+        assert _held(memory) == ["I move to Lisbon.", "Lisbon is lovely."]
+
+
+def _held(memory: NeuroGraphMemory) -> list[str]:
+    """Return the texts that are still valid."""
+    turns = memory.find(user_id="ana", kinds=["turn"], order_by="position")
+    return [one.content for one in turns if one.valid_to is None]
+
+
+def test_what_the_source_deleted_is_told_and_deleted_by_a_mirror(plain: MemoryConfig, tmp_path: Path) -> None:
+    path, other = tmp_path / "conversations.json", tmp_path / "other.json"
+    with NeuroGraphMemory(plain) as memory:
+        memory.admin.import_from("chatgpt", written(path, [chatgpt(_SAID), chatgpt(_SAID, "c2")]), user_id="ana")
+        memory.admin.import_from("claude", written(other, [claude([("human", "Hello.")])]), user_id="ana")
+        memory.admin.import_from("chatgpt", path, user_id="bob")
+        done = memory.admin.import_from("chatgpt", written(path, [chatgpt(_SAID)]), user_id="ana")
+        assert (done.missing, done.deleted) == (3, 0)
+        assert "3 texts of earlier imports are not in this file" in done.notes[0]
+        done = memory.admin.import_from("chatgpt", path, user_id="ana", mirror=True)
+        assert (done.missing, done.deleted) == (3, 3)
+        assert memory.count(user_id="ana", kinds=["turn"]) == 4
+        assert memory.count(user_id="bob", kinds=["turn"]) == 6
+
+
+def test_an_empty_file_and_an_unknown_one_are_named(plain: MemoryConfig, tmp_path: Path) -> None:
+    empty = tmp_path / "conversations.json"
+    empty.write_bytes(b"\xef\xbb\xbf \n")
+    with NeuroGraphMemory(plain) as memory:
+        with pytest.raises(DatasetError, match=r"conversations\.json is empty"):
+            memory.admin.import_from(None, empty)
+        with pytest.raises(DatasetError, match="an object with colour"):
+            memory.admin.import_from(None, written(tmp_path / "x.json", {"colour": "red"}))
+        done = memory.admin.import_from("chatgpt", written(tmp_path / "x.json", []))
+        assert (done.present, done.notes) == (0, ["x.json is empty"])

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.archive.foreign import FORMATS, read_file
-from neurogated.errors import DatasetError
-from tests.archive.foreign.files import both, chatgpt, claude, notes, texts, written
+from neurogated.archive.foreign import FORMATS
+from tests.archive.foreign.files import both, notes, texts, written
 
 _MEM0 = {
     "id": "m1",
@@ -246,28 +245,6 @@ def _numbers(value: object) -> list[object]:
     """Return the numbers in a value, which RFC 8785 writes in another way than Python."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [value] if isinstance(value, int | float) else [one for part in inner for one in _numbers(part)]
-
-
-_EXAMPLES: dict[str, object] = {
-    "chatgpt": [chatgpt([("user", "Hello.")])],
-    "claude": [claude([("human", "Hello.")])],
-    "mem0": {"results": [_MEM0]},
-    "langgraph": [{"namespace": ["users"], "key": "k", "value": {}}],
-    "letta": {"agents": [{"name": "helper", "messages": [], "block_ids": []}], "blocks": []},
-    "zep": {"edges": [_FACT]},
-    "pam": _PAM,
-}
-
-
-@pytest.mark.parametrize("source", FORMATS)
-@pytest.mark.parametrize("named", FORMATS)
-def test_each_format_is_told_from_the_others(tmp_path: Path, source: str, named: str) -> None:
-    path = written(tmp_path / "x.json", _EXAMPLES[source])
-    if source == named:
-        list(read_file(named, path))
-    else:
-        with pytest.raises(DatasetError, match=f"--from {source}"):
-            list(read_file(named, path))
 
 
 @pytest.mark.parametrize("source", FORMATS)

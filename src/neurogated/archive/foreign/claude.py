@@ -1,67 +1,147 @@
-"""The export of Claude: `conversations.json`, or the zip file around it."""
+"""The export of Claude: conversations, memories and projects, as JSON or in zip files.
+
+See docs/formats/claude.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, given, moment, read_each, text_of
+from neurogated.archive.foreign.incoming import (
+    Format,
+    Found,
+    Incoming,
+    Left,
+    digest,
+    given,
+    last_leaf,
+    mapping,
+    moment,
+    objects,
+    read_each,
+    text_of,
+    unseen,
+)
 from neurogated.archive.foreign.stream import Entry
 
 _ROLES = {"human": "user", "assistant": "assistant"}
 _PARENT = "parent_message_uuid"
+_DERIVED = {"derived": True}
+"""Marks what Claude wrote about conversations."""
+# What the export writes where a device shows something else.
+_UNSUPPORTED = re.compile(r"(?:```\n)?This block is not supported on your current device yet\.(?:\n```)?\n*")
 
 
 def _read(entry: Entry) -> Found:
-    conversation = entry.value
-    messages = conversation["chat_messages"]
-    title = given(conversation=conversation.get("name"))
-    about = given(session_id=f"claude-{conversation['uuid']}", metadata=title)
-    reader = partial(_message, about=about, unseen=_unseen(messages))
-    return read_each(messages, f"{entry.place}.chat_messages", reader)
+    value, place = entry.value, entry.place
+    if "chat_messages" in value:
+        yield from _conversation(value, place)
+    elif "docs" in value:
+        yield from _project(value, place)
+    else:
+        texts = {"conversations": value.get("conversations_memory"), **mapping(value.get("project_memories"))}
+        texts |= {
+            str(one.get("path") or one.get("name")): one.get("content") for one in objects(value.get("memory_files"))
+        }
+        for name, text in texts.items():
+            yield _noted(f"{place}.{name}", f"memory-{name}", text, "Memory of Claude", metadata=_DERIVED)
 
 
-def _unseen(messages: object) -> Collection[str]:
-    """Return the messages outside the branch that the user saw last, which ends with the last message.
+def _conversation(value: Mapping[str, Any], place: str) -> Found:
+    """Yield the messages of a conversation with their branches. The last message is at the end of the seen one."""
+    messages, name = value["chat_messages"], value["uuid"]
+    about = given(session_id=f"claude-{name}", metadata=given(conversation=value.get("name")))
+    listed = {one["uuid"]: one for one in objects(messages) if isinstance(one.get("uuid"), str)}
+    parents = {key: one[_PARENT] for key, one in listed.items() if isinstance(one.get(_PARENT), str)}
+    times = {key: _time_of(listed[key]) for key in parents}
+    last = value.get("current_leaf_message_uuid")
+    last = last if last in parents else next(reversed(parents), last_leaf(parents, times))
+    others = unseen(parents, last)
+    later: dict[object, datetime] = {}
+    for key, parent in parents.items():
+        if (time := times[key]) is not None:
+            later[parent] = max(time, later.get(parent, time))
+    ends = {key: later.get(parents[branch]) for key, branch in others.items()}
+    yield from read_each(messages, f"{place}.chat_messages", partial(_message, about=about, others=others, ends=ends))
+    if summary := text_of(value.get("summary")):
+        title = f"Summary of {value.get('name') or 'a conversation'}"
+        yield _noted(f"{place}.summary", f"summary-{name}", summary, title, metadata=_DERIVED)
 
-    They have a sibling in the branch, or follow one that has. Other messages stay, also if the tree has holes.
-    """
-    listed = messages if isinstance(messages, list) else []
-    parents = {
-        one["uuid"]: one[_PARENT]
-        for one in listed
-        if isinstance(one, dict) and isinstance(one.get("uuid"), str) and isinstance(one.get(_PARENT), str)
-    }
-    seen: dict[str, str] = {}
-    last = next(reversed(parents), None)
-    while last is not None and last in parents and last not in seen:
-        seen[last] = parents[last]
-        last = parents[last]
-    forks, unseen = set(seen.values()), dict[str, None]()
-    for name, parent in parents.items():
-        if name not in seen and (parent in forks or parent in unseen):
-            unseen[name] = None
-    return unseen
+
+def _time_of(message: Mapping[str, Any]) -> datetime | None:
+    try:
+        return moment(message.get("created_at"))
+    except ValueError:
+        return None
 
 
 def _message(
-    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], unseen: Collection[str]
-) -> Incoming | None:
+    message: Mapping[str, Any],
+    place: str,
+    *,
+    about: Mapping[str, Any],
+    others: Mapping[str, str],
+    ends: Mapping[str, datetime | None],
+) -> Incoming | Left | None:
     """Return what is said, with the texts of attached files. Thoughts, calls of tools and their results are not."""
-    role, said = _ROLES.get(message["sender"]), text_of(message.get("content")) or text_of(message.get("text"))
-    text = "\n".join(filter(None, (said, *_attached(message.get("attachments")))))
-    if role is None or not text or message["uuid"] in unseen:
-        return None
-    time = moment(message.get("created_at"))
-    return Incoming(place, message["uuid"], text, role, {**about, **given(timestamp=time)})
+    role, key, said = _ROLES.get(message["sender"]), message["uuid"], message.get("content")
+    if role is None:
+        return Left(place, f"messages of {message['sender']!r:.40}")
+    said = said if isinstance(said, list) and said else [said or message.get("text") or ""]
+    said = [_supported(one) for one in said]
+    files = [name for one in objects(message.get("files")) if (name := text_of(one.get("file_name")))]
+    details = {**about, **given(timestamp=moment(message.get("created_at")))}
+    if files:
+        details["metadata"] = {**about.get("metadata", {}), "attachments": files}
+    text = "\n".join(_attached(message.get("attachments")))
+    return Incoming(place, key, text, role, details, content=said, branch=others.get(key), ended_at=ends.get(key))
+
+
+def _supported(part: object) -> object:
+    """Return a part of a message without the words that stand for a block of another kind."""
+    if isinstance(part, str):
+        return _UNSUPPORTED.sub("", part)
+    if isinstance(part, dict) and isinstance(part.get("text"), str):
+        return {**part, "text": _UNSUPPORTED.sub("", part["text"])}
+    return part
 
 
 def _attached(attachments: object) -> list[str]:
     """Return the texts of attached files, each below its name."""
-    listed = [one for one in attachments if isinstance(one, dict)] if isinstance(attachments, list) else []
-    texts = [(text_of(one.get("file_name")), text_of(one.get("extracted_content"))) for one in listed]
+    texts = [(text_of(one.get("file_name")), text_of(one.get("extracted_content"))) for one in objects(attachments)]
     return [f"[document: {name}]\n{text}" if name else text for name, text in texts if text]
 
 
-FORMAT = Format("an export of Claude", r"conversations\.json", lambda value: "chat_messages" in value, _read)
+def _noted(place: str, key: str, text: object, title: str, **details: object) -> Incoming | Left:
+    """Return a text that stands for itself."""
+    if not text_of(text):
+        return Left(place, "empty texts")
+    return Incoming(place, key, text_of(text), details=given(title=title, **details))
+
+
+def _project(value: Mapping[str, Any], place: str) -> Found:
+    """Yield the description, the instructions and the documents of a project."""
+    name, time = value.get("name") or "a project", moment(value.get("updated_at") or value.get("created_at"))
+    for key, title in (("description", str(name)), ("prompt_template", f"Instructions of {name}")):
+        if text_of(value.get(key)):
+            yield _noted(f"{place}.{key}", f"{value['uuid']}-{key}", value[key], title, timestamp=time)
+
+    def document(one: Mapping[str, Any], place: str) -> Incoming | Left:
+        title = f"{one.get('filename') or 'a document'} ({name})"
+        key = one.get("uuid") or digest(value["uuid"], one.get("filename"))
+        return _noted(place, key, one.get("content"), title, timestamp=moment(one.get("created_at")) or time)
+
+    yield from read_each(value["docs"], f"{place}.docs", document)
+
+
+FORMAT = Format(
+    "an export of Claude",
+    lambda value: (
+        "chat_messages" in value or "conversations_memory" in value or {"uuid", "name", "docs"} <= value.keys()
+    ),
+    _read,
+)

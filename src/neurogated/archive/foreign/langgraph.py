@@ -1,20 +1,63 @@
-"""Items of a store of LangGraph, as `Item.dict()` returns them."""
+"""Items of a store of LangGraph: as Python or JavaScript returns them, or the tables of its SQLite store.
+
+See docs/formats/langgraph.md.
+"""
 
 from __future__ import annotations
 
-from neurogated.archive.foreign.incoming import Format, Found, IncomingItem, mapping, moment
-from neurogated.archive.foreign.stream import Entry
+import json
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from typing import Any
+
+from neurogated.archive.foreign.incoming import Format, Found, IncomingItem, Left, mapping, moment, read_one
+from neurogated.archive.foreign.stream import File
 
 
-def _read(entry: Entry) -> Found:
-    item = entry.value
+def _item(item: Mapping[str, Any], place: str) -> IncomingItem:
+    """Return an item. JavaScript spells its times in camel case."""
     namespace, key = item["namespace"], item["key"]
     if not (isinstance(namespace, list) and all(isinstance(one, str) and one for one in (*namespace, key))):
         raise ValueError(f"its namespace {namespace!r:.80} and its key {key!r:.80} must be texts")
-    times = moment(item.get("created_at")), moment(item.get("updated_at"))
-    yield IncomingItem(entry.place, tuple(namespace), key, mapping(item["value"]), *times)
+    created, updated = (item.get(f"{name}_at") or item.get(f"{name}At") for name in ("created", "updated"))
+    return IncomingItem(place, tuple(namespace), key, mapping(item["value"]), moment(created), moment(updated))
+
+
+def _tables(file: File) -> Found:
+    """Yield the rows of the table `store`, whose times are in UTC. A dot joins the names of a namespace."""
+    with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
+        names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        rows = database.execute("SELECT prefix, key, value, created_at, updated_at FROM store ORDER BY rowid")
+        for number, row in enumerate(rows):
+            item = dict(zip(("prefix", "key", "value", "created_at", "updated_at"), row, strict=True))
+            place = f"{file.name}: store[{number}]"
+            yield from read_one(item, place, lambda item, place: _item(_opened(item), place))
+        if "checkpoints" in names:
+            (count,) = database.execute("SELECT count(*) FROM checkpoints").fetchone()
+            yield Left(f"{file.name}: checkpoints", "checkpoints, which only LangGraph can read", count)
+
+
+def _opened(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "namespace": row["prefix"].split("."), "value": json.loads(row["value"])}
+
+
+def has_tables(file: File, *wanted: str) -> bool:
+    """Return whether a file is an SQLite database with these tables."""
+    if not file.head.startswith(b"SQLite format 3\0"):
+        return False
+    with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
+        try:
+            names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        except sqlite3.DatabaseError:
+            return False
+    return names >= set(wanted)
 
 
 FORMAT = Format(
-    "items of a LangGraph store", r"[^/]*\.jsonl?", lambda value: {"namespace", "key", "value"} <= value.keys(), _read
+    "items of a LangGraph store",
+    lambda value: {"namespace", "key", "value"} <= value.keys(),
+    lambda entry: read_one(entry.value, entry.place, _item),
+    lambda file: has_tables(file, "store"),
+    _tables,
 )

@@ -1,4 +1,4 @@
-"""Memories of mem0, as `get_all` returns them."""
+"""Memories of mem0, as `get_all` returns them. See docs/formats/mem0.md."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from neurogated.archive.foreign.incoming import Format, Incoming, given, mapping
 
 _PAGES = frozenset({20, 100})
 """How many memories `get_all` returns unless told otherwise, by version."""
-_KEPT = ("created_at", "updated_at", "categories")
+_KEPT = ("created_at", "updated_at", "categories", "actor_id", "attributed_to", "expiration_date")
+_SPEAKERS = frozenset({"user", "assistant"})
 
 
 def _memory(memory: Mapping[str, Any], place: str) -> Incoming | None:
     """Return a memory. Its time is that of its last change, when its text was written."""
-    text = text_of(memory["memory"])
+    text, by = text_of(memory["memory"]), memory.get("attributed_to")
     details = given(
         user_id=memory.get("user_id"),
         agent_id=memory.get("agent_id"),
@@ -24,7 +25,9 @@ def _memory(memory: Mapping[str, Any], place: str) -> Incoming | None:
         timestamp=moment(memory.get("updated_at")) or moment(memory.get("created_at")),
         metadata={**mapping(memory.get("metadata")), **given(**{name: memory.get(name) for name in _KEPT})},
     )
-    return Incoming(place, memory["id"], text, details=details) if text else None
+    role = memory.get("role") or (by if by in _SPEAKERS else None)
+    speaker = memory.get("actor_id") or (by if isinstance(by, str) and by not in _SPEAKERS else None)
+    return Incoming(place, memory["id"], text, role, details, speaker or None) if text else None
 
 
 def _end(value: object) -> datetime | None:
@@ -45,8 +48,7 @@ def _note(count: int) -> str | None:
 
 FORMAT = Format(
     "memories of mem0",
-    r"[^/]*\.jsonl?",
     lambda value: {"id", "memory"} <= value.keys(),
     lambda entry: read_one(entry.value, entry.place, _memory),
-    _note,
+    note=_note,
 )

@@ -1,4 +1,7 @@
-"""Portable AI Memory 1.0 (portable-ai-memory.org): reads memories and conversations, writes the memories of a user."""
+"""Portable AI Memory 1.0 (portable-ai-memory.org): reads memories and conversations, writes the memories of a user.
+
+See docs/formats/pam.md.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,16 @@ from neurogated.archive.foreign.incoming import (
     Format,
     Found,
     Incoming,
+    Left,
     given,
+    last_leaf,
     mapping,
     moment,
+    objects,
     read_each,
     read_one,
     text_of,
+    unseen,
 )
 from neurogated.archive.foreign.stream import Entry
 from neurogated.core.model import MemoryNode
@@ -36,19 +43,27 @@ _KEPT = ("title", "role", "speaker", "importance", "tags")
 
 def _read(entry: Entry) -> Found:
     value = entry.value
-    if value.get("schema") == _CONVERSATION:
-        reader = partial(_message, session=f"pam-{value['id']}", title=value.get("title"))
-        return read_each(value["messages"], f"{entry.place}.messages", reader)
-    return read_one(value, entry.place, partial(_memory, owner=mapping(entry.head.get("owner")).get("id")))
+    if value.get("schema") != _CONVERSATION:
+        yield from read_one(value, entry.place, partial(_memory, owner=mapping(entry.head.get("owner")).get("id")))
+        return
+    listed = {one["id"]: one for one in objects(value["messages"]) if isinstance(one.get("id"), str)}
+    parents = {key: one["parent_id"] for key, one in listed.items() if one.get("parent_id") is not None}
+    parents |= {child: key for key, one in listed.items() for child in one.get("children_ids") or [] if child in listed}
+    parents = {key: parents.get(key) for key in listed} if parents else {}
+    times = {key: moment(listed[key].get("created_at")) for key in parents}
+    others = unseen(parents, last_leaf(parents, times))
+    about = given(session_id=f"pam-{value['id']}", metadata=given(conversation=value.get("title")))
+    reader = partial(_message, about=about, others=others)
+    yield from read_each(value["messages"], f"{entry.place}.messages", reader)
 
 
-def _memory(memory: Mapping[str, Any], place: str, *, owner: str | None) -> Incoming | None:
+def _memory(memory: Mapping[str, Any], place: str, *, owner: str | None) -> Incoming | Left:
     """Return a memory; none if it is no longer true and the file does not say since when."""
     times, about = mapping(memory["temporal"]), dict(mapping(memory.get("metadata")))
     ours = dict(mapping(json.loads(about.pop(_OURS, "{}"))))
     end, status = times.get("valid_until"), memory.get("status", "active")
     if status in _ENDED and not (end := end or times.get("updated_at")):
-        return None
+        return Left(place, f"{status} memories without an end")
     kept = about | given(
         type=None if ours else memory.get("custom_type") or memory["type"],
         status=None if status == "active" else status,
@@ -66,20 +81,29 @@ def _memory(memory: Mapping[str, Any], place: str, *, owner: str | None) -> Inco
     return Incoming(place, memory["id"], text_of(memory["content"]), role, details | ours, speaker)
 
 
-def _message(message: Mapping[str, Any], place: str, *, session: str, title: str | None) -> Incoming | None:
-    content = mapping(message.get("content"))
-    text = text_of(content.get("text") or content.get("parts"))
-    if message["role"] not in {"user", "assistant"} or message.get("is_thought") or not text:
-        return None
-    time, about = moment(message["created_at"]), given(conversation=title)
-    return Incoming(
-        place, message["id"], text, message["role"], given(session_id=session, timestamp=time, metadata=about)
-    )
+def _message(
+    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], others: Mapping[str, str]
+) -> Incoming | Left:
+    if message.get("is_thought"):
+        return Left(place, "thoughts")
+    content, key = mapping(message.get("content")), message["id"]
+    body = content.get("text") or content.get("parts") or ""
+    if isinstance(body, list):
+        body = [_said(one) for one in body]
+    details = {**about, **given(timestamp=moment(message["created_at"]))}
+    return Incoming(place, key, "", message["role"], details, content=body, branch=others.get(key))
+
+
+def _said(part: object) -> object:
+    """Return a part of a message. Code is said; its words are in `text`, `code` or `content`."""
+    if not isinstance(part, dict) or part.get("type") != "code":
+        return part
+    code = next((part[name] for name in ("text", "code", "content") if isinstance(part.get(name), str)), "")
+    return f"```{part.get('language') or ''}\n{code}\n```" if code else ""
 
 
 FORMAT = Format(
     "Portable AI Memory",
-    r"(?!embeddings)[^/]*\.json",
     lambda value: value.get("schema") == _CONVERSATION or {"content", "temporal", "type"} <= value.keys(),
     _read,
 )

@@ -1,4 +1,4 @@
-"""JSON files read value by value, so that a file may be larger than memory.
+"""Files, folders and zip files, and JSON read value by value, so that a file may be larger than memory.
 
 A parser of events such as ijson ends at the first malformed value, but an import must read the rest of the file.
 """
@@ -8,13 +8,16 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, TextIO
 
 from neurogated.errors import DatasetError
@@ -22,8 +25,12 @@ from neurogated.errors import DatasetError
 _PIECE = 1 << 20
 _LONGEST = 1 << 26
 """Longest value, in characters."""
-_LISTS = frozenset({"results", "memories", "items", "edges", "sessions", "episodes"})
+_HEAD = 1 << 12
+"""Bytes at the beginning of a file that show its kind."""
+_LISTS = frozenset({"results", "memories", "items", "edges", "sessions", "episodes", "conversations", "data"})
 """The lists of an object at the top of a file whose items are read one by one."""
+_CHAT = {"channel", "guild"}, {"id", "name", "type"}
+"""Keys before a list of messages that is read one by one: in a file of Discord, and of Telegram."""
 _SPACE = re.compile(r"\s*")
 _SIGN = re.compile(r'\\.|["\[\]{},]', re.DOTALL)
 _DECODER = json.JSONDecoder()
@@ -51,47 +58,103 @@ class Fault:
 
     place: str
     reason: str
+    kind: str = "malformed"
+    """Why, in a word or two, as the report counts it."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.reason}"
 
 
-def entries_of(path: Path, names: str) -> Iterator[Entry | Fault]:
-    """Yield the values of a file: the items of its list, or the objects of JSON lines.
+class File:
+    """A file, also one inside a folder or zip file."""
 
-    Args:
-        path: a JSON file; or a zip file or folder, whose files with these names are read in the order of their names.
-        names: a regular expression.
+    def __init__(self, name: str, opened: Callable[[], IO[bytes]], folder: Mapping[str, File]) -> None:
+        self.name = name
+        """Its path inside the folder or zip file, or its name."""
+        self.folder = folder
+        """All files beside it by their names."""
+        self._opened = opened
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 4 KB."""
+        with self._opened() as raw:
+            return raw.read(_HEAD)
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it begins like JSON."""
+        return self._begin[:1] in {b"[", b"{", b'"'}
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether it has only spaces."""
+        return not self._begin
+
+    @property
+    def _begin(self) -> bytes:
+        return self.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+
+    @contextmanager
+    def text(self) -> Iterator[TextIO]:
+        """Open it as text."""
+        with self._opened() as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="") as text:
+            yield text
+
+    def entries(self) -> Iterator[Entry | Fault]:
+        """Yield the values of a JSON file: the items of its lists, or the objects of JSON lines."""
+        with self.text() as text:
+            yield from _Stream(text, self.name).entries()
+
+    def beside(self, name: str) -> list[Any]:
+        """Return the values of the JSON file `name` in the same folder; an empty list if there is none."""
+        found = self.folder.get(str(PurePosixPath(self.name).parent.parent / name))
+        return [one.value for one in found.entries() if isinstance(one, Entry)] if found else []
+
+    @contextmanager
+    def on_disk(self) -> Iterator[Path]:
+        """Give the path of a copy of it: a file may be inside a zip file, and readers of a database change it."""
+        with tempfile.TemporaryDirectory(prefix="neurogated-") as folder:
+            path = Path(folder) / "file"
+            with self._opened() as raw, path.open("wb") as copy:
+                shutil.copyfileobj(raw, copy)
+            yield path
+
+
+@contextmanager
+def files_of(path: Path) -> Iterator[list[File]]:
+    """Give the files of a folder or zip file in the order of their names, zip files in the folder opened; or the file.
+
+    Nothing is extracted from a zip file, so a name such as `../x` is harmless.
 
     Raises:
-        DatasetError: a file cannot be read, or no file has such a name.
+        DatasetError: something cannot be read.
     """
-    wanted = re.compile(rf"(?:^|.*/)(?:{names})")
     try:
-        with _files(path) as (inside, opened):
-            chosen = sorted(filter(wanted.fullmatch, inside)) if inside else [path.name]
-            if not chosen:
-                raise DatasetError(f"{path} has no file {names}, but {', '.join(sorted(inside)[:5])}")
-            for name in chosen:
-                with opened(name) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace") as text:
-                    yield from _Stream(text, name).entries()
+        with ExitStack() as stack:
+            found: dict[str, File] = {}
+            for name, one in _paths(path):
+                if zipfile.is_zipfile(one):
+                    archive = stack.enter_context(zipfile.ZipFile(one))
+                    prefix = f"{name}/" if path.is_dir() else ""
+                    inner = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+                    found |= {prefix + each: File(prefix + each, partial(archive.open, each), found) for each in inner}
+                else:
+                    found[name] = File(name, partial(_opened, one), found)
+            yield [found[name] for name in sorted(found)]
     except _UNREADABLE as error:
         raise DatasetError(f"{path} cannot be read ({error})") from error
 
 
-@contextmanager
-def _files(path: Path) -> Iterator[tuple[list[str], Callable[[str], IO[bytes]]]]:
-    """Yield the names of the files inside a folder or zip file, none for another file, and a function that opens one.
+def _opened(path: Path) -> IO[bytes]:
+    return path.open("rb")
 
-    Nothing is extracted from a zip file, so a name such as `../x` is harmless.
-    """
-    if path.is_dir():
-        yield [file.relative_to(path).as_posix() for file in path.rglob("*")], lambda name: (path / name).open("rb")
-    elif zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            yield archive.namelist(), archive.open
-    else:
-        yield [], lambda _: path.open("rb")
+
+def _paths(path: Path) -> list[tuple[str, Path]]:
+    if not path.is_dir():
+        return [(path.name, path)]
+    inside = ((one.relative_to(path), one) for one in path.rglob("*") if one.is_file())
+    return [(name.as_posix(), one) for name, one in inside if not any(part.startswith(".") for part in name.parts)]
 
 
 class _Stream:
@@ -102,8 +165,14 @@ class _Stream:
         self._text, self._at = "", 0
 
     def entries(self) -> Iterator[Entry | Fault]:
-        """Yield the items of the lists at the top, or the objects of JSON lines."""
+        """Yield the items of the lists at the top, or the objects of JSON lines. A text may hold JSON in its turn."""
         opening = self._sign()
+        if opening == '"':
+            try:
+                yield from _Stream(io.StringIO(str(self._value())), self._name).entries()
+            except ValueError as error:
+                yield Fault(self._name, _reason(error))
+            return
         if opening and opening not in "[{":
             raise DatasetError(f"{self._name} is no JSON file; it begins with {self._text[self._at :][:20]!r}")
         for number in count():
@@ -146,15 +215,33 @@ class _Stream:
         while self._sign() == '"':
             key = self._value()
             self._take(":")
-            if key in _LISTS and self._sign() == "[":
+            is_streamed = key in _LISTS or (key == "messages" and any(keys <= head.keys() for keys in _CHAT))
+            if is_streamed and self._sign() == "[":
                 has_lists = True
                 yield from self._items(f"{self._name}: {key}", head)
+            elif key == "chats" and self._sign() == "{":
+                # The chats of Telegram are in a list of their own.
+                has_lists = True
+                yield from self._chats(head)
             else:
                 head[key] = self._value()
             if self._sign() == ",":
                 self._take(",")
         self._take("}")
         yield Entry(head, place, is_rest=has_lists)
+
+    def _chats(self, head: Mapping[str, Any]) -> Iterator[Entry | Fault]:
+        self._take("{")
+        while self._sign() == '"':
+            key = self._value()
+            self._take(":")
+            if key == "list" and self._sign() == "[":
+                yield from self._items(f"{self._name}: chats", head)
+            else:
+                self._value()
+            if self._sign() == ",":
+                self._take(",")
+        self._take("}")
 
     def _more(self) -> bool:
         """Read another piece, as long as the text that is not decoded yet; return whether there was one."""

@@ -1,4 +1,7 @@
-"""Conversations and facts of Zep, as its API returns them: sessions or threads, messages, and edges of the graph."""
+"""Conversations and facts of Zep and Graphiti: sessions or threads, messages, episodes, and edges of the graph.
+
+See docs/formats/zep.md.
+"""
 
 from __future__ import annotations
 
@@ -10,54 +13,102 @@ from neurogated.archive.foreign.incoming import (
     Format,
     Found,
     Incoming,
+    Left,
     given,
     mapping,
     moment,
+    objects,
     read_each,
     read_one,
     text_of,
 )
 from neurogated.archive.foreign.stream import Entry
 
-_LISTS = ("messages", "facts", "edges")
-_SESSION = ("session_id", "thread_id")
-_ROLES: dict[str | None, str | None] = {"norole": None, "human": "user", "ai": "assistant"}
-_SILENT = frozenset({"system", "tool", "function"})
+_LISTS = ("messages", "facts", "edges", "episodes")
+_SESSION = ("session_id", "thread_id", "thread_uuid")
+_IDS = ("uuid", "uuid_")
+_ROLES: dict[str | None, str | None] = {"norole": None, "human": "user", "ai": "assistant", "function": "tool"}
+_KNOWN = frozenset({"user", "assistant", "system", "tool", None})
+
+
+def _is_record(value: Mapping[str, Any]) -> bool:
+    return bool(value.keys() & set(_IDS)) and bool(value.keys() & {"fact", "content"}) and "docs" not in value
 
 
 def _matches(value: Mapping[str, Any]) -> bool:
-    lists = [name for name in _LISTS if isinstance(value.get(name), list)]
-    one = value.keys() & {"fact", "content"} if "uuid" in value else ()
-    return "agent_type" not in value and bool(lists or one or value.keys() & set(_SESSION))
+    if "agent_type" in value or "schema" in value:
+        return False
+    lists = [one for name in _LISTS for one in objects(value.get(name))[:1]]
+    return (
+        _is_record(value)
+        or any(map(_is_record, lists))
+        or (bool(value.keys() & set(_SESSION)) and isinstance(value.get("messages"), list))
+    )
 
 
 def _read(entry: Entry) -> Found:
     """Yield the texts of a session, or a single message or fact."""
     value = entry.value
     user = given(user_id=value.get("user_id") or entry.head.get("user_id"))
-    session = next((value[name] for name in _SESSION if value.get(name)), None)
-    reader = partial(_text, user=user, session=given(session_id=session and f"zep-{session}"))
-    if value.keys() & {"fact", "content"}:
+    outer = value if _session(value) else entry.head
+    reader = partial(_text, user=user, session=_session(outer))
+    if _is_record(value):
         yield from read_one(value, entry.place, reader)
     for name in _LISTS:
-        yield from read_each(value.get(name) or [], f"{entry.place}.{name}", reader)
+        yield from read_each(value.get(name), f"{entry.place}.{name}", reader)
+    if nodes := objects(value.get("nodes")):
+        yield Left(f"{entry.place}.nodes", "nodes are not imported", len(nodes))
 
 
-def _text(
-    item: Mapping[str, Any], place: str, *, user: Mapping[str, Any], session: Mapping[str, Any]
-) -> Incoming | None:
-    """Return a message; or a fact, true from `valid_at` until `invalid_at`."""
-    time = given(timestamp=moment(item.get("created_at")))
+def _session(value: Mapping[str, Any]) -> object:
+    return next((value[name] for name in _SESSION if value.get(name)), None)
+
+
+def _text(item: Mapping[str, Any], place: str, *, user: Mapping[str, Any], session: object) -> Incoming | Left | None:
+    """Return a message, with the time that its developer gave before that of its receipt; or a fact.
+
+    A fact is true from `valid_at` until `invalid_at`, or until it expired.
+    """
+    key = next((item[name] for name in _IDS if item.get(name)), None)
+    if key is None:
+        raise KeyError("uuid")
+    group = given(agent_id=None if user else item.get("group_id") or None)
+    times = ("reference_time", "valid_at", "created_at")
     if "fact" in item:
-        valid = given(valid_from=moment(item.get("valid_at")), valid_to=moment(item.get("invalid_at")))
-        about = given(metadata=given(relation=item.get("name")))
-        text, role, details = text_of(item["fact"]), None, {**user, **time, **valid, **about}
-    else:
-        text, role = text_of(item["content"]), item.get("role_type") or item.get("role")
-        details = {**user, **session, **time, **given(metadata=mapping(item.get("metadata")))}
-    return (
-        Incoming(place, item["uuid"], text, _ROLES.get(role, role), details) if text and role not in _SILENT else None
-    )
+        begin, end = moment(item.get("valid_at")), moment(item.get("invalid_at")) or moment(item.get("expired_at"))
+        time = moment(item.get("reference_time") or item.get("created_at"))
+        if begin and end and end <= begin:
+            return Left(place, "facts that held at no time")
+        valid = given(valid_from=begin, valid_to=end)
+        about = given(metadata=given(relation=item.get("name"), source=item.get("source_node_uuid")))
+        text = text_of(item["fact"])
+        return (
+            Incoming(place, key, text, None, {**user, **group, **given(timestamp=time), **valid, **about})
+            if text
+            else None
+        )
+    time = moment(next((item[name] for name in times if item.get(name)), None))
+    session = _session(item) or session
+    told = item.get("role_type") or item.get("role")
+    role = _ROLES.get(told, told)
+    name = item.get("role_name") or item.get("name") if item.get("source") in {None, "message"} else None
+    if "role_type" in item and item.get("role") not in {None, "", told}:
+        name = name or item["role"]
+    if role not in _KNOWN:
+        name, role = name or role, None
+    if "entity_edges" in item:
+        # Graphiti names its episodes.
+        name = None
+    about = given(metadata={**mapping(item.get("metadata")), **given(source=item.get("source_description"))})
+    details = {**user, **group, **given(session_id=session and f"zep-{session}", timestamp=time), **about}
+    return Incoming(place, key, "", role, details, name or None, content=item["content"] or "")
 
 
-FORMAT = Format("conversations or facts of Zep", r"[^/]*\.jsonl?", _matches, _read)
+FORMAT = Format("conversations or facts of Zep", _matches, _read)
+GRAPHITI = Format(
+    "episodes or edges of Graphiti",
+    lambda value: (
+        "group_id" in value and bool(value.keys() & {"entity_edges", "source_node_uuid"}) and _is_record(value)
+    ),
+    _read,
+)
