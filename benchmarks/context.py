@@ -98,13 +98,12 @@ def fill(memory: NeuroGraphMemory, data: Sequence[Mapping[str, Any]]) -> None:
 def hybrid(memory: NeuroGraphMemory, asked: Asked) -> list[MemoryNode]:
     """Return the memories of the user by half the cosine and half the BM25, each scaled to 0–1, best first."""
     store = memory.store
-    view = store.view(filters=Filter(scope=ScopeFilter(asked.user)))
+    seen = store.reader(filters=Filter(scope=ScopeFilter(asked.user)))
+    view = seen.view
     rows = view.live_nodes()
     rows = rows[view.admitted(rows)]
     vector = memory.session.parts.embedder.embed_queries([asked.text])[0]
-    score = 0.5 * _scaled(store.similarities(vector, view, rows)) + 0.5 * _scaled(
-        store.keyword_scores(asked.text, view, rows)
-    )
+    score = 0.5 * _scaled(seen.similarities(vector, rows)) + 0.5 * _scaled(seen.keyword_scores(asked.text, rows))
     order = np.argsort(-score, kind="stable")[:500]
     nodes = store.get_nodes([view.ids[row] for row in rows[order].tolist()])
     return [node for node in nodes if PLACE in node.metadata]

@@ -64,7 +64,7 @@ def test_a_question_scores_the_same_with_a_request_before_it(memory: NeuroGraphM
     ],
 )
 def test_what_a_question_is_about_stays(question: str) -> None:
-    held = {"lake": ("trip",), "trip": ("trip",), "singer": ("trip",)}
+    held = {"lake": (1,), "trip": (1,), "singer": (1,)}
     assert (
         without_request(question, lambda words: {word: held[word] for word in words if word in held}, _clara)
         == question

@@ -41,7 +41,7 @@ def chained(*sessions: Sequence[MemoryNode]) -> GraphStore:
 
 def asked(store: GraphStore, query: str = QUERY, **changes: object) -> QuestionSimilarity:
     config = MemoryConfig().replace(**{**OFF, **changes})
-    similarity = QuestionSimilarity(Samples(store, store.view(), config), query=query, vector=TOWARDS, kernel=Kernel())
+    similarity = QuestionSimilarity(Samples(store.reader(), config), query=query, vector=TOWARDS, kernel=Kernel())
     similarity.propose(100)
     return similarity
 

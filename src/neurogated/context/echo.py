@@ -125,7 +125,7 @@ class EchoLinks:
             return {view.ids[row]: 1 / rows.size for row in rows.tolist()} if rows.size == len(quoted) else {}
         if node.embedding is None or not rows.size:
             return {}
-        likeness = self._store.similarities(np.asarray(node.embedding), view, rows)
+        likeness = self._store.reader(view).similarities(np.asarray(node.embedding), rows)
         order = np.argsort(-likeness, kind="stable")[: self._most]
         nearest = rows[order[likeness[order] >= self._least]]
         memories = self._store.get_nodes([view.ids[row] for row in nearest.tolist()], missing_ok=True)

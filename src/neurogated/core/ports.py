@@ -83,6 +83,26 @@ class GraphStorePort(Protocol):
             EmbedderMismatchError: the memory now has vectors of another embedder than the one it was opened with.
         """
 
+    def reader(
+        self,
+        view: GraphView | None = None,
+        *,
+        valid_at: datetime | None = None,
+        filters: Filter | None = None,
+        without: Collection[str] = (),
+    ) -> GraphReader:
+        """Return the present state of the graph, for searches that all read the same.
+
+        Args:
+            view: a view of this store that the searches read; by default a new one, as `view` returns.
+            valid_at: omit nodes and edges that were not valid at this time.
+            filters: decides which nodes the searches may find.
+            without: ids of nodes that are left out of the view, with their edges.
+
+        Raises:
+            EmbedderMismatchError: as of `view`.
+        """
+
     def find(
         self,
         filters: Filter | None = None,
@@ -146,37 +166,11 @@ class GraphStorePort(Protocol):
             view: a view of this store; only the nodes that it shows and its filter admits count. All if omitted.
         """
 
-    def nearest_rows(
-        self, queries: Sequence[Vector], k: int, view: GraphView
-    ) -> list[tuple[Rows, NDArray[np.float64]]]:
-        """Return for each query the result of `nearest` as rows in a view of this store, and cosines."""
-
-    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float64]:
-        """Return the cosines of nodes of a view of this store with the query; 0 for a node without embedding.
-
-        They equal those of `nearest_rows` within `SCORE_TOLERANCE`.
-        """
-
-    def mean_vector(self, view: GraphView, rows: Rows) -> NDArray[np.float32]:
-        """Return the mean of the vectors of nodes of a view of this store, each of length 1; empty if none has one."""
-
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and keyword scores > 0 of the `k` best nodes, best first, ties in order of id.
 
         `view` as in `nearest`.
         """
-
-    def keyword_rows(self, query: str, k: int, view: GraphView) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the result of `keyword_search` as rows in a view of this store, and scores."""
-
-    def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
-        """Return the keyword scores of nodes of a view of this store; 0 for a node that shares no keyword.
-
-        They equal those of `keyword_rows` within `SCORE_TOLERANCE`.
-        """
-
-    def has_tags(self, tags: Sequence[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
-        """Return (tags, rows) bool: whether nodes of a view of this store have each of `tags`; see `core.rendering`."""
 
     def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
         """Return those of `tags` that at least one node has; `view` as in `nearest`."""
@@ -187,9 +181,6 @@ class GraphStorePort(Protocol):
         A term is a tag or a keyword of the text in the keyword index. With a view, only nodes that its filter admits
         count.
         """
-
-    def rows_with(self, terms: Collection[str], view: GraphView) -> Rows:
-        """Return the result of `nodes_with` as rows of the view, without nodes that it does not show."""
 
     def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
         """Return the result of `nodes_with` for each term, except terms that more nodes have than their limit.
@@ -222,6 +213,51 @@ class GraphStorePort(Protocol):
 
     def close(self) -> None:
         """Release all resources; any later use raises MemoryClosedError."""
+
+
+class GraphReader(Protocol):
+    """A state of a graph with a view of it. Searches find nodes that the view shows and its filter admits."""
+
+    view: GraphView
+
+    def restricted(self, filters: Filter | None, without: Collection[str] = ()) -> GraphReader:
+        """Return the reader whose searches find only what a filter admits, and without the nodes `without`."""
+
+    def nearest(self, queries: Sequence[Vector], k: int) -> list[tuple[Rows, NDArray[np.float64]]]:
+        """Return for each query the rows of the `k` nearest neighbours and their cosines; see `GraphStorePort`."""
+
+    def similarities(self, query: Vector, rows: Rows) -> NDArray[np.float64]:
+        """Return the cosines of nodes with the query; 0 for a node without embedding.
+
+        They equal those of `nearest` within `SCORE_TOLERANCE`.
+        """
+
+    def mean_vector(self, rows: Rows) -> NDArray[np.float32]:
+        """Return the mean of the vectors of nodes, each of length 1; empty if none has one."""
+
+    def keyword_search(self, query: str, k: int) -> tuple[Rows, NDArray[np.float64]]:
+        """Return the rows of the `k` best nodes by keywords and their scores > 0; see `GraphStorePort`."""
+
+    def keyword_scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
+        """Return the keyword scores of nodes; 0 for a node that shares no keyword.
+
+        They equal those of `keyword_search` within `SCORE_TOLERANCE`.
+        """
+
+    def has_tags(self, tags: Sequence[str], rows: Rows) -> NDArray[np.bool_]:
+        """Return (tags, rows) bool: whether nodes have each of `tags`; see `core.rendering`."""
+
+    def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
+        """Return those of `tags` that at least one node has."""
+
+    def rows_with(self, terms: Collection[str], limit: int | None = None) -> Rows:
+        """Return at most `limit` nodes that have all of `terms`, tags or keywords, in the order they were added."""
+
+    def nodes(self, rows: Rows) -> list[MemoryNode]:
+        """Return the nodes at rows of the view, without those that a compaction has erased since."""
+
+    def rare_rows_with(self, limits: Mapping[str, int]) -> dict[str, Rows]:
+        """Return the nodes with each term, except terms that more nodes have than their limit."""
 
 
 class Embedder(Protocol):

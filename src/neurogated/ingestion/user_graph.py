@@ -29,7 +29,7 @@ class UserGraph:
 
     def nearest(self, vectors: Sequence[Vector], k: int) -> list[Iterable[tuple[str, float]]]:
         """Return for each vector the ids and cosines of the user's `k` nearest nodes, best first, ties by id."""
-        found = self._store.nearest_rows(vectors, k, self.view)
+        found = self._store.reader(self.view).nearest(vectors, k)
         ids = self.view.ids
         return [zip((ids[row] for row in rows.tolist()), cosines.tolist(), strict=True) for rows, cosines in found]
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader
 from neurogated.core.turns import call_tag, role_tag
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import Rows
 from neurogated.text.keywords import split_keywords
 
 _ROLES = ("user", "assistant")
@@ -27,19 +27,17 @@ class SpeakersByName:
     The names of the user are found in the same way.
     """
 
-    def __init__(self, store: GraphStorePort, view: GraphView, words: Sequence[str]) -> None:
+    def __init__(self, reader: GraphReader, words: Sequence[str]) -> None:
         """Look for speakers.
 
         Args:
-            store: the graph.
-            view: only turns that a recall from this view may return count.
+            reader: only turns that its searches find count.
             words: folded words of the question.
         """
-        self._store = store
-        self._view = view
+        self._reader = reader
         calls = {call_tag(word): word for word in dict.fromkeys(words)}
         # Most words are no name in any conversation, and this lookup is quick.
-        known = store.existing_tags(calls, view)
+        known = reader.existing_tags(calls)
         self._roles = tuple(
             dict.fromkeys(
                 role for tag, word in calls.items() if tag in known and (role := self._called(tag, word)) is not None
@@ -50,17 +48,17 @@ class SpeakersByName:
         """Return 1 for each node that a named speaker said, else 0 (n,)."""
         if not self._roles:
             return np.zeros(rows.size)
-        said = self._store.has_tags(list(map(role_tag, self._roles)), self._view, rows)
+        said = self._reader.has_tags(list(map(role_tag, self._roles)), rows)
         said_by: NDArray[np.bool_] = np.logical_or.reduce(said)
         return said_by.astype(np.float64)
 
     def _called(self, tag: str, word: str) -> str | None:
         """Return the role that has this name, None if it is no name."""
         for caller, other in (_ROLES, _ROLES[::-1]):
-            calls = len(self._store.nodes_with([tag, role_tag(caller)], view=self._view))
+            calls = len(self._reader.rows_with([tag, role_tag(caller)]))
             if calls < _LEAST_CALLS:
                 continue
-            said = len(self._store.nodes_with([*split_keywords(word), role_tag(other)], view=self._view))
+            said = len(self._reader.rows_with([*split_keywords(word), role_tag(other)]))
             if said <= _OWN_NAME * calls:
                 return other
         return None

@@ -23,9 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader
 from neurogated.core.trace import Recall
-from neurogated.core.view import GraphView
 from neurogated.retrieval.similarity import Similarities
 from neurogated.text.keywords import split_keywords
 
@@ -59,13 +58,13 @@ WITHOUT_COSINES = Weights(-1.59, Evidence(0.0, 0.0, 2.79, 3.19))
 """For other embedders."""
 
 
-def evidence_of(store: GraphStorePort, view: GraphView, query: str, known: Similarities) -> Evidence | None:
+def evidence_of(reader: GraphReader, query: str, known: Similarities) -> Evidence | None:
     """Return the measures of the memories that a recall may return; None without memories."""
     size = known.rows.size
     if not size:
         return None
     keywords, cosines = list(dict.fromkeys(split_keywords(query))), sorted(known.cosine.tolist())
-    measured = {"coverage": _coverage(store.has_tags(keywords, view, known.rows))} if keywords else {}
+    measured = {"coverage": _coverage(reader.has_tags(keywords, known.rows))} if keywords else {}
     if size > 1:
         # Sorted as lists, which takes a third of NumPy's calls.
         second, first = sorted(known.similarity.tolist())[-2:]

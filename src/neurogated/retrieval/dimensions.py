@@ -6,7 +6,6 @@ A question that names none of them has no dimension, and its recall does not cha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +13,13 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import day_in, from_micros, local
+from neurogated.core.columns import distinct
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import CANVAS, CAUSE, EFFECT, PLACE, SENTIMENT, SPAN, Kernel
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader
 from neurogated.core.sentiment import SentimentScale
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import Rows
 from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.feelings import feeling_of
 from neurogated.retrieval.ranking import best_places
@@ -28,6 +28,7 @@ from neurogated.text.time_spans import Span, span_of, spans_in
 from neurogated.text.times import Zone
 
 Values = NDArray[np.float64]
+_NO_ROWS = np.empty(0, dtype=np.int64)
 
 DIMENSION_WEIGHTS = ("canvas_weight", "time_span_weight", "place_weight", "sentiment_weight", "cause_weight")
 """The settings of `config.retrieval` that weight the dimensions."""
@@ -51,8 +52,7 @@ class Dimensions:
 
     def __init__(
         self,
-        store: GraphStorePort,
-        view: GraphView,
+        reader: GraphReader,
         config: MemoryConfig,
         likeness: QuestionSimilarity,
         *,
@@ -69,8 +69,8 @@ class Dimensions:
         `present` is in microseconds since 1970 UTC; `zone` is that of the user's days. `activated` has the memories
         that the first phase activates.
         """
-        self._store = store
-        self._view = view
+        self._reader = reader
+        self._view = reader.view
         self._config = config
         self._likeness = likeness
         self._query = query
@@ -125,12 +125,11 @@ class Dimensions:
             return None
         # The keyword index has days in UTC.
         for words in filter(None, (span.widened().dates, span.weekdays)):
-            dated, _ = self._store.keyword_rows(words, self._config.retrieval.candidates, self._view)
+            dated, _ = self._reader.keyword_search(words, self._config.retrieval.candidates)
             self._likeness.of(np.sort(dated))
         rows = self._likeness.admitted.rows
-        ids = [self._view.ids[row] for row in rows.tolist()]
-        timely = {one.id for one in self._store.get_nodes(ids, missing_ok=True) if self._is_of(one, span)}
-        matched = rows[np.array([name in timely for name in ids], dtype=np.bool_)]
+        timely = {one.id for one in self._reader.nodes(rows) if self._is_of(one, span)}
+        matched = rows[np.array([self._view.ids[row] in timely for row in rows.tolist()], dtype=np.bool_)]
         return lambda some: np.isin(some, matched).astype(np.float64)
 
     def _is_of(self, node: MemoryNode, span: Span) -> bool:
@@ -144,9 +143,9 @@ class Dimensions:
         tags = self._likeness.places
         if not tags:
             return None
-        few = self._store.rare_nodes_with(dict.fromkeys(tags, _MOST_AT_A_PLACE), self._view)
-        self._propose_nearest(self._view.known_rows(chain.from_iterable(few.values())))
-        return lambda some: np.logical_or.reduce(self._store.has_tags(tags, self._view, some)).astype(np.float64)
+        few = self._reader.rare_rows_with(dict.fromkeys(tags, _MOST_AT_A_PLACE))
+        self._propose_nearest(distinct(np.concatenate([*few.values(), _NO_ROWS])))
+        return lambda some: np.logical_or.reduce(self._reader.has_tags(tags, some)).astype(np.float64)
 
     def _sentiment(self) -> Callable[[Rows], Values] | None:
         """Match memories by the strength of the feeling. Vector search towards the feeling proposes some."""
@@ -156,11 +155,11 @@ class Dimensions:
         happy = scale.happy
         towards = self._vector + feeling * happy
         towards /= np.linalg.norm(towards) or 1.0
-        ((rows, _),) = self._store.nearest_rows([towards], self._config.retrieval.candidates, self._view)
+        ((rows, _),) = self._reader.nearest([towards], self._config.retrieval.candidates)
         self._likeness.of(np.sort(rows))
 
         def match(some: Rows) -> Values:
-            return np.maximum(0.0, feeling * scale.sentiments(self._store.similarities(happy, self._view, some)))
+            return np.maximum(0.0, feeling * scale.sentiments(self._reader.similarities(happy, some)))
 
         return match
 
@@ -184,7 +183,7 @@ class Dimensions:
         rows = rows[self._view.admitted(rows) & ~self._view.hides(rows)]
         most = self._config.retrieval.candidates
         if rows.size > most:
-            cosines = self._store.similarities(self._vector, self._view, rows)
+            cosines = self._reader.similarities(self._vector, rows)
             rows = np.sort(rows[np.argpartition(-cosines, most)[:most]])
         self._likeness.of(rows)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.kernel import Kernel
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader
 from neurogated.core.view import GraphView
 from neurogated.retrieval.activation import SpreadingActivation
 from neurogated.retrieval.dormancy import NOTHING, Scored
@@ -44,8 +44,7 @@ def started(search: Callable[[], list[FirstPhase]]) -> Future[list[FirstPhase]]:
 
 
 def first_phase(
-    store: GraphStorePort,
-    view: GraphView,
+    reader: GraphReader,
     config: MemoryConfig,
     queries: Sequence[str],
     *,
@@ -55,8 +54,8 @@ def first_phase(
     """For each query, find up to `depth` memories by keywords, and spread from the best of them and from `canvas`."""
     if not (config.retrieval.keyword_weight or canvas):
         return [FirstPhase(NOTHING, NOTHING)] * len(queries)
-    found = [store.keyword_rows(query, depth, view) for query in queries]
-    return [FirstPhase(each, _spread(view, config, each, canvas) if canvas else NOTHING) for each in found]
+    found = [reader.keyword_search(query, depth) for query in queries]
+    return [FirstPhase(each, _spread(reader.view, config, each, canvas) if canvas else NOTHING) for each in found]
 
 
 def _spread(view: GraphView, config: MemoryConfig, found: Scored, canvas: Mapping[str, float]) -> Scored:

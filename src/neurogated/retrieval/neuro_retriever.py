@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import repeat
@@ -21,11 +21,10 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, recallable
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, SupportsKernelBatch
+from neurogated.core.ports import Embedder, GraphReader, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.core.view import GraphView
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.asks import each_question, merged
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
@@ -65,14 +64,9 @@ _SLOW_EMBEDDING = 0.002  # seconds; a thread beside a quicker embedder costs mor
 _MAX_WAIT = 0.05  # seconds that a recall waits for its turn; then it runs without one
 # Share of its score that a dormant memory without energy loses.
 _DORMANT_COST = 0.1
-_NO_ROWS = np.empty(0, dtype=np.int64)
 _COSINE_ALONE = dict.fromkeys(
     ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
 )
-
-
-def _without(view: GraphView, ids: Iterable[str]) -> GraphView:
-    return view.without(view.known_rows(ids), _NO_ROWS)
 
 
 class RecallOptions(FilterOptions, total=False):
@@ -198,37 +192,41 @@ class NeuroRetriever:
         canvas = self._canvas(filters, present) if as_of is None else {}
         left_out = frozenset(checked_names("except_ids", except_ids, exact=True))
         store = self._store if then is None else self._store.as_of(then)
-        view = _without(store.view(valid_at=held, filters=wanted_nodes), left_out)
-        plain, queries = self._worded(store, view, given)
+        reader = store.reader(valid_at=held, filters=wanted_nodes, without=left_out)
+        view = reader.view
+        plain, queries = self._worded(reader, given)
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
         admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
-        samples, shared = Samples(store, view, self._similarity_config), Stopwatch()
+        samples, shared = Samples(reader, self._similarity_config), Stopwatch()
         keywords = [without_times(query, day) for query in queries]
-        search = partial(first_phase, store, view, self._similarity_config, keywords, depth=depth, canvas=canvas)
+        search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth, canvas=canvas)
         vectors, kernels, found_first = self._read(queries, search, shared)
         with self._in_turn():
             shared.skip()
-            nearest = store.nearest_rows(list(vectors), depth, view)
+            nearest = reader.nearest(list(vectors), depth)
             when = map(repeat, (present, zone))
             asked = list(map(Asked, given, plain, queries, vectors, kernels, nearest, *when, keywords, found_first()))
             shared.lap("search")
             found = list(map(self._find, asked, admissions, repeat(samples), repeat(wanted)))
             shared.skip()
-            memories = memories_of(store, view, found, least)
+            memories = memories_of(reader, found, least)
             shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
-        shown = view if valid_at is None else _without(store.view(filters=wanted_nodes), left_out)
+        shown = view if valid_at is None else store.reader(filters=wanted_nodes, without=left_out).view
         recalls = in_present_order(store, Views(view, shown), recalls, wanted, day, held=held)
         recalls = with_later(store, view, recalls, wanted, day)
         return [withheld(recall, surest) for recall in recalls]
 
-    def _worded(self, store: GraphStorePort, view: GraphView, given: Sequence[str]) -> tuple[list[str], list[str]]:
+    def _worded(self, reader: GraphReader, given: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return the queries without requests, and also with typing errors corrected."""
-        existing, holding = partial(store.existing_tags, view=view), partial(store.nodes_with, limit=1, view=view)
-        rare = partial(rare_words, store, view)
+        existing, rare = reader.existing_tags, partial(rare_words, reader)
+
+        def holding(terms: Collection[str]) -> bool:
+            return reader.rows_with(terms, 1).size > 0
+
         plain = [without_request(query, rare, existing) for query in map(plain_query, given)]
         return plain, [corrected(query, existing, self._embedder.count_tokens, holding) for query in plain]
 
@@ -280,8 +278,7 @@ class NeuroRetriever:
         )
         likeness.propose(max(wanted, self._config.retrieval.candidates), nearest, first.keywords)
         dimensions = Dimensions(
-            samples.store,
-            view,
+            samples.reader,
             self._similarity_config,
             likeness,
             query=query,
@@ -300,7 +297,7 @@ class NeuroRetriever:
             ranking = self._by_activation(activation, likeness, wanted, admission)
         else:
             ranking = self._by_score(activation, likeness, wanted, admission, dimensions)
-        sure = confidence(evidence_of(samples.store, view, query, likeness.admitted), self._embedder.name)
+        sure = confidence(evidence_of(samples.reader, query, likeness.admitted), self._embedder.name)
         own.lap("rank")
         raised = likeness.keyword_weight > self._similarity_config.retrieval.keyword_weight
         note = f"the texts have similar vectors, so keywords have the weight {likeness.keyword_weight:.2f}"

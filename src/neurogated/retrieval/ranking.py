@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from itertools import chain, islice
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.columns import distinct
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader
 from neurogated.core.read_only import ReadOnlyDict
 from neurogated.core.same_as import others_of
 from neurogated.core.trace import PathStep, RecalledMemory
@@ -55,12 +56,11 @@ class Found(NamedTuple):
     """See `Recall.confidence`."""
 
 
-def memories_of(
-    store: GraphStorePort, view: GraphView, found: Sequence[Found], least: float
-) -> list[tuple[RecalledMemory, ...]]:
+def memories_of(reader: GraphReader, found: Sequence[Found], least: float) -> list[tuple[RecalledMemory, ...]]:
     """Return the memories of each question with a score of `least` or more; one call fetches the texts of all."""
-    ids = [[view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
-    nodes = {node.id: node for node in store.get_nodes(list(dict.fromkeys(chain.from_iterable(ids))), missing_ok=True)}
+    ids = [[reader.view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
+    rows = np.concatenate([one.ranking.likeness.rows for one in found])
+    nodes = {node.id: node for node in reader.nodes(rows if len(found) == 1 else distinct(rows))}
     ranked = (_ranked(one, names, nodes) for one, names in zip(found, ids, strict=True))
     return [tuple(memory for memory in memories if memory.score >= least) for memories in ranked]
 

@@ -12,9 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader
 from neurogated.core.rendering import names_in
-from neurogated.core.view import GraphView
 from neurogated.retrieval.question_cues import interrogatives_of
 from neurogated.retrieval.turns import is_first_person
 from neurogated.retrieval.typing_errors import Existing
@@ -22,7 +21,7 @@ from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.sentences import split_sentences
 from neurogated.text.words import split_words, words_of
 
-Rare = Callable[[Collection[str]], Mapping[str, Collection[str]]]
+Rare = Callable[[Collection[str]], Mapping[str, Collection[int]]]
 """Returns the memories that have each of some keywords, without the keywords that many memories have."""
 _ADDRESS = frozenset(
     [
@@ -43,10 +42,12 @@ _RARE_SHARE, _RARE = 100, 8
 """A rare word is in up to a hundredth of the memories, or in eight."""
 
 
-def rare_words(store: GraphStorePort, view: GraphView, words: Collection[str]) -> dict[str, list[str]]:
+def rare_words(reader: GraphReader, words: Collection[str]) -> dict[str, list[int]]:
     """Return the memories that have each of `words`, without the words that many memories have."""
+    view = reader.view
     size = view.node_count if view.among is None else view.among.size
-    return store.rare_nodes_with(dict.fromkeys(words, max(_RARE, size // _RARE_SHARE)), view)
+    rare = reader.rare_rows_with(dict.fromkeys(words, max(_RARE, size // _RARE_SHARE)))
+    return {word: rows.tolist() for word, rows in rare.items()}
 
 
 def without_request(text: str, rare: Rare, existing: Existing) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.derivation import is_derived
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader
 from neurogated.core.view import GraphView, Rows
 
 # Mean cosine of the texts of a memory up to which keywords have their weight, and from which they have twice as much.
@@ -22,9 +22,9 @@ _SPARE = 8
 class Samples:
     """Means over the samples of a view, which the questions of a recall share; each is computed on first use."""
 
-    def __init__(self, store: GraphStorePort, view: GraphView, config: MemoryConfig) -> None:
-        self.store = store
-        self.view = view
+    def __init__(self, reader: GraphReader, config: MemoryConfig) -> None:
+        self.reader = reader
+        self.view = reader.view
         self.config = config
 
     @cached_property
@@ -35,7 +35,7 @@ class Samples:
             return weight
         rows = _sampled(self.view)
         rows = rows[~is_derived(self.view, rows)]
-        mean = self.store.mean_vector(self.view, rows)
+        mean = self.reader.mean_vector(rows)
         # Each vector is like itself, which says nothing about the others.
         likeness = (rows.size * float(mean @ mean) - 1.0) / max(rows.size - 1, 1)
         # Rounded, since the order of the rows changes the last digits of the mean, which would decide ties.
@@ -50,7 +50,7 @@ class Samples:
             turns = np.flatnonzero(view.position.all()[: view.node_count] >= 0)
         else:
             turns = view.among[view.position.take(view.among) >= 0]
-        return self.store.mean_vector(view, _sampled(view, turns))
+        return self.reader.mean_vector(_sampled(view, turns))
 
 
 def _sampled(view: GraphView, rows: Rows | None = None) -> Rows:

@@ -112,15 +112,15 @@ class QuestionSimilarity:
         keywords: str | None = None,
     ) -> None:
         """Take a question; `keywords` is its text for keyword search, if that differs."""
-        store, view, config = samples.store, samples.view, samples.config
-        self._store = store
+        reader, view, config = samples.reader, samples.view, samples.config
+        self._reader = reader
         self._view = view
         self._admission = Admission(view, 0) if admission is None else admission
         self._config = config
         self._asked_words = query if keywords is None else keywords
         self._vector = vector
         words = split_words(fold(query))
-        found = frozenset().union(*names_in([words, without_final_s(words)], partial(store.existing_tags, view=view)))
+        found = frozenset().union(*names_in([words, without_final_s(words)], reader.existing_tags))
         titles = subjects_among(found)
         # A name within a longer name is no subject of its own, such as "Leland" in "Leland, North Carolina".
         self.named = frozenset(
@@ -135,8 +135,8 @@ class QuestionSimilarity:
         self._tags = [*self._subjects, *map(trait_tag, self._traits)]
         self._best_keywords = 0.0
         # Methods of this object would make a cycle, which keeps a dropped memory open until the collector runs.
-        self._cosine = _Scores(partial(store.similarities, vector, view))
-        self._keyword = _Scores(partial(store.keyword_scores, self._asked_words, view))
+        self._cosine = _Scores(partial(reader.similarities, vector))
+        self._keyword = _Scores(partial(reader.keyword_scores, self._asked_words))
         self._turns = Turns(samples, query)
         self.keyword_weight = samples.keyword_weight
         """`retrieval.keyword_weight`, or more if the embedder finds all texts alike."""
@@ -164,11 +164,11 @@ class QuestionSimilarity:
         return self.known
 
     def _nearest(self, count: int) -> Scored:
-        (found,) = self._store.nearest_rows([self._vector], count, self._view)
+        (found,) = self._reader.nearest([self._vector], count)
         return found
 
     def _with_keywords(self, count: int) -> Scored:
-        return self._store.keyword_rows(self._asked_words, count, self._view)
+        return self._reader.keyword_search(self._asked_words, count)
 
     @property
     def admitted(self) -> Similarities:
@@ -220,7 +220,7 @@ class QuestionSimilarity:
         cosine, keywords = self._cosine.of(rows), self._keywords(rows)
         subject = tags = none
         if self._tags:
-            held = self._store.has_tags(self._tags, self._view, rows)
+            held = self._reader.has_tags(self._tags, rows)
             named: NDArray[np.bool_] = np.logical_or.reduce(held[: len(self._subjects)])
             subject = named.astype(np.float64)
             for share, tagged in zip(self._traits.values(), held[len(self._subjects) :], strict=True):

@@ -104,13 +104,13 @@ class Turns:
 
     def __init__(self, samples: Samples, query: str) -> None:
         self._samples = samples
-        store, view, config = samples.store, samples.view, samples.config
-        self._store = store
+        reader, view, config = samples.reader, samples.view, samples.config
+        self._reader = reader
         self._view = view
         self._config = config
         self._folded = fold(query)
         words = [*(plain := split_words(self._folded)), *without_final_s(plain)]
-        self._speakers = SpeakersByName(store, view, words) if config.retrieval.subject_weight else None
+        self._speakers = SpeakersByName(reader, words) if config.retrieval.subject_weight else None
         self._counts = any(getattr(config.retrieval, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None
         self._usual: float | None = None
@@ -134,7 +134,7 @@ class Turns:
         (turns,) = (self._view.position.take(rows) >= 0).nonzero()
         if turns.size:
             here = rows[turns]
-            tags = self._store.has_tags(_MESSAGE_TAGS, self._view, here)
+            tags = self._reader.has_tags(_MESSAGE_TAGS, here)
             levels = _level(tags[: len(LENGTH_TAGS)])
             parts.neighbours[turns] = self._around(here, own[turns], measure) * _decayed(levels)
             parts.message[turns] = self._of_message(here, levels, _level(tags[len(LENGTH_TAGS) : -1]), tags[-1])
@@ -142,7 +142,7 @@ class Turns:
 
     def shares(self, rows: Rows) -> Values:
         """Return the share of its activation that counts for each node (n,): less for long messages, 1 for others."""
-        return _decayed(_level(self._store.has_tags(LENGTH_TAGS, self._view, rows)))
+        return _decayed(_level(self._reader.has_tags(LENGTH_TAGS, rows)))
 
     def _around(self, rows: Rows, own: Values, measure: Measure) -> Values:
         config, size = self._config, rows.size
@@ -150,7 +150,7 @@ class Turns:
         first, place = firsts(near.row)
         around = near.row[first]
         every = distinct(np.concatenate((around, rows)))
-        asking: NDArray[np.bool_] = self._store.has_tags([ASKS_TAG], self._view, every)[0]
+        asking: NDArray[np.bool_] = self._reader.has_tags([ASKS_TAG], every)[0]
         similarity, asks = measure(around), asking[every.searchsorted(around)]
         count = np.bincount(near.owner, minlength=size)
         mean = np.bincount(near.owner, similarity[place], size) / np.maximum(count, 1)
@@ -199,7 +199,7 @@ class Turns:
         mean = self._samples.mean_of_turns
         if not mean.any():
             return np.zeros(rows.size)
-        likeness = np.linalg.norm(mean) * self._store.similarities(mean, self._view, rows)
+        likeness = np.linalg.norm(mean) * self._reader.similarities(mean, rows)
         if self._usual is None:
             self._usual = float(likeness.mean())
         centred: Values = likeness - self._usual

@@ -18,9 +18,7 @@ _WORD = re.compile(
 )
 
 
-def corrected(
-    query: str, existing: Existing, count_tokens: Counter, holding: Callable[[Collection[str]], Collection[str]]
-) -> str:
+def corrected(query: str, existing: Existing, count_tokens: Counter, holding: Callable[[Collection[str]], bool]) -> str:
     """Return a question in which words with a typing error are words of the memories.
 
     A word is changed if no memory has it, the embedder cuts it into several tokens, and a word of a memory that is one
@@ -32,7 +30,7 @@ def corrected(
         query: any text.
         existing: returns those of some keywords that memories have; see `split_keywords`.
         count_tokens: returns the number of the embedder's tokens of each text.
-        holding: returns memories that have all of some keywords.
+        holding: returns whether a memory has all of some keywords.
     """
     places = {found[0]: found.span() for found in reversed(list(_WORD.finditer(query))) if _is_plain(fold(found[0]))}
     words = list(places)[::-1]

@@ -11,7 +11,6 @@ from typing import Self, cast, overload
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core import abilities
@@ -21,7 +20,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.storage.compaction import rewrite
 from neurogated.storage.family import Family
@@ -31,7 +30,7 @@ from neurogated.storage.index.records import portions, unerased
 from neurogated.storage.live_graph import LiveGraph
 from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure
 from neurogated.storage.log.memory_log import MemoryEngine
-from neurogated.storage.searches import Found, checked_page, filtered, in_order, named, only_edge, searched, text_state
+from neurogated.storage.reader import Reader, checked_page, in_order, named, only_edge, text_state
 from neurogated.text.strings import checked_text
 
 NodeRef = MemoryNode | str | UUID
@@ -191,17 +190,27 @@ class GraphStore(
     def pending(self) -> list[PendingTask]:
         return list(self.graph.latest().pending)
 
-    # A search reads a state of the graph and holds only `searching`, so that writes can continue.
-
     def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
+        return self.reader(valid_at=valid_at, filters=filters).view
+
+    def reader(
+        self,
+        view: GraphView | None = None,
+        *,
+        valid_at: datetime | None = None,
+        filters: Filter | None = None,
+        without: Collection[str] = (),
+    ) -> Reader:
         now, moment = to_micros(self._clock()), micros_or_none(valid_at)
 
-        def visible(state: GraphState) -> GraphView:
+        def taken(state: GraphState) -> tuple[GraphState, GraphView]:
             self.graph.require_bound(state)
-            return state.visible(now, moment)
+            return state, state.visible(now, moment) if view is None else view
 
-        seen = self.graph.ask(visible)
-        return seen if filters is None else filtered(self.graph, seen, filters)
+        # The searches of a view do not need later writes of other processes.
+        with self.graph.searching:
+            found = Reader(self.graph, *self.graph.ask(taken, latest=view is None or self.graph.follower.borrows), now)
+        return found if filters is None and not without else found.restricted(filters, without)
 
     def find(
         self,
@@ -223,25 +232,8 @@ class GraphStore(
         return self.graph.family.config.vectors.exact_below
 
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        seen = self.view() if view is None else view
-        return named(seen, self.nearest_rows([query], k, seen)[0])
-
-    def nearest_rows(self, queries: Sequence[Vector], k: int, view: GraphView) -> list[Found]:
-        with self.graph.searching:
-            state = self.graph.search_state()
-            vectors = state.form.vectors
-            among = state.among(view)
-            return searched(state, lambda left_out: vectors.search_batch(queries, k, left_out, among), k, view)
-
-    def similarities(self, query: Vector, view: GraphView, rows: Rows) -> NDArray[np.float64]:
-        with self.graph.searching:
-            state = self.graph.search_state()
-            return state.form.vectors.similarities(query, state.rows_of(view, rows))
-
-    def mean_vector(self, view: GraphView, rows: Rows) -> NDArray[np.float32]:
-        with self.graph.searching:
-            state = self.graph.search_state()
-            return state.form.vectors.mean(state.rows_of(view, rows))
+        seen = self.reader(view)
+        return named(seen.view, seen.nearest([query], k)[0])
 
     def vector_search(self, query_vec: Vector, k: int | None = None) -> list[tuple[MemoryNode, float]]:
         """Return the `k` nodes most similar to a vector by cosine, best first; `k` defaults to `TOP_K_ANCHORS`."""
@@ -251,50 +243,23 @@ class GraphStore(
         return [(nodes[node_id], score) for node_id, score in found if node_id in nodes]
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        seen = self.view() if view is None else view
-        return named(seen, self.keyword_rows(query, k, seen))
-
-    def keyword_rows(self, query: str, k: int, view: GraphView) -> Found:
-        with self.graph.searching:
-            state, texts = text_state(self.graph)
-            among = state.among(view)
-            return searched(state, lambda left_out: [texts.search(query, k, left_out, among)], k, view)[0]
-
-    def keyword_scores(self, query: str, view: GraphView, rows: Rows) -> NDArray[np.float64]:
-        with self.graph.searching:
-            state, texts = text_state(self.graph)
-            return texts.scores(query, state.rows_of(view, rows), state.among(view))
-
-    def has_tags(self, tags: Sequence[str], view: GraphView, rows: Rows) -> NDArray[np.bool_]:
-        with self.graph.searching:
-            state, texts = text_state(self.graph)
-            return texts.having(tags, state.rows_of(view, rows))
+        seen = self.reader(view)
+        return named(seen.view, seen.keyword_search(query, k))
 
     def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
-        seen = self.view() if view is None else view
-        with self.graph.searching:
-            state, texts = text_state(self.graph)
-            return texts.existing(tags, state.rows_of(seen, seen.hidden), state.among(seen))
+        return self.reader(view).existing_tags(tags)
 
     def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
-        with self.graph.searching:
-            state, texts = text_state(self.graph)
-            return [state.view.ids[row] for row in texts.keys_with(terms, limit, state.among(view)).tolist()]
-
-    def rows_with(self, terms: Collection[str], view: GraphView) -> Rows:
-        with self.graph.searching:
-            state, texts = text_state(self.graph)
-            rows = texts.keys_with(terms, among=state.among(view))
-        if view.ids is not state.view.ids:
-            return view.known_rows(state.view.ids[row] for row in rows.tolist())
-        rows = rows[rows < view.node_count]
-        return rows[view.alive.take(rows).astype(np.bool_)]
+        return self._searched(view).ids_with(terms, limit)
 
     def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
+        return self._searched(view).rare_ids_with(limits)
+
+    def _searched(self, view: GraphView | None) -> Reader:
+        """Return a reader whose searches also find expired nodes."""
         with self.graph.searching:
-            state, texts = text_state(self.graph)
-            rare = texts.rare_keys_with(limits, state.among(view))
-            return {term: [state.view.ids[row] for row in rows.tolist()] for term, rows in rare.items()}
+            state = self.graph.search_state()
+            return Reader(self.graph, state, state.view if view is None else view, to_micros(self._clock()))
 
     def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         return [frozenset(term for term, count in terms.items() if not count) for terms in self._terms(node_ids)]

@@ -16,7 +16,7 @@ from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.log import Position
 from neurogated.storage.log.memory_log import MemoryEngine, MemoryLog
-from neurogated.storage.searches import text_state
+from neurogated.storage.reader import text_state
 
 _AT_ONCE = 1000
 

@@ -203,7 +203,7 @@ class Tools:
 
     def _by_keywords(self, query: str, limit: int) -> Recalled:
         view = self._memory.view(**self.owner._asdict())
-        rows, scores = self._memory.store.keyword_rows(query, limit, view)
+        rows, scores = self._memory.store.reader(view).keyword_search(query, limit)
         nodes = self._memory.store.get_nodes([view.ids[row] for row in rows])
         found = [Found(**_shown(node), score=round(float(score), 3)) for node, score in zip(nodes, scores, strict=True)]
         return {"memories": found, "notes": [_BY_KEYWORDS]}

@@ -243,7 +243,7 @@ class ClaimLedger:
 
     def _rows_with(self, tags: Sequence[str], view: GraphView, kinds: Iterable[str] = FACTS) -> Rows:
         """Return the rows of the nodes of some kinds with one of some tags, ascending."""
-        rows = np.unique(np.concatenate([self._store.rows_with([tag], view) for tag in tags]))
+        rows = np.unique(np.concatenate([self._store.reader(view).rows_with([tag]) for tag in tags]))
         return rows[np.isin(view.kind.take(rows), [view.kinds.index(kind) for kind in kinds if kind in view.kinds])]
 
 

@@ -1,0 +1,251 @@
+"""`Reader`: one state of a graph with a view of it; searches are its methods and return rows of the view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.derivation import are_original
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import Condition, Filter
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector, checked_count
+from neurogated.core.ports import GraphReader
+from neurogated.core.rendering import own_tag
+from neurogated.core.view import GraphView, Rows
+from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
+from neurogated.storage.freshness import LOOK_SECONDS
+from neurogated.storage.index.graph_state import GraphState
+from neurogated.storage.index.records import RecordsErasedError, portions
+from neurogated.storage.index.text.lexical_store import LexicalStore
+from neurogated.storage.live_graph import LiveGraph
+from neurogated.utils.locks import take
+
+_TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at", "valid_from", "valid_to"}
+_ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES
+_NO_ROWS = np.empty(0, dtype=np.int64)
+
+Found = tuple[Rows, NDArray[np.float64]]
+"""The rows or keys that a search found and their scores, both (n,), best first."""
+
+
+class Reader(GraphReader):
+    """A state of the graph, taken once, and a view of it or of an earlier state.
+
+    Indexes may be ahead of the state by what was written since. Rows of these writes are never results.
+    """
+
+    def __init__(self, graph: LiveGraph, state: GraphState, view: GraphView, now: int) -> None:
+        self._graph = graph
+        self._state = state
+        self._now = now
+        self.view = view
+        self._bound_texts: LexicalStore | None = state.texts
+
+    def restricted(self, filters: Filter | None, without: Collection[str] = ()) -> Reader:
+        """Return the reader whose searches find only what a filter admits, and without the nodes `without`."""
+        hidden = self.view.known_rows(without) if without else _NO_ROWS
+        view = self.view if filters is None else self._filtered(filters)
+        return self._of(view.without(hidden, _NO_ROWS))
+
+    def nearest(self, queries: Sequence[Vector], k: int) -> list[Found]:
+        state = self._state
+        vectors, among = state.form.vectors, state.among(self.view)
+        return self._searched(lambda left_out: vectors.search_batch(queries, k, left_out, among), k)
+
+    def similarities(self, query: Vector, rows: Rows) -> NDArray[np.float64]:
+        return self._state.form.vectors.similarities(query, self._state.rows_of(self.view, rows))
+
+    def mean_vector(self, rows: Rows) -> NDArray[np.float32]:
+        return self._state.form.vectors.mean(self._state.rows_of(self.view, rows))
+
+    def keyword_search(self, query: str, k: int) -> Found:
+        texts, among = self._texts, self._state.among(self.view)
+        return self._searched(lambda left_out: [texts.search(query, k, left_out, among)], k)[0]
+
+    def keyword_scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
+        texts = self._texts
+        return texts.scores(query, self._state.rows_of(self.view, rows), self._state.among(self.view))
+
+    def has_tags(self, tags: Sequence[str], rows: Rows) -> NDArray[np.bool_]:
+        texts = self._texts
+        return texts.having(tags, self._state.rows_of(self.view, rows))
+
+    def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
+        texts, view = self._texts, self.view
+        return texts.existing(tags, self._state.rows_of(view, view.hidden), self._state.among(view))
+
+    def rows_with(self, terms: Collection[str], limit: int | None = None) -> Rows:
+        texts = self._texts
+        return self._shown(texts.keys_with(terms, limit, self._state.among(self.view)))
+
+    def rare_rows_with(self, limits: Mapping[str, int]) -> dict[str, Rows]:
+        texts = self._texts
+        rare = texts.rare_keys_with(limits, self._state.among(self.view))
+        return {term: self._shown(rows) for term, rows in rare.items()}
+
+    def nodes(self, rows: Rows) -> list[MemoryNode]:
+        state = self._state
+        try:
+            return state.nodes(state.rows_of(self.view, rows), self._now)
+        except RecordsErasedError:
+            names = [self.view.ids[row] for row in rows.tolist()]
+
+        def left(state: GraphState) -> list[MemoryNode]:
+            return state.nodes(state.view.rows(one for one in names if state.view.find(one) is not None), self._now)
+
+        return self._graph.read(left)
+
+    def ids_with(self, terms: Collection[str], limit: int | None) -> list[str]:
+        """Return the result of `nodes_with`; see `GraphStorePort`."""
+        texts = self._texts
+        return self._ids(texts.keys_with(terms, limit, self._state.among(self.view)))
+
+    def rare_ids_with(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
+        """Return the result of `rare_nodes_with`; see `GraphStorePort`."""
+        texts = self._texts
+        return {
+            term: self._ids(rows) for term, rows in texts.rare_keys_with(limits, self._state.among(self.view)).items()
+        }
+
+    @property
+    def _texts(self) -> LexicalStore:
+        """The keyword and tag index, which the first search builds."""
+        if self._bound_texts is None:
+            self._state, self._bound_texts = text_state(self._graph)
+        return self._bound_texts
+
+    def _of(self, view: GraphView) -> Reader:
+        return self if view is self.view else Reader(self._graph, self._state, view, self._now)
+
+    def _ids(self, rows: Rows) -> list[str]:
+        ids = self._state.view.ids
+        return [ids[row] for row in rows.tolist()]
+
+    def _shown(self, rows: Rows) -> Rows:
+        """Return the rows of the state that the view shows, as rows of the view."""
+        view = self.view
+        if view.ids is not self._state.view.ids:
+            return view.known_rows(self._ids(rows))
+        rows = rows[rows < view.node_count]
+        return rows[view.alive.take(rows).astype(np.bool_)]
+
+    def _searched(self, search: Callable[[Rows], list[Found]], k: int) -> list[Found]:
+        """Return the `k` best results of `search` as rows of the view; `search` takes the keys to leave out."""
+        state, view = self._state, self.view
+        left_out = state.left_out(view)
+        while True:
+            found = search(left_out)
+            # A row written after the view was taken may displace a row of the view, so the next search leaves it out.
+            late = state.unknown(np.concatenate([left_out[:0], *(keys for keys, _ in found)]))
+            if not late.size:
+                return [_cut(_seen(view, state.view.ids, each), k, view.ids) for each in found]
+            left_out = np.union1d(left_out, late)
+
+    def _filtered(self, filters: Filter) -> GraphView:
+        """Return the view whose searches find only the nodes that a filter admits."""
+        view = self.view
+        rows = None if filters.scope is None else view.rows_of_scopes(filters.scope)
+        if filters.only_ids is not None:
+            chosen = view.known_rows(filters.only_ids)
+            rows = chosen if rows is None else np.intersect1d(chosen, rows, assume_unique=True)
+        if filters.tags:
+            within = view if rows is None else view.restricted_to(rows)
+            rows = self._of(within).rows_with(list(map(own_tag, filters.tags)))
+        if filters.kinds:
+            rows = view.live_nodes() if rows is None else rows
+            codes = [code for code, kind in enumerate(view.kinds) if kind in filters.kinds]
+            rows = rows[np.isin(view.kind.take(rows), codes)]
+        if unwanted := [code for code, kind in enumerate(view.kinds) if kind in filters.except_kinds]:
+            rows = view.live_nodes() if rows is None else rows
+            rows = rows[~np.isin(view.kind.take(rows), unwanted)]
+        if filters.originals and not (originals := are_original(view)).all():
+            rows = np.flatnonzero(originals) if rows is None else rows[originals[rows]]
+        if filters.where is not None:
+            rows = self._where(view.live_nodes() if rows is None else rows, filters.where)
+        if rows is None or np.count_nonzero(view.alive.take(rows)) == np.count_nonzero(view.alive.all()):
+            # A search among all nodes is quicker than one among rows.
+            return view
+        return view.restricted_to(rows)
+
+    def _where(self, rows: Rows, condition: Condition) -> Rows:
+        """Return the rows of the nodes whose metadata fulfils a condition; reads the metadata of all rows."""
+        view, found = self.view, list[int]()
+        for portion in portions(rows):
+            part = {view.ids[row]: row for row in portion.tolist()}
+            nodes = self._graph.read(lambda state, part=part: state.nodes(state.view.known_rows(part)))  # type: ignore[misc]
+            found += [part[node.id] for node in nodes if condition.admits(node.metadata)]
+        return np.array(sorted(found), dtype=np.int64)
+
+
+def text_state(graph: LiveGraph) -> tuple[GraphState, LexicalStore]:
+    """Return `search_state` with the keyword and tag index, which the first search builds."""
+    state = graph.search_state()
+    while state.texts is None and state.form is graph.index:
+        taken: list[bool] = []
+        try:
+            if take(graph.lock, taken, LOOK_SECONDS):
+                with graph.follower.steady():
+                    state = graph.latest()
+                    return state, state.form.texts(state.view, state.records.nodes)
+        finally:
+            if True in taken:
+                graph.lock.release()
+        if not graph.index.makes_texts:
+            # The thread that has the lock may wait for another process, and does not write meanwhile.
+            state = graph.isolated_meanwhile() or state
+    return state, state.texts or state.form.texts(state.view, state.records.nodes)
+
+
+def named(view: GraphView, found: Found) -> list[tuple[str, float]]:
+    """Return the ids and scores of rows of a view."""
+    rows, scores = found
+    return list(zip((view.ids[row] for row in rows.tolist()), scores.tolist(), strict=True))
+
+
+def checked_page(order_by: str | None, limit: int | None, offset: int) -> None:
+    """Refuse an unknown order and invalid counts; raises InputError."""
+    for name, number in (("offset", offset), ("limit", 0 if limit is None else limit)):
+        checked_count(name, number)
+    if order_by is not None and str(order_by).removeprefix("-") not in _ORDERED:
+        raise InputError(f"nodes cannot be ordered by {order_by!r}; choose one of {', '.join(sorted(_ORDERED))}")
+
+
+def in_order(nodes: Sequence[MemoryNode], order_by: str) -> list[MemoryNode]:
+    """Return nodes ordered by a field, a leading minus for descending; nodes without the field come last."""
+    name = order_by.removeprefix("-")
+    known = [node for node in nodes if getattr(node, name) is not None]
+    known.sort(key=lambda node: getattr(node, name), reverse=order_by.startswith("-"))
+    return [*known, *(node for node in nodes if getattr(node, name) is None)]
+
+
+def _seen(view: GraphView, ids: Sequence[str], found: Found) -> Found:
+    """Convert the found places in `ids` to rows of the view."""
+    if view.ids is ids:
+        return found
+    keys, scores = found
+    return view.rows(ids[key] for key in keys.tolist()), scores
+
+
+def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
+    """Return the first `k` results, best first, ties in order of id."""
+    rows, scores = found
+    tied = (scores[1:] == scores[:-1]).nonzero()[0]
+    if tied.size:
+        places = np.union1d(tied, tied + 1)
+        in_order = sorted(places.tolist(), key=lambda place: (-scores[place], ids[int(rows[place])]))
+        rows = rows.copy()
+        rows[places] = rows[in_order]
+    return rows[:k], scores[:k]
+
+
+def only_edge(edges: list[MemoryEdge], source: object, target: object, edge_type: EdgeType | None) -> MemoryEdge:
+    """Return the only edge found between two nodes; raises UnknownIdError or AmbiguousEdgeError."""
+    if not edges:
+        kind = "" if edge_type is None else f"{edge_type.name} "
+        raise UnknownIdError(f"no {kind}edge from {source!r} to {target!r} in the memory")
+    if len(edges) > 1:
+        names = " and ".join(edge.type.name for edge in edges)
+        raise AmbiguousEdgeError(f"{names} edges lead from {source!r} to {target!r}; name the type")
+    return edges[0]
