@@ -208,8 +208,8 @@ class GraphStore(
             return state, state.visible(now, moment) if view is None else view
 
         # The searches of a view do not need later writes of other processes.
-        with self.graph.searching:
-            found = Reader(self.graph, *self.graph.ask(taken, latest=view is None or self.graph.follower.borrows), now)
+        state, seen = self.graph.ask(taken, latest=view is None or self.graph.follower.borrows)
+        found = Reader(self.graph, state, seen, now)
         return found if filters is None and not without else found.restricted(filters, without)
 
     def find(
@@ -257,9 +257,8 @@ class GraphStore(
 
     def _searched(self, view: GraphView | None) -> Reader:
         """Return a reader whose searches also find expired nodes."""
-        with self.graph.searching:
-            state = self.graph.search_state()
-            return Reader(self.graph, state, state.view if view is None else view, to_micros(self._clock()))
+        state = self.graph.search_state()
+        return Reader(self.graph, state, state.view if view is None else view, to_micros(self._clock()))
 
     def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         return [frozenset(term for term, count in terms.items() if not count) for terms in self._terms(node_ids)]
@@ -269,9 +268,8 @@ class GraphStore(
 
     def _terms(self, node_ids: Sequence[str], at_most: int | None = None) -> list[dict[str, int]]:
         self.graph.latest()
-        with self.graph.searching:
-            state, texts = text_state(self.graph)
-            return texts.terms_of_each(state.view.rows(node_ids).tolist(), at_most)
+        state, texts = text_state(self.graph)
+        return texts.terms_of_each(state.view.rows(node_ids).tolist(), at_most)
 
     def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
         with self.graph.lock:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from typing import TypeVar
 
@@ -80,11 +80,6 @@ class LiveGraph:
     def lock(self) -> threading.RLock:
         """Serialises the threads that write: one for all graphs of an engine, since a change may span graphs."""
         return self.family.engine.lock
-
-    @property
-    def searching(self) -> AbstractContextManager[object]:
-        """Held during a search; it is a lock where the indexes do not allow concurrent writes."""
-        return self.follower.searching
 
     # Writing
 
@@ -241,8 +236,7 @@ class LiveGraph:
         """Release the index; the next use reloads it.
 
         Returns:
-            Whether the index was released. It stays while a search or a checkpoint uses it, or if reloading it would
-            take too long.
+            Whether the index was released. It stays while a checkpoint uses it, or if reloading it would take too long.
         """
         if not self.follower.may_unload(self.index):
             return False
@@ -295,22 +289,21 @@ class LiveGraph:
         Raises:
             CorruptMemoryError: records are missing from the present state.
         """
-        with self.searching:
-            asked: GraphState | None = None
-            state = self.latest()
-            while asked is None or state.view is not asked.view:
-                try:
-                    return question(state)
-                except RecordsErasedError:
-                    asked, state = state, self.latest()
+        asked: GraphState | None = None
+        state = self.latest()
+        while asked is None or state.view is not asked.view:
             try:
-                with self.lock, self.follower.steady():
-                    return question(self.latest())
-            except RecordsErasedError as error:
-                raise CorruptMemoryError("records of the memory are missing; restore a snapshot") from error
+                return question(state)
+            except RecordsErasedError:
+                asked, state = state, self.latest()
+        try:
+            with self.lock, self.follower.steady():
+                return question(self.latest())
+        except RecordsErasedError as error:
+            raise CorruptMemoryError("records of the memory are missing; restore a snapshot") from error
 
     def search_state(self) -> GraphState:
-        """Return the state that a search may read; the caller holds `searching`."""
+        """Return the state that a search may read."""
         state = self.ask(lambda state: state, latest=self.follower.borrows)
         self.require_bound(state)
         return state

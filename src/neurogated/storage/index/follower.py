@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
 
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.records import Records
-
-
-class Uses:
-    """Counts the current users of a resource; a context manager that several threads may enter at once."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._count += 1
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._lock:
-            self._count -= 1
-
-    def __bool__(self) -> bool:
-        return self._count > 0
 
 
 class Follower(ABC):
@@ -40,8 +17,6 @@ class Follower(ABC):
     """Whether other threads may read the last published state while one thread holds the lock."""
     borrows = False
     """Whether the index refers to another index, so that every read first catches up and then runs under the lock."""
-    searching: AbstractContextManager[object] = nullcontext()
-    """Held during a search of the index."""
 
     @abstractmethod
     def load(self) -> GraphIndex | None:

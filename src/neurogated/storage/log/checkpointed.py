@@ -24,7 +24,6 @@ from neurogated.core.view import GraphView
 from neurogated.errors import CorruptMemoryError, FormatVersionError, StorageError
 from neurogated.storage.checkpoint.checkpointer import Checkpointer
 from neurogated.storage.checkpoint.checkpoints import Stamp
-from neurogated.storage.index.follower import Uses
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
@@ -97,7 +96,6 @@ class CheckpointedFollower(ReplayFollower):
     ) -> None:
         super().__init__(engine, namespace, log, config)
         self._table, self._current, self._read_only = table, current, read_only
-        self.searching = self._searches = Uses()
         self._checkpointer = Checkpointer(
             _Writer(table),
             graph_lock=engine.lock,
@@ -135,7 +133,7 @@ class CheckpointedFollower(ReplayFollower):
 
     def may_unload(self, index: GraphIndex) -> bool:
         """Return whether nothing uses the index, which is reloaded from its checkpoint."""
-        return not (self._searches or self._checkpointer.busy or index.vectors.busy)
+        return not (self._checkpointer.busy or index.vectors.busy)
 
     def wait(self, index: GraphIndex) -> None:
         """Wait for the checkpoint; start one if there are many changes."""

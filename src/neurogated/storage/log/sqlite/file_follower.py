@@ -14,7 +14,6 @@ from typing import Protocol
 import apsw
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.storage.checkpoint.checkpointer import Checkpointer
 from neurogated.storage.checkpoint.checkpoints import (
     INDEX_FOLDER,
@@ -23,7 +22,7 @@ from neurogated.storage.checkpoint.checkpoints import (
     Stamp,
     StateReplacedError,
 )
-from neurogated.storage.index.follower import Follower, Uses
+from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.sqlite.catch_up import GraphFollower
@@ -69,7 +68,6 @@ class FileFollower(Follower):
         self._current = current
         # A read-only process publishes no state: every read must first apply the writes of other processes.
         self.shares = not self._file.read_only
-        self.searching = self._searches = Uses()
         # The state of the file when it was last read, and its generation then.
         self._state: tuple[int, ...] = ()
         self._generation = ""
@@ -84,11 +82,6 @@ class FileFollower(Follower):
             is_current=while_alive(self.is_current),
             least=config.runtime.checkpoint_changes,
         )
-        bind_to_process(self)
-
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child cannot use the index either way
-        """Leave the index to the parent process; a search in the child raises ForkedMemoryError."""
-        self.searching = InheritedLock()
 
     # Following
 
@@ -176,8 +169,6 @@ class FileFollower(Follower):
 
     def may_unload(self, index: GraphIndex) -> bool:
         """Return whether no search uses the index and a checkpoint holds its costly parts."""
-        if self._searches:
-            return False
         if not self._file.read_only and self._has_trained(index) and index.made_texts is not None:
             self.checkpointer.checkpoint(at_once=True)
         return not (self.checkpointer.busy or index.vectors.busy)
