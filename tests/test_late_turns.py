@@ -61,4 +61,5 @@ def test_turns_in_reverse_order_read_as_few_turns_of_a_long_session_as_of_a_shor
             for hour in (0, -1, length // 2):
                 memory.add(_messages([hour], 0), session_id="s")
             counts.append(sum(read))
-    assert counts[1] < 3 * counts[0]  # ten times as many turns
+    # The writer has the turns that it stored last, which are all turns of the short session.
+    assert max(counts) < 30

@@ -15,6 +15,8 @@ def show_progress(
     iterable: Iterable[T], what: str, unit: str, *, total: int | None = None, progress: bool | None = None
 ) -> Iterable[T]:
     """Return `iterable` with a progress bar on standard error; None shows the bar if that is a terminal."""
+    if progress is False:
+        return iterable
     screen = Console(stderr=True)
     shown = screen.is_terminal if progress is None else progress
     return _tracked(iterable, what, unit, total, screen) if shown else iterable

@@ -41,19 +41,19 @@ def contained(ascending: NDArray[np.signedinteger], wanted: NDArray[np.signedint
 def distinct(rows: Rows) -> Rows:
     """Return the distinct rows, ascending; quicker than `np.unique`."""
     ordered = np.sort(rows)
-    return ordered[_begins(ordered)]
+    return ordered[begins(ordered)]
 
 
 def firsts(rows: Rows) -> tuple[Rows, Rows]:
     """Return the first place of each distinct row, in order of the rows, and the position of every row among these."""
     order = rows.argsort(kind="stable")
-    begins = _begins(rows[order])
+    is_first = begins(rows[order])
     place = np.empty(rows.size, dtype=np.int64)
-    place[order] = begins.cumsum() - 1
-    return order[begins], place
+    place[order] = is_first.cumsum() - 1
+    return order[is_first], place
 
 
-def _begins(ordered: Rows) -> NDArray[np.bool_]:
+def begins(ordered: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
     """Return whether each value differs from the one before it."""
     begins = np.ones(ordered.size, dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])

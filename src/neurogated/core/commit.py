@@ -29,6 +29,8 @@ class Committer:
         self._own_lock = store if isinstance(store, SupportsExclusion) else None
         # For a store without a lock of its own.
         self._lock = threading.RLock()
+        self.sequence = -1
+        """The number of the last delta that was written here."""
 
     def exclusively(self, patience: float | None = None) -> AbstractContextManager[object]:
         """Lock the graph for a block that reads it and then writes; no other thread changes its texts meanwhile.
@@ -54,5 +56,5 @@ class Committer:
             if delta:
                 cause = CAUSE.get()
                 reason = delta.reason if cause is None else f"{cause}: {delta.reason}"
-                self.store.apply(replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason))
+                self.sequence = self.store.apply(replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason))
         return delta

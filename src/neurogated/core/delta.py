@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from neurogated.core.clock import from_micros, to_micros, to_utc, utc_now
@@ -202,6 +203,7 @@ _SEQUENCES = (
     "queued",
     "settled",
 )
+_GIVEN = attrgetter(*_SEQUENCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +236,11 @@ class GraphDelta:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at", to_utc(self.at))
-        for name in _SEQUENCES:
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "node_changes", tuple(map(self._timed, self.node_changes)))
+        for name, given in zip(_SEQUENCES, _GIVEN(self), strict=True):
+            if type(given) is not tuple:
+                object.__setattr__(self, name, tuple(given))
+        if self.node_changes:
+            object.__setattr__(self, "node_changes", tuple(map(self._timed, self.node_changes)))
         checked_text("the reason of a delta", self.reason)
         if self.operators and self._single_changes():
             raise InputError("a delta holds either operators or changes of single nodes and edges; make it two deltas")
@@ -266,7 +270,7 @@ class GraphDelta:
         return {what: count for what, count in counts.items() if count}
 
     def __bool__(self) -> bool:
-        return bool(self.operators) or self._single_changes()
+        return any(_GIVEN(self)) or bool(self.touch)
 
 
 LATEST: Final = 2**63 - 1

@@ -141,7 +141,10 @@ def _sentence_key(text: str, *, is_question: bool) -> str:
 def _words(tokens: Sequence[Token]) -> Iterator[str]:
     before = ""
     for token in tokens:
-        word = _word(token)
+        word = token.word
+        # Most words are in one form already.
+        if word in _SAME or not word.isalpha():
+            word = _word(token)
         if word == "got" and before == "have":
             continue
         if measure := _MEASURE.match(word):

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -58,7 +58,7 @@ def same_vector(first: Vector | None, second: Vector | None) -> bool:
 
 def checked_metadata(metadata: object) -> Mapping[str, Any]:
     """Return `metadata`; raises InputError if it is not a mapping."""
-    if not isinstance(metadata, Mapping):
+    if type(metadata) is not dict and not isinstance(metadata, Mapping):
         raise InputError(f"metadata is {metadata!r}, but must be a mapping such as {{'place': 'Lyon'}}")
     return metadata
 
@@ -305,18 +305,22 @@ class MemoryEdge:
 
     def __post_init__(self) -> None:
         assign = object.__setattr__
-        assign(self, "source_id", str(self.source_id))
-        assign(self, "target_id", str(self.target_id))
-        assign(self, "type", EdgeType(self.type))
+        if type(self.source_id) is not str or type(self.target_id) is not str:
+            assign(self, "source_id", str(self.source_id))
+            assign(self, "target_id", str(self.target_id))
+        # Each text has many edges, so that calls which change nothing are left out.
+        if type(self.type) is not EdgeType:
+            assign(self, "type", EdgeType(self.type))
         if self.source_id == self.target_id:
             raise InputError(f"an edge cannot lead from node {self.source_id!r} to itself")
         if type(self.weight) is not float or not 0.0 <= self.weight <= 1.0:
             assign(self, "weight", checked_unit("weight of edge", self.key, self.weight))
-        assign(self, "created_at", to_utc(self.created_at))
+        if type(self.created_at) is not datetime or self.created_at.tzinfo is not UTC:
+            assign(self, "created_at", to_utc(self.created_at))
         assign(self, "last_activated", to_utc(self.last_activated) if self.last_activated else self.created_at)
-        for name in ("valid_from", "valid_to"):
-            moment = getattr(self, name)
-            assign(self, name, moment and to_utc(moment))
+        if self.valid_from is not None or self.valid_to is not None:
+            assign(self, "valid_from", self.valid_from and to_utc(self.valid_from))
+            assign(self, "valid_to", self.valid_to and to_utc(self.valid_to))
         if self.relation is not None:
             checked_name(f"the relation of edge {self.key}", self.relation)
 

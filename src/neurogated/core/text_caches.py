@@ -7,6 +7,8 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from neurogated.text.sentences import forget_sentences
+
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
 
@@ -39,3 +41,4 @@ def forget_texts() -> None:
     """Empty all registered caches; call it when a text is erased, or when its write is taken back."""
     for cache in list(_caches):
         cache.cache_clear()
+    forget_sentences()

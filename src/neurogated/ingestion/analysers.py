@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
@@ -42,13 +42,14 @@ class Findings:
     failed: list[PendingTask] = field(default_factory=list)
 
 
-def causal_pairs(node_ids: Sequence[str], new_ids: Iterable[str], window: int) -> Iterator[PendingTask]:
-    """Yield the pairs of a document's nodes to judge: each node with the next `window` nodes, if one of both is new."""
-    new = frozenset(new_ids)
-    for place, first in enumerate(node_ids):
-        for second in node_ids[place + 1 : place + 1 + window]:
-            if first in new or second in new:
-                yield PendingTask(CAUSE, (first, second))
+def causal_pairs(node_ids: Sequence[str], new: Collection[str], window: int) -> list[tuple[str, str]]:
+    """Return the pairs of nodes to judge: each node with the next `window` nodes, if one of the two is new."""
+    return [
+        (first, second)
+        for place, first in enumerate(node_ids)
+        for second in node_ids[place + 1 : place + 1 + window]
+        if first in new or second in new
+    ]
 
 
 class Analysis:

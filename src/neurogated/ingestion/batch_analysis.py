@@ -11,7 +11,7 @@ from neurogated.core.delta import PendingTask
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import search_text
-from neurogated.ingestion.analysers import Analysis, causal_pairs
+from neurogated.ingestion.analysers import CAUSE, Analysis, causal_pairs
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.drafts import Analysed, Batch
 from neurogated.ingestion.edge_builder import sequence_edges
@@ -93,8 +93,6 @@ class BatchAnalysis:
     def _pairs(self, batch: Batch, new_ids: Collection[str], there: Collection[str]) -> list[PendingTask]:
         """Return the pairs to judge for causes: at least one node is new, and both are in `there`."""
         window = self._window
-        pairs = (causal_pairs(chained, new_ids, window) for chained in batch.chains)
         # A batch may contain the same document twice, so a pair may repeat.
-        return list(
-            dict.fromkeys(pair for pair in chain.from_iterable(pairs) if all(node in there for node in pair.nodes))
-        )
+        pairs = dict.fromkeys(chain.from_iterable(causal_pairs(chained, new_ids, window) for chained in batch.chains))
+        return [PendingTask(CAUSE, pair) for pair in pairs if pair[0] in there and pair[1] in there]

@@ -12,6 +12,7 @@ from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
 from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode, same_vector
 from neurogated.core.scope import Scope
+from neurogated.core.view import GraphView
 from neurogated.ingestion.revision import with_lifetime
 
 SessionKey = tuple[str | None, str]
@@ -190,8 +191,8 @@ class Batch:
     """SEQ edges to remove: their turns are no longer successive."""
     joined: Sequence[EdgeKey] = ()
     """SEQ edges to add between stored turns, because a turn moves to or from their place."""
-    sequence: int = -1
-    """Number of the last delta that the plan includes."""
+    view: GraphView | None = None
+    """The graph for which it is planned."""
 
     @property
     def basis(self) -> object:

@@ -16,11 +16,11 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.equal_text import are_equal, depends_on_day
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
-from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import fronts, has_groups
 from neurogated.core.speakers import same_speaker
 from neurogated.core.view import GraphView, Rows
 from neurogated.ingestion.groups import Groups
+from neurogated.ingestion.user_graph import RecentNodes
 from neurogated.text.keywords import fold
 
 _LEAST = 0.7
@@ -44,8 +44,8 @@ class Duplicates:
     Candidates are the ends of SIM edges. Only equal texts are joined.
     """
 
-    def __init__(self, store: GraphStorePort, config: MemoryConfig) -> None:
-        self._store = store
+    def __init__(self, recent: RecentNodes, config: MemoryConfig) -> None:
+        self._recent, self._store = recent, recent.store
         self._is_on = config.metabolism.find_duplicates
         self._batch = config.indexing.batch_size
         self._swept = 0
@@ -113,14 +113,14 @@ class Duplicates:
 
     def _leave(self, groups: Groups, leaving: Collection[str], known: Mapping[str, MemoryNode]) -> None:
         for members in groups.without(leaving):
-            nodes = self._nodes(members, known)
+            nodes = self._nodes(groups.view, members, known)
             front = min(nodes.values(), key=_age).id
             for member in nodes:
                 groups.lead(front, member)
 
     def _join(self, groups: Groups, pairs: Sequence[EdgeKey], known: Mapping[str, MemoryNode]) -> None:
         """Join the groups of each pair, if the pair and the fronts of its groups are equal."""
-        known = self._nodes({name for pair in pairs for name in pair[:2]}, known)
+        known = self._nodes(groups.view, {name for pair in pairs for name in pair[:2]}, known)
         for pair in pairs:
             ends = [known[name] for name in pair[:2] if name in known]
             # Few similar memories are equal, and only these need their groups.
@@ -129,20 +129,22 @@ class Duplicates:
             heads = groups.front(pair.source_id), groups.front(pair.target_id)
             if heads[0] == heads[1] or groups.are_separate(*heads):
                 continue
-            nodes = self._nodes(heads, known)
+            nodes = self._nodes(groups.view, heads, known)
             if len(nodes) < len(heads) or not _say_the_same([*ends, *nodes.values()]):
                 continue
             # A message without a name may equal those of two persons, who stay apart.
             are_named_differently = len({node.speaker for node in (*ends, *nodes.values())}) > 1
             members = {name for head in heads for name in groups.group(head)} if are_named_differently else ()
-            if _have_one_speaker(self._nodes(members, known).values()):
+            if _have_one_speaker(self._nodes(groups.view, members, known).values()):
                 front, behind = sorted(heads, key=lambda head: _age(nodes[head]))
                 groups.merge(front, behind, _SURE)
 
-    def _nodes(self, node_ids: Collection[str], known: Mapping[str, MemoryNode]) -> dict[str, MemoryNode]:
+    def _nodes(
+        self, view: GraphView, node_ids: Collection[str], known: Mapping[str, MemoryNode]
+    ) -> dict[str, MemoryNode]:
         missing = [node_id for node_id in node_ids if node_id not in known]
-        stored = self._store.get_nodes(missing, missing_ok=True) if missing else []
-        return {node_id: known[node_id] for node_id in node_ids if node_id in known} | {one.id: one for one in stored}
+        stored = self._recent.read(missing, view) if missing else {}
+        return {node_id: known[node_id] for node_id in node_ids if node_id in known} | stored
 
 
 def _fronts(view: GraphView, rows: Rows) -> Rows:
@@ -163,10 +165,11 @@ def _frame(node: MemoryNode) -> object:
 
 
 def _say_the_same(nodes: Sequence[MemoryNode]) -> bool:
+    # Most similar memories have other words, and a look at their speakers and words is quicker than one at the rest.
     return (
-        len({(_frame(node), _day(node)) for node in nodes}) == 1
-        and _have_one_speaker(nodes)
+        _have_one_speaker(nodes)
         and are_equal([node.content for node in nodes])
+        and len({(_frame(node), _day(node)) for node in nodes}) == 1
     )
 
 

@@ -23,7 +23,7 @@ class Groups:
     """
 
     def __init__(self, view: GraphView) -> None:
-        self._view = view
+        self.view = view
         self._read: set[str] = set()
         self._stored: dict[_Pair, float] = {}
         self._now: dict[_Pair, float] = {}
@@ -104,13 +104,13 @@ class Groups:
         if node_id in self._read:
             return
         self._read.add(node_id)
-        row = self._view.find(node_id)
+        row = self.view.find(node_id)
         if row is None:
             return
         for inwards in (False, True):
-            arcs = self._view.arcs(np.array([row], dtype=np.int64), EdgeType.SAME_AS, inwards=inwards)
+            arcs = self.view.arcs(np.array([row], dtype=np.int64), EdgeType.SAME_AS, inwards=inwards)
             for target, weight in zip(arcs.target.tolist(), arcs.weight.tolist(), strict=True):
-                other = self._view.ids[target]
+                other = self.view.ids[target]
                 self._keep((other, node_id) if inwards else (node_id, other), weight)
 
     def _keep(self, pair: _Pair, weight: float) -> None:

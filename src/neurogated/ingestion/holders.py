@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain, count
 from typing import NamedTuple
 
@@ -70,7 +69,6 @@ class TextChange:
         self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
         self._sides = self.left, self.come
         self._read: dict[str, str] = {}
-        self._by_term = _grouped(self.left, _terms_of), _grouped(self.come, _terms_of)
         self._by_subject = _grouped(self.left, _subjects_of), _grouped(self.come, _subjects_of)
 
     def terms(self) -> AbstractSet[str]:
@@ -81,23 +79,28 @@ class TextChange:
         """Return the subjects of leaving and coming texts, and all subjects that these texts mention."""
         return {name for groups in (*self._by_subject, *self._by_named) for name in groups}
 
+    def rows_of(self, node_ids: Iterable[str]) -> dict[str, int]:
+        """Return the present or future row of each node."""
+        rows, new = self._rows, self._new_rows
+        return {node_id: new[node_id] if node_id in new else rows[node_id] for node_id in node_ids}
+
     def row(self, node_id: str) -> int:
         """Return the present or future row of a node in the store. Rows define the order of nodes."""
         row = self._rows.get(node_id)
         return self._new_rows[node_id] if row is None else row
 
-    def holding(self, terms: Iterable[str], limit: int) -> dict[str, Holders]:
-        """Return the nodes with each term; no nodes for a term that more than `limit` nodes have."""
-        leaving, coming = self._by_term
+    def holding(self, limit: int) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+        """Yield the nodes with a keyword before and after the change, of each keyword of its texts that nodes share.
+
+        A keyword that more than `limit` nodes have has no nodes.
+        """
+        leaving, coming = (_grouped(side, _terms_of) for side in self._sides)
         # If more nodes have a term, it exceeds `limit` both before and after the change.
-        limits = {term: limit + len(leaving.get(term, ())) for term in terms}
-        stored = self._graph.rare_nodes_with(limits)
-        return {
-            term: self._few(stored[term], leaving.get(term, ()), coming.get(term, ()), limit)
-            if term in stored
-            else Holders([], [])
-            for term in limits
-        }
+        limits = {**dict.fromkeys(coming, limit), **{term: limit + len(ids) for term, ids in leaving.items()}}
+        for term, stored in self._graph.rare_nodes_with(limits).items():
+            come = coming.get(term, ())
+            if len(stored) + len(come) > 1:
+                yield self._few(stored, leaving.get(term, ()), come, limit)
 
     def about(self, subject: str, limit: int) -> Holders:
         """Return the first `limit` nodes about a subject, such as the chunks of a long text."""
@@ -122,19 +125,18 @@ class TextChange:
             return self._graph.existing_tags(asked) | (own & asked)
 
         texts = [*self.left.values(), *self.come.values()]
-        ways = cache(keywords_of_name)
-        named = [
-            # The subjects of the text itself are not mentions.
-            [
-                name
-                for name in subjects_among(tags).difference(text.subjects)
-                if any(way <= text.terms for way in ways(name))
-            ]
-            for text, tags in zip(
-                texts, names_in([text.words for text in texts], existing, subjects_only=True), strict=True
-            )
+        tags = names_in([text.words for text in texts], existing, subjects_only=True)
+        # The subjects of the text itself are not mentions.
+        names = [
+            subjects_among(own).difference(text.subjects) if own else own for text, own in zip(texts, tags, strict=True)
         ]
-        found = iter(named)
+        ways = {name: keywords_of_name(name) for name in frozenset[str]().union(*names)}
+        found = iter(
+            [
+                [name for name in own if any(way <= text.terms for way in ways[name])]
+                for text, own in zip(texts, names, strict=True)
+            ]
+        )
         left, come = (_grouped(side, lambda _: next(found)) for side in self._sides)
         return left, come
 
@@ -194,8 +196,8 @@ def _subjects_of(text: Text) -> Iterable[str]:
 
 
 def _grouped(texts: Mapping[str, Text], keys: Callable[[Text], Iterable[str]]) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = defaultdict(list)
+    groups: dict[str, list[str]] = {}
     for node_id, text in texts.items():
         for key in keys(text):
-            groups[key].append(node_id)
-    return dict(groups)
+            groups[key] = [*groups[key], node_id] if key in groups else [node_id]
+    return groups

@@ -103,14 +103,14 @@ def text_features(text: str) -> dict[str, float]:
     stated = frozenset[str]().union(*(one.keywords for one in said))
     statements = " . ".join(one.text for one in said)
     every = " . ".join(one.text for one in clauses)
-    words = [token.word for token in tokens_of(every)]
-    own = words if statements == every else [token.word for token in tokens_of(statements)]
+    words = [word for word, _ in tokens_of(every)]
+    own = words if statements == every else [word for word, _ in tokens_of(statements)]
     return {
         "specific": math.log2(1 + min(len(stated - COMMON), _MOST_KEYWORDS)),
         "specific_share": len(stated - COMMON) / (len(stated) + _FEW),
         "questions": 1 - len(said) / max(1, len(clauses)),
         "own": float(not FIRST_PERSON.isdisjoint(own)),
-        "second_person": sum(word in SECOND_PERSON for word in words) / max(_SHORT, len(words)),
+        "second_person": len([word for word in words if word in SECOND_PERSON]) / max(_SHORT, len(words)),
         "times": float(bool(find_times(every))),
         "numbers": float(_NUMBER.search(every) is not None),
         "rule": float(RULE.search(statements) is not None),
@@ -149,7 +149,7 @@ def _told_before(count: int) -> float:
 
 
 def _probability(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    logit = weights["intercept"] + sum(weights[name] * value for name, value in features.items())
+    logit = weights["intercept"] + sum([weights[name] * value for name, value in features.items()])
     return 1 / (1 + math.exp(-logit))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import conflicts_about
@@ -21,7 +20,7 @@ from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
 from neurogated.ingestion.edge_builder import fitted, nearest_in, similarity_edges
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.sessions import rejoined
-from neurogated.ingestion.user_graph import UserGraph
+from neurogated.ingestion.user_graph import UserGraphs
 
 Check = Callable[[GraphDelta, Sequence[MemoryNode]], GraphDelta]
 """The last stage of a write, which may add conflicts and links.
@@ -42,14 +41,14 @@ class Linker:
         self._config = config
         self._duplicates = duplicates
 
-    def writing(self, analysed: Analysed, *, reason: str) -> GraphDelta:
-        """Return the delta that writes analysed nodes and removes the nodes that they replace.
+    def writing(self, analysed: Analysed, view: GraphView, *, reason: str) -> GraphDelta:
+        """Return the delta that writes analysed nodes to the graph of `view`, and removes the nodes that they replace.
 
         It also removes the memories that were derived from removed nodes, or from old versions of changed nodes.
         """
-        at, view = analysed.at, self._store.view()
+        at = analysed.at
         gone = self._with_derived(view, analysed.gone, analysed.known)
-        graph_of = cache(partial(UserGraph, self._store))
+        graph_of = UserGraphs(self._store).__getitem__
         mentions = text_edges(self._store, self._config, analysed.nodes, at, gone, view=view, graph_of=graph_of)
         moved = [*analysed.new, *_originals(view, (node for node in analysed.known if node.id in analysed.moved))]
         nearest = nearest_in(graph_of, without=frozenset(gone))

@@ -109,28 +109,25 @@ def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair
         return {}
     pairs: set[Pair] = set()
     parts: dict[Pair, list[float]] = defaultdict(list)
-    touched = change.terms()
-    for sides in change.holding(touched, limit).values():
-        before, after = sides
+    for before, after in change.holding(limit):
         # Edges lead from the later to the earlier text, like SIM edges.
-        now = [(second, first) for first, second in combinations(after, 2)]
-        for pair in now:
-            parts[pair].append(1 / len(after))
-        if sides.differ:
-            pairs.update(now, ((second, first) for first, second in combinations(before, 2)))
-    left = change.left.keys() - change.come.keys()
+        for first, second in combinations(after, 2):
+            parts[second, first] += (1 / len(after),)
+        if before != after:
+            pairs |= {(second, first) for side in (before, after) for first, second in combinations(side, 2)}
+    come, left = change.come, change.left.keys() - change.come.keys()
     pairs = {pair for pair in pairs if left.isdisjoint(pair)} if left else pairs
     # The loop has seen all terms of the new texts, but two other texts may share further terms.
-    others = [pair for pair in pairs if change.come.keys().isdisjoint(pair)]
-    ids = list(dict.fromkeys(chain.from_iterable(others)))
-    # A node is in many pairs, so its further keywords are computed once.
-    # A tag contains a blank, a keyword does not.
-    untouched = [{term for term in terms - touched if " " not in term} for terms in graph.terms_of(ids, limit)]
-    terms = dict(zip(ids, untouched, strict=True))
-    shared = {pair: terms[pair[0]] & terms[pair[1]] for pair in others}
-    holding = change.holding(set().union(*shared.values()), limit)
-    for pair, held in shared.items():
-        parts[pair] += [1 / len(holding[term].after) for term in held if holding[term].after]
+    others = [pair for pair in pairs if pair[0] not in come and pair[1] not in come]
+    if others:
+        ids, touched = list(dict.fromkeys(chain.from_iterable(others))), change.terms()
+        # A node is in many pairs, so its further terms are computed once.
+        terms = dict(zip(ids, (each - touched for each in graph.terms_of(ids, limit)), strict=True))
+        # A tag contains a blank, a keyword does not.
+        shared = {pair: [term for term in terms[pair[0]] & terms[pair[1]] if " " not in term] for pair in others}
+        holding = graph.rare_nodes_with(dict.fromkeys(chain.from_iterable(shared.values()), limit))
+        for pair, held in shared.items():
+            parts[pair] += [1 / len(holding[term]) for term in held if term in holding]
     return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
 
 
@@ -138,10 +135,12 @@ def _mention_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[P
     """Return the new weights of all pairs whose MENTION edges may change."""
     if not limit:
         return {}
+    if not (named := change.names()):
+        return {}
     about = cache(lambda name: change.about(name, limit))
     mentioning = cache(lambda name: change.mentioning(name, limit))
     pairs: set[Pair] = set()
-    for name in change.names():
+    for name in named:
         targets = about(name)
         if not targets.before and not targets.after:
             continue
@@ -150,6 +149,8 @@ def _mention_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[P
             pairs.update(product({*sources.before, *sources.after}, {*targets.before, *targets.after}))
     left = change.left.keys() - change.come.keys()
     pairs = {pair for pair in pairs if left.isdisjoint(pair) and pair[0] != pair[1]}
+    if not pairs:
+        return {}
     names = _subjects_of({target for _, target in pairs}, graph, change)
 
     def weight(source: str, target: str) -> float:
@@ -174,26 +175,28 @@ def _changes(
     at: datetime,
 ) -> EdgeChanges:
     """Return the changes that give the edges these `weights`; weight 0 means no edge."""
+    changes = EdgeChanges([], [], [])
     ends = {node_id for by_pair in weights.values() for pair in by_pair for node_id in pair}
+    if not ends:
+        return changes
     # Expired nodes get no new edges, even if they are not removed yet.
     stored = {view.ids[row] for row in view.known_rows(ends.difference(new)).tolist()}
-    there = stored.union(new)
-    order = {node_id: change.row(node_id) for node_id in ends}
-    changes = EdgeChanges([], [], [])
+    there, order = stored.union(new), change.rows_of(ends)
     for edge_type, by_pair in weights.items():
         # Sorting by row makes the order of edges deterministic.
-        possible = sorted(
-            (pair for pair in by_pair if there.issuperset(pair)), key=lambda pair: (order[pair[0]], order[pair[1]])
+        in_order = sorted((order[source], order[target], (source, target)) for source, target in by_pair)
+        possible = [pair for _, _, pair in in_order if pair[0] in there and pair[1] in there]
+        present = _stored_weights(
+            view, [pair for pair in possible if pair[0] in stored and pair[1] in stored], edge_type
         )
-        present = _stored_weights(view, [pair for pair in possible if stored.issuperset(pair)], edge_type)
         for pair in possible:
-            weight, key = by_pair[pair], EdgeKey(*pair, edge_type)
-            if weight and pair not in present:
-                changes.put.append(MemoryEdge(*key, weight, created_at=at))
-            elif weight and present[pair] != weight:
-                changes.reweighted.append(WeightChange(key, weight, derived=True))
-            elif not weight and pair in present:
-                changes.removed.append(key)
+            weight, before = by_pair[pair], present.get(pair, 0.0)
+            if weight and not before:
+                changes.put.append(MemoryEdge(*pair, edge_type, weight, created_at=at))
+            elif weight and before != weight:
+                changes.reweighted.append(WeightChange(EdgeKey(*pair, edge_type), weight, derived=True))
+            elif before and not weight:
+                changes.removed.append(EdgeKey(*pair, edge_type))
     return changes
 
 

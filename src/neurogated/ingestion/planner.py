@@ -27,7 +27,7 @@ from neurogated.ingestion.revision import Revision, expiry
 from neurogated.ingestion.sessions import Session, followers_without, turn_ids
 from neurogated.ingestion.speakers import labelled_speaker
 from neurogated.ingestion.titles import find_names
-from neurogated.ingestion.user_graph import UserGraph
+from neurogated.ingestion.user_graph import RecentNodes, UserGraph
 from neurogated.text.times import find_times
 from neurogated.text.words import count_words
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -44,8 +44,8 @@ _NOBODY = frozenset({"system", "tool"})
 class Planner:
     """Compares documents with the stored nodes. It writes nothing."""
 
-    def __init__(self, store: GraphStorePort, chunker: Chunker, config: MemoryConfig, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, recent: RecentNodes, chunker: Chunker, config: MemoryConfig, clock: Clock) -> None:
+        self._recent, self._store = recent, recent.store
         self._chunker = chunker
         self._config = config
         self._clock = clock
@@ -119,7 +119,7 @@ class Planner:
         old |= stored(self._store, chain.from_iterable(around))
         to_write = [one for one in drafts.values() if one.id not in old or one.changes(old[one.id])]
         gone = [name for name in gone if name in old]
-        return Batch(parts, old, to_write, gone, [*chains, *around], parted, joined, view.sequence)
+        return Batch(parts, old, to_write, gone, [*chains, *around], parted, joined, view)
 
     def _merged(
         self, parts: Sequence[Part], current: Sequence[Part], old: Mapping[str, MemoryNode]
@@ -147,7 +147,7 @@ class Planner:
         its id when its text is updated, so the old text needs a new id when it is added again.
         """
         around = chain.from_iterable(part.with_neighbours(self._reach) for part in parts)
-        old = stored(self._store, (name for name in around if name in view.rows_by_id))
+        old = self._recent.read([name for name in around if name in view.rows_by_id], view)
         replaced = []
         for part in parts:
             for place in part.places(self._reach):
@@ -213,7 +213,7 @@ class Planner:
             if draft is None or draft.session is None:
                 continue
             if draft.session not in sessions:
-                sessions[draft.session] = Session.read(self._store, *draft.session, self._reach, leaving)
+                sessions[draft.session] = Session.read(self._recent, *draft.session, self._reach, leaving)
             if draft.id not in placed and (draft.id not in old or draft.id in moving):
                 placed.add(draft.id)
                 # A new chunk of a stored turn goes directly after the previous chunk.

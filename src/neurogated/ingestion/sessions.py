@@ -15,6 +15,7 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView, Rows
+from neurogated.ingestion.user_graph import RecentNodes
 
 _STEP = 1 << 30
 """The distance between the positions of successive turns, which leaves room for late turns between them."""
@@ -35,7 +36,7 @@ class Turn:
 class Session:
     """A window of successive turns of a session, with the new turns to add."""
 
-    store: GraphStorePort
+    recent: RecentNodes
     view: GraphView
     rows: Rows
     """The stored turns of the whole session, in order."""
@@ -50,14 +51,14 @@ class Session:
 
     @classmethod
     def read(
-        cls, store: GraphStorePort, user_id: str | None, session_id: str, reach: int, without: Collection[str] = ()
+        cls, recent: RecentNodes, user_id: str | None, session_id: str, reach: int, without: Collection[str] = ()
     ) -> Session:
         """Return a session of a user with an empty window. Adding a turn reads the turns around its place.
 
         The session leaves out the turns with the ids `without`, which are about to move.
         """
-        view, rows = _turns(store, user_id, session_id)
-        return cls(store, view, rows[~np.isin(rows, view.known_rows(without))] if without else rows, reach)
+        view, rows = _turns(recent.store, user_id, session_id)
+        return cls(recent, view, rows[~np.isin(rows, view.known_rows(without))] if without else rows, reach)
 
     def add(self, turn_id: str, timestamp: datetime | None, previous: str | None = None) -> None:
         """Add a turn after all turns that are not later; a turn without a timestamp is last.
@@ -129,7 +130,7 @@ class Session:
         ids = [self.view.ids[row] for row in self.rows[begin:end].tolist()]
         unread = [turn_id for turn_id in ids if turn_id not in self.stored]
         if unread:
-            self.stored.update((node.id, node) for node in self.store.get_nodes(unread, missing_ok=True))
+            self.stored |= self.recent.read(unread, self.view)
         return [(place, self.stored[turn_id]) for place, turn_id in enumerate(ids, begin) if turn_id in self.stored]
 
     def _read_around(self, place: int) -> None:

@@ -1,14 +1,24 @@
-"""The memories of one user in a store. Memories of different users are never linked or compared."""
+"""The memories of one user in a store, and the nodes that were stored last.
+
+Memories of different users are never linked or compared.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from neurogated.core.conflicts import CONFLICT
+from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
+from neurogated.core.text_caches import forgets
+from neurogated.core.view import GraphView
+
+_KEPT = 512
+"""Nodes that a writer keeps."""
 
 
 class UserGraph:
@@ -53,6 +63,63 @@ class UserGraph:
         """Return each node's tags and search terms, if possible without those that more than `at_most` nodes have."""
         # The store has no counts of terms for each user.
         return self._store.terms_of(node_ids, at_most if self.view.among is None else None)
+
+
+class UserGraphs(dict[str | None, UserGraph]):
+    """The graphs of users, made when they are asked for."""
+
+    def __init__(self, store: GraphStorePort) -> None:
+        super().__init__()
+        self._store = store
+
+    def __missing__(self, user_id: str | None) -> UserGraph:
+        graph = self[user_id] = UserGraph(self._store, user_id)
+        return graph
+
+
+class RecentNodes:
+    """The nodes that a writer stored last, so that the next text of a conversation need not read them again.
+
+    They are used only while the graph is as the writer left it: a write of somebody else changes its number.
+    """
+
+    def __init__(self, store: GraphStorePort) -> None:
+        self.store = store
+        # The ids of the rows, the number of the last delta, and the nodes. Other threads replace it as a whole.
+        self._known: tuple[Sequence[str], int, dict[str, MemoryNode]] = ((), -1, {})
+        forgets(self)
+
+    def cache_clear(self) -> None:
+        """Forget them all."""
+        self._known = (), -1, {}
+
+    def read(self, node_ids: Iterable[str], view: GraphView) -> dict[str, MemoryNode]:
+        """Return the existing nodes by id, in the order of the ids; `view` is of the present graph."""
+        ids, sequence, nodes = self._known
+        nodes = nodes if ids is view.ids and sequence == view.sequence else {}
+        wanted = dict.fromkeys(node_ids)
+        missing = [name for name in wanted if name not in nodes]
+        if not missing:
+            return {name: nodes[name] for name in wanted}
+        found = {node.id: node for node in self.store.get_nodes(missing, missing_ok=True)}
+        if len(found) == len(wanted):
+            return found
+        found |= {name: nodes[name] for name in wanted if name in nodes}
+        return {name: found[name] for name in wanted if name in found}
+
+    def note(self, view: GraphView, nodes: Iterable[MemoryNode], delta: GraphDelta, sequence: int) -> None:
+        """Keep new nodes that a delta stored, which has changed the graph of `view` to that after `sequence`."""
+        ids, before, known = self._known
+        if ids is not view.ids or before != view.sequence:
+            known = {}
+        if delta.removed_nodes or len(delta.nodes) > _KEPT or CONFLICT in {node.kind for node in delta.nodes}:
+            # A conflict may end the valid time of other nodes.
+            self.cache_clear()
+            return
+        put = {node.id for node in delta.nodes}
+        kept = {name: node for name, node in known.items() if name not in put}
+        kept |= {node.id: node for node in nodes if node.id in put}
+        self._known = view.ids, sequence, dict(list(kept.items())[-_KEPT:])
 
 
 def by_user(nodes: Iterable[MemoryNode]) -> Iterator[tuple[str | None, list[MemoryNode]]]:

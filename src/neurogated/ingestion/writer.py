@@ -25,6 +25,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.reasons import EXPIRED, RESUMED
 from neurogated.core.rendering import document_tag
+from neurogated.core.view import GraphView
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis
 from neurogated.ingestion.batch_analysis import BatchAnalysis
@@ -38,6 +39,7 @@ from neurogated.ingestion.linking import Check, Linker, unchecked
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.planner import Planner, chunks_of, later_chunks, stored
 from neurogated.ingestion.revision import Revision
+from neurogated.ingestion.user_graph import RecentNodes
 
 _log = logging.getLogger(__name__)
 
@@ -73,8 +75,9 @@ class Writer:
         self.focus = Focus()
         window = config.indexing.cause_window
         self._batches = BatchAnalysis(store, analysis, chunker, clock, window=window, focus=self.focus)
-        self._planner = Planner(store, chunker, config, clock)
-        self.duplicates = Duplicates(store, config)
+        self._recent = RecentNodes(store)
+        self._planner = Planner(self._recent, chunker, config, clock)
+        self.duplicates = Duplicates(self._recent, config)
         self._linker = Linker(store, config, self.duplicates)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
@@ -232,7 +235,7 @@ class Writer:
             links = derivations(self._store.view(), derived, at)
             analysed = replace(Analysed.replacing(old, nodes, removed, at), sequences=links.put, parted=links.removed)
             self._bind_embedder(nodes)
-            self._commit(self._linker.writing(analysed, reason=reason))
+            self._commit(self._linker.writing(analysed, self._store.view(), reason=reason))
 
     def deduplicate(self) -> int:
         """Link the stored memories that say the same, in batches; return how many edges were added."""
@@ -321,33 +324,32 @@ class Writer:
         No lock is held while a model judges the texts. If another writer changes the plan meanwhile, the texts are
         analysed again. The last attempt holds the write lock.
         """
-        # The previous batch may have stored some of these nodes.
-        batch = self._current(batch, plan)
+        if batch is None or batch.view is None or batch.view.sequence < self._committer.sequence:
+            # The previous batch may have stored some of these nodes.
+            batch = plan()
         for attempt in range(1, _ATTEMPTS + 1):
             analysed = self._batches.analysed(batch, embedding)
             with self.exclusively():
-                self.expire(self._clock())
-                current = self._current(batch, plan)
+                view = self._store.view()
+                if view.hidden.size and self.expire(self._clock()):
+                    view = self._store.view()
+                current = batch if batch.view is not None and batch.view.sequence == view.sequence else plan()
                 is_same = current is batch or current.basis == batch.basis
                 batch = current
                 if not is_same and attempt < _ATTEMPTS:
                     continue
                 if batch.to_write or batch.gone:
                     analysed = analysed.accessed_as(batch.old) if is_same else self._batches.analysed(batch, embedding)
-                    self._write(analysed, reason)
+                    self._write(analysed, view, reason)
                 break
         return {**batch.old, **{node.id: node for node in analysed.nodes}}
 
-    def _current(self, batch: Batch | None, plan: Callable[[], Batch]) -> Batch:
-        """Return the batch, planned again if the store has changed since."""
-        return plan() if batch is None or self._store.view().sequence != batch.sequence else batch
-
-    def _write(self, analysed: Analysed, reason: str) -> None:
-        """Link the nodes of a batch with the stored nodes, and write them in one delta."""
+    def _write(self, analysed: Analysed, view: GraphView, reason: str) -> None:
+        """Link the nodes of a batch with the stored nodes of `view`, and write them in one delta."""
         begin = time.perf_counter()
         self._bind_embedder(analysed.nodes)
-        delta = self._linker.writing(analysed, reason=reason)
-        self._commit(delta, analysed.nodes)
+        written = self._commit(self._linker.writing(analysed, view, reason=reason), analysed.nodes)
+        self._recent.note(view, analysed.new, written, self._committer.sequence)
         took = time.perf_counter() - begin
         _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(analysed.new), took)
 
@@ -357,9 +359,10 @@ class Writer:
         if dimension is not None:
             self._store.bind_embedder(self._embedder.name, dimension)
 
-    def _commit(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = ()) -> None:
-        """Check a delta for conflicts, and write it. No other method of this class writes."""
+    def _commit(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = ()) -> GraphDelta:
+        """Check a delta for conflicts, write it, and return it. No other method of this class writes."""
         checked = self._check(delta, fresh)
         found = [node.id for node in checked.nodes if node.kind == CONFLICT and not self._store.has_node(node.id)]
         self._committer.commit(lambda: checked)
         self.found_conflicts.extend(found)
+        return checked

@@ -70,9 +70,13 @@ class OpenGraphs:
     def __contains__(self, graph: object) -> bool:
         return graph in self._graphs
 
+    def is_latest(self, graph: Member, most: int) -> bool:
+        """Return whether a graph was used last, and no more than `most` are open."""
+        return graph is self._latest and len(self._graphs) <= most
+
     def use(self, graph: Member, most: int) -> None:
         """Record the use of an open graph, and unload idle graphs while more than `most` are open."""
-        if graph is self._latest and len(self._graphs) <= most:
+        if self.is_latest(graph, most):
             return
         self.discard(graph)
         excess = len(self._graphs) + 1 - most

@@ -101,7 +101,8 @@ class LiveGraph:
                 elif self._freshness.lacks_writes():
                     # Readers of the other graphs do not wait for this writer either.
                     self.family.catch_up()
-                self.catch_up()
+                if self._claiming is not None or self._freshness.lacks_writes():
+                    self.catch_up()
                 # Inner blocks claim again: a server may have dropped the connection of the outer one.
                 with nullcontext() if self._claiming is not None else self._in_turn:
                     yield
@@ -224,7 +225,7 @@ class LiveGraph:
 
     def _note_open(self) -> None:
         """Record that the graph is in use."""
-        if (graphs := self.family.open_graphs()) is not None:
+        if (graphs := self.family.open_graphs()) is not None and not graphs.is_latest(self, self._most_open):
             graphs.use(self, sys.maxsize if self.family.changing.locked() else self._most_open)
 
     @property
@@ -341,8 +342,11 @@ class LiveGraph:
     def _present(self) -> GraphState:
         """Return the present state, and publish it if it is not; the lock is held."""
         self.require_open()
+        known, index = self._committed, self.index
+        if known is not None and known.is_present(index, index.topology.view()):
+            return known
         state = self._now()
-        if self._committed is None or state.view is not self._committed.view:
+        if known is None or state.view is not known.view:
             # An interrupt may have prevented its publication.
             self.publish()
         return state
@@ -377,8 +381,10 @@ class LiveGraph:
 
     def require_open(self) -> None:
         """Reload a stale index, or raise MemoryClosedError."""
-        self.renew()
-        self._require_unclosed()
+        if self._stale or self._block is not None:
+            self.renew()
+        if self.closed:
+            self._require_unclosed()
         self._note_open()
 
     def require_bound(self, state: GraphState) -> None:

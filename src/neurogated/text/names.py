@@ -167,7 +167,10 @@ class _Word:
 
 def _word(text: str, place: int, *, starts: bool, follows: bool) -> _Word:
     bare = _POSSESSIVE.sub("", text) if "'" in text or "’" in text else text
-    word = _Word(text, place, starts, follows, bare, bare.rstrip(".'’").lower().replace("’", "'"))
+    key = bare.lower()
+    if not key.isalpha():
+        key = key.rstrip(".'’").replace("’", "'")
+    word = _Word(text, place, starts, follows, bare, key)
     # Most words are lower-case, and this check is fast.
     if not text.islower():
         word.is_capital = any(map(str.isupper, bare)) and text not in _NO_NAMES and not _LETTER_WORD.match(text)

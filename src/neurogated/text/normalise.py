@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from typing import NamedTuple
 
@@ -23,6 +23,12 @@ _TOKEN = re.compile(
 _CUT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}
 """What stands before "n't"."""
 _MARKS = frozenset("!！~\uff5e。.…?？")
+_ENDS = (
+    "".join(_MARKS)
+    + " \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+)
+"""The marks, and all characters that `str.isspace` knows."""
 _BRACKETS = re.compile("[()\uff08\uff09]")
 _PICTURES = re.compile("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+|(?<!\\w)[:;]-?[)(DPp](?!\\w)|\\*+")
 _SOME_HAN = re.compile(f"[{_HAN}]")
@@ -39,6 +45,9 @@ class Token(NamedTuple):
     """In lower case, without contraction: `am` for "'m"."""
     raw: str
     """As written."""
+
+
+_token: Callable[[tuple[str, str]], Token] = functools.partial(tuple.__new__, Token)
 
 
 class Sentence(NamedTuple):
@@ -94,6 +103,8 @@ def plain_text(sentence: str) -> str:
 
 def _without_end(text: str) -> str:
     """Return a text without the marks at its end, and without brackets there that close nothing."""
+    if not _BRACKETS.search(text):
+        return text.rstrip(_ENDS)
     closing, end = set(_pairs(text).values()), len(text)
     while end and (
         text[end - 1].isspace() or text[end - 1] in _MARKS or (text[end - 1] in ")\uff09" and end - 1 not in closing)
@@ -138,15 +149,19 @@ def plain_sentences(text: str) -> Iterator[Sentence]:
 def tokens_of(text: str) -> list[Token]:
     """Return the words and marks of a sentence; English contractions are words of their own."""
     contractions = _contractions()
+    written = _TOKEN.findall(text.replace("’", "'"))
+    words = list(map(str.lower, written))
+    if "n't" not in words and contractions.keys().isdisjoint(words):
+        # Most sentences have none, and making their tuples here takes half as long.
+        return list(map(_token, zip(words, written, strict=True)))
     tokens: list[Token] = []
-    for found in _TOKEN.finditer(text.replace("’", "'")):
-        word = found[0].lower()
+    for word, raw in zip(words, written, strict=True):
         if word == "n't" and tokens:
             tokens[-1] = tokens[-1]._replace(word=_CUT.get(tokens[-1].word, tokens[-1].word))
         if word in contractions:
-            tokens += [Token(part, found[0]) for part in contractions[word].split()]
+            tokens += [Token(part, raw) for part in contractions[word].split()]
         else:
-            tokens.append(Token(word, found[0]))
+            tokens.append(Token(word, raw))
     return tokens
 
 

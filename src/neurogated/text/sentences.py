@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from itertools import takewhile
 
@@ -36,6 +37,8 @@ _DAY = re.compile(r"\b\d\d?\.\Z")
 _MONTHS = tuple(name.capitalize() for names in MONTHS["de"] for name in names.split("|"))
 _QUESTION_MARKS = frozenset("?？")
 _CLOSING = frozenset("\"'”’»)]」』）")
+_KEPT = 32
+"""Texts whose sentences are kept, since several readers split a new text."""
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 
 
@@ -45,6 +48,11 @@ def split_sentences(text: str) -> list[str]:
     A full stop does not end a sentence before a small letter, after an initial, after a common abbreviation, or
     after a day or a month in German.
     """
+    return list(_sentences(text))
+
+
+@functools.lru_cache(_KEPT)
+def _sentences(text: str) -> tuple[str, ...]:
     sentences = []
     begin = 0
     for end in _END.finditer(text):
@@ -53,7 +61,12 @@ def split_sentences(text: str) -> list[str]:
             begin = end.end()
     if begin < len(text):
         sentences.append(text[begin:])
-    return sentences
+    return tuple(sentences)
+
+
+def forget_sentences() -> None:
+    """Forget the texts that were split last."""
+    _sentences.cache_clear()
 
 
 def is_question(sentence: str) -> bool:

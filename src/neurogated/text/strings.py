@@ -18,6 +18,9 @@ def checked_text(what: str, text: str) -> str:
     Raises:
         InputError: it is not a string or has a lone surrogate.
     """
+    # Most texts are ASCII, and each node has many.
+    if type(text) is str and text.isascii():
+        return text
     if not isinstance(text, str):
         raise InputError(f"{what} is {text!r}, but must be text")
     try:
@@ -39,6 +42,8 @@ def composed(text: str) -> str:
 
 def checked_name(what: str, name: str) -> str:
     """Return `name`, composed, if it is a non-empty string; raises InputError, which calls it `what`."""
+    if type(name) is str and name and name.isascii():
+        return name
     if not checked_text(what, name):
         raise InputError(f"{what} is empty; leave it out or give a name")
     return composed(name)
@@ -53,6 +58,8 @@ def checked_names(what: str, names: Iterable[str], *, exact: bool = False) -> tu
     # Each node of a recall has several lists of names, and an instance check of an abstract class is slow.
     if type(names) not in (tuple, list) and (isinstance(names, str) or not isinstance(names, Iterable)):
         raise InputError(f"{what} is {names!r}, but must be a list of names")
+    if not names and type(names) is tuple:
+        return ()
     given = tuple(names)
     if not given or (all(given) and set(map(type, given)) == {str} and "".join(given).isascii()):
         return given

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TypeVar
 
 import numpy as np
@@ -72,19 +73,20 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
             more rows than 32 bits can number.
         UnknownIdError: the delta changes or removes something that does not exist.
     """
-    _refuse_repetition(delta)
+    keys = [edge.key for edge in delta.edges]
+    _refuse_repetition(delta, keys)
     _refuse_overflow(view, delta)
     removed_nodes = view.rows(delta.removed_nodes)
-    removed_edges = _removed_edges(view, delta, removed_nodes)
-    node_rows = _new_or_existing(
-        np.array([view.rows_by_id.get(node.id, -1) for node in delta.nodes], dtype=np.int64), view.node_count
-    )
+    node_rows = _new_or_existing(_rows_by_id(view, [node.id for node in delta.nodes]), view.node_count)
     ends = _edge_ends(view, delta, removed_nodes, node_rows)
     _refuse_joined_users(view, delta, node_rows, ends)
-    replaced = _find_edges(view, [edge.key for edge in delta.edges], *ends)
-    if (replaced >= 0).any():
-        removed_edges = np.union1d(removed_edges, replaced[replaced >= 0])
-    weight_rows = _existing_edges(view, [change.edge for change in delta.weights])
+    named = [*delta.removed_edges, *[change.edge for change in delta.weights]]
+    existing = _existing_edges(view, named)
+    removed_edges, weight_rows = existing[: len(delta.removed_edges)], existing[len(delta.removed_edges) :]
+    replaced = _find_edges(view, keys, *ends)
+    if removed_nodes.size or removed_edges.size or (replaced >= 0).any():
+        of_nodes = view.arcs(removed_nodes, both_ways=True).edge
+        removed_edges = np.unique(np.concatenate((removed_edges, of_nodes, replaced[replaced >= 0])))
     touched_edges = _without(_known_edges(view, delta.touch.edges), removed_edges, weight_rows)
     if _meet(weight_rows, removed_edges):
         raise InputError("the delta changes the weight of an edge that it also puts or removes; leave out one of them")
@@ -124,17 +126,16 @@ def _without(rows: Rows, *others: Rows) -> Rows:
     return np.setdiff1d(rows, np.concatenate(others)) if rows.size else rows
 
 
-def _refuse_repetition(delta: GraphDelta) -> None:
-    named: dict[str, Iterable[Hashable]] = {
-        "puts node": (node.id for node in delta.nodes),
-        "puts edge": (edge.key for edge in delta.edges),
-        "changes the weight of edge": (change.edge for change in delta.weights),
-        "changes node": (change.node for change in delta.node_changes),
+def _refuse_repetition(delta: GraphDelta, keys: Sequence[EdgeKey]) -> None:
+    named: dict[str, Sequence[Hashable]] = {
+        "puts node": [node.id for node in delta.nodes],
+        "puts edge": keys,
+        "changes the weight of edge": [change.edge for change in delta.weights],
+        "changes node": [change.node for change in delta.node_changes],
         "removes node": delta.removed_nodes,
         "removes edge": delta.removed_edges,
     }
-    for what, keys in named.items():
-        every = list(keys)
+    for what, every in named.items():
         if len(every) > len(set(every)):
             key, times = next(pair for pair in Counter(every).items() if pair[1] > 1)
             shown = repr(key) if isinstance(key, str) else key
@@ -150,13 +151,6 @@ def _refuse_overflow(view: GraphView, delta: GraphDelta) -> None:
             raise InputError(f"a graph has at most {_MOST_ROWS} {what}, including removed ones; compact it first")
 
 
-def _removed_edges(view: GraphView, delta: GraphDelta, removed_nodes: Rows) -> Rows:
-    named = _existing_edges(view, delta.removed_edges)
-    if not removed_nodes.size:
-        return np.unique(named) if named.size else named
-    return np.union1d(named, view.arcs(removed_nodes, both_ways=True).edge)
-
-
 def _new_or_existing(rows: Rows, in_use: int) -> Rows:
     """Replace each -1 by a new row number, from `in_use` on."""
     new = rows < 0
@@ -164,21 +158,33 @@ def _new_or_existing(rows: Rows, in_use: int) -> Rows:
     return rows
 
 
+def _rows_by_id(view: GraphView, ids: Sequence[str]) -> Rows:
+    """Return the row of each id, also of a removed node; -1 for an id that the graph does not know."""
+    return np.fromiter(map(view.rows_by_id.get, ids, repeat(-1)), np.int64, len(ids))
+
+
+def _live_rows(view: GraphView, ids: Sequence[str]) -> Rows:
+    """Return the row of each id; -1 for an id of no node in the graph."""
+    rows = _rows_by_id(view, ids)
+    rows[rows >= view.node_count] = -1
+    (known,) = (rows >= 0).nonzero()
+    rows[known[~view.alive.take(rows[known]).astype(np.bool_)]] = -1
+    return rows
+
+
 def _edge_ends(view: GraphView, delta: GraphDelta, removed_nodes: Rows, node_rows: Rows) -> tuple[Rows, Rows]:
-    put = {node.id: row for node, row in zip(delta.nodes, node_rows.tolist(), strict=True)}
-    removed = set(removed_nodes.tolist())
-
-    def row_of(node_id: str) -> int:
-        row = put.get(node_id)
-        if row is None:
-            row = view.find(node_id)
-            if row is None or row in removed:
-                raise InputError(f"an edge names node {node_id!r}, which does not exist; add the node first")
-        return row
-
-    sources = [row_of(edge.source_id) for edge in delta.edges]
-    targets = [row_of(edge.target_id) for edge in delta.edges]
-    return np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64)
+    if not delta.edges:
+        return node_rows[:0], node_rows[:0]
+    names = [edge.source_id for edge in delta.edges] + [edge.target_id for edge in delta.edges]
+    rows = dict(zip(names, _live_rows(view, names).tolist(), strict=True))
+    if removed_nodes.size:
+        rows |= dict.fromkeys([view.ids[row] for row in removed_nodes.tolist()], -1)
+    rows |= zip([node.id for node in delta.nodes], node_rows.tolist(), strict=True)
+    ends = np.array([rows[name] for name in names], dtype=np.int64)
+    if ends.min() < 0:
+        name = names[int(ends.argmin())]
+        raise InputError(f"an edge names node {name!r}, which does not exist; add the node first")
+    return ends[: len(delta.edges)], ends[len(delta.edges) :]
 
 
 def _refuse_joined_users(view: GraphView, delta: GraphDelta, node_rows: Rows, ends: tuple[Rows, Rows]) -> None:
@@ -206,8 +212,11 @@ def _refuse_joined_users(view: GraphView, delta: GraphDelta, node_rows: Rows, en
 
 def _owners(view: GraphView, rows: Rows) -> dict[int, str | None]:
     """Return the user of the node at each row."""
+    if not rows.size:
+        return {}
     codes = view.scope.take(rows).tolist()
-    return {row: view.scopes[code].user_id for row, code in zip(rows.tolist(), codes, strict=True)}
+    users = {code: view.scopes[code].user_id for code in set(codes)}
+    return {row: users[code] for row, code in zip(rows.tolist(), codes, strict=True)}
 
 
 def _user(user_id: str | None) -> str:
@@ -217,32 +226,26 @@ def _user(user_id: str | None) -> str:
 def _find_edges(view: GraphView, keys: Sequence[EdgeKey], sources: Rows, targets: Rows) -> Rows:
     """Return the rows of the edges with these ends; -1 where there is none."""
     found = np.full(len(keys), -1, dtype=np.int64)
-    old = (sources >= 0) & (sources < view.node_count) & (targets >= 0) & (targets < view.node_count)
-    types = [key.type for key in keys] if old.any() else []
+    (old,) = ((np.minimum(sources, targets) >= 0) & (np.maximum(sources, targets) < view.node_count)).nonzero()
+    types = [keys[place].type for place in old.tolist()]
     for edge_type in set(types):
-        of_type = np.array([one is edge_type for one in types], dtype=np.bool_) & old
-        if of_type.any():
-            found[of_type] = view.edge_rows(sources[of_type], targets[of_type], edge_type)
+        of_type = old[[one is edge_type for one in types]]
+        found[of_type] = view.edge_rows(sources[of_type], targets[of_type], edge_type)
     return found
 
 
 def _find_by_key(view: GraphView, keys: Sequence[EdgeKey]) -> Rows:
-    def row_of(node_id: str) -> int:
-        row = view.find(node_id)
-        return -1 if row is None else row
-
     if not keys:
         return np.empty(0, dtype=np.int64)
-    sources = np.array([row_of(key.source_id) for key in keys], dtype=np.int64)
-    targets = np.array([row_of(key.target_id) for key in keys], dtype=np.int64)
-    return _find_edges(view, keys, sources, targets)
+    rows = _live_rows(view, [key.source_id for key in keys] + [key.target_id for key in keys])
+    return _find_edges(view, keys, rows[: len(keys)], rows[len(keys) :])
 
 
 def _existing_edges(view: GraphView, keys: Sequence[EdgeKey]) -> Rows:
     rows = _find_by_key(view, keys)
-    for key, row in zip(keys, rows.tolist(), strict=True):
-        if row < 0:
-            raise UnknownIdError(f"no {key.type.name} edge from {key.source_id!r} to {key.target_id!r} in the memory")
+    if rows.size and rows.min() < 0:
+        key = keys[int(rows.argmin())]
+        raise UnknownIdError(f"no {key.type.name} edge from {key.source_id!r} to {key.target_id!r} in the memory")
     return rows
 
 
@@ -271,6 +274,14 @@ def _known_edges(view: GraphView, keys: Iterable[EdgeKey]) -> Rows:
 
 def _weight_times(view: GraphView, delta: GraphDelta, rows: Rows) -> NDArray[np.int64]:
     """Return when each edge of `delta.weights` counts as last activated, in microseconds."""
-    learned = [to_micros(change.last_activated or delta.at) for change in delta.weights]
-    derived = np.array([change.derived for change in delta.weights], dtype=np.bool_)
-    return np.where(derived, view.last_activated.take(rows), np.array(learned, dtype=np.int64))
+    at = to_micros(delta.at)
+    learned = [
+        at if change.last_activated is None else to_micros(change.last_activated)
+        for change in delta.weights
+        if not change.derived
+    ]
+    times = view.last_activated.take(rows)
+    if learned:
+        times = times.copy()
+        times[[not change.derived for change in delta.weights]] = learned
+    return times

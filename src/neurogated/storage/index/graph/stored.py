@@ -6,6 +6,7 @@ skips these, and no log may name such memories.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Container
 from dataclasses import replace
 
@@ -23,7 +24,9 @@ def as_stored(delta: GraphDelta, view: GraphView, pending: Container[PendingTask
         pending: the judgements that wait.
     """
     # An outcome is computed, so a memory that was read with one is stored without it.
-    nodes = tuple(map(as_given, delta.nodes))
+    nodes = tuple([as_given(node) for node in delta.nodes])
+    if not (delta.settled or delta.touch) and all(map(operator.is_, nodes, delta.nodes)):
+        return delta
     settled = tuple(task for task in delta.settled if task in pending or task in delta.queued)
     touch = delta.touch
     if touch:

@@ -179,22 +179,29 @@ class Topology:
 
     def set_nodes(self, ids: Sequence[str], rows: Rows, columns: Mapping[str, ArrayLike]) -> None:
         """Write all node columns at `rows`; rows from `node_count` on are appended."""
-        old = rows < len(self._alive)
         values = {name: np.asarray(columns[name], dtype=dtype) for name, dtype in NODE_COLUMNS.items()}
+        old = rows < len(self._alive)
+        if not old.any():
+            self._scopes.add(values["scope"], rows)
+            self._append_nodes(ids, values)
+            return
         entered = ~old
         entered[old] = self._nodes["scope"].take(rows[old]) != values["scope"][old]
         self._scopes.moved |= bool(entered[old].any())
         self._scopes.add(values["scope"][entered], rows[entered])
         self._alive.set(rows[old], values=True)
-        # The columns grow before the ids are published, so that no reader finds an id without its columns.
         new = np.flatnonzero(~old)
         for name, column in self._nodes.items():
             column.set(rows[old], values[name][old])
-            column.extend(values[name][new])
-        for i in new.tolist():
-            self._rows_by_id[ids[i]] = len(self._ids)
-            self._ids.append(ids[i])
-        self._alive.extend(np.ones(new.size, dtype=np.bool_))
+        self._append_nodes([ids[i] for i in new.tolist()], {name: column[new] for name, column in values.items()})
+
+    def _append_nodes(self, ids: Sequence[str], values: Mapping[str, NDArray[Any]]) -> None:
+        # The columns grow before the ids are published, so that no reader finds an id without its columns.
+        for name, column in self._nodes.items():
+            column.extend(values[name])
+        self._rows_by_id.update(zip(ids, range(len(self._ids), len(self._ids) + len(ids)), strict=True))
+        self._ids += ids
+        self._alive.extend(np.ones(len(ids), dtype=np.bool_))
         self._view = None
 
     def change_nodes(self, plan: Plan) -> None:

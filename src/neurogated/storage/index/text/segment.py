@@ -11,6 +11,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.columns import begins
 from neurogated.core.view import Rows
 from neurogated.storage.files.array_files import load_arrays, save_arrays
 from neurogated.storage.index.text.bm25 import length_norm, rounded_lengths
@@ -46,7 +47,7 @@ class ForwardIndex:
 
     def holders(self) -> NDArray[np.int32]:
         """Return the place of the text that has each word."""
-        return np.repeat(np.arange(self.keys.size, dtype=np.int32), np.diff(self.ends, prepend=0))
+        return np.repeat(np.arange(self.keys.size, dtype=np.int32), _steps(self.ends))
 
     def lengths(self) -> NDArray[np.int64]:
         """Return the sum of the counts of each text."""
@@ -61,7 +62,7 @@ class ForwardIndex:
     def joined(cls, parts: Sequence[ForwardIndex]) -> ForwardIndex:
         """Return the texts of all parts, whose keys are disjoint, in the order of their keys."""
         keys = np.concatenate([part.keys for part in parts])
-        ends = np.cumsum(np.concatenate([np.diff(part.ends, prepend=0) for part in parts]))
+        ends = np.cumsum(np.concatenate([_steps(part.ends) for part in parts]))
         words = np.concatenate([part.words for part in parts])
         joined = cls(keys, ends, words, np.concatenate([part.counts for part in parts]))
         return joined if (keys[1:] > keys[:-1]).all() else joined.take(np.argsort(keys))
@@ -106,11 +107,12 @@ class Segment:
     @classmethod
     def of(cls, texts: ForwardIndex, serial: int) -> Segment:
         """Build a segment of these texts."""
-        holders, true_lengths = texts.holders(), texts.lengths()
+        holders = texts.holders()
+        true_lengths = np.bincount(holders, texts.counts, minlength=texts.keys.size).astype(np.int64)
         lengths, mean = rounded_lengths(true_lengths), max(true_lengths.sum() / max(true_lengths.size, 1), 1.0)
         entries = _by_word(texts.words)
         words, places, counts = texts.words[entries], holders[entries], texts.counts[entries]
-        starts = np.flatnonzero(np.diff(words, prepend=-1))
+        (starts,) = begins(words).nonzero()
         times = counts.astype(np.float32)
         impacts = times / (times + length_norm(lengths, mean).astype(np.float32)[places])
         return cls(
@@ -142,7 +144,7 @@ class Segment:
         # int32, since numpy would otherwise convert the whole of `held` to the wider type.
         wanted = words.astype(np.int32)
         at = self.held.searchsorted(wanted)
-        known = np.flatnonzero(self.held.take(at, mode="clip") == wanted) if self.held.size else at[:0]
+        known = (self.held.take(at, mode="clip") == wanted).nonzero()[0] if self.held.size else at[:0]
         return known, at[known]
 
     def bounds(self, at: Rows) -> tuple[Rows, Rows]:
@@ -179,6 +181,13 @@ class Segment:
         known, at = self.found(words)
         starts, ends = self.bounds(at)
         return known.repeat(ends - starts), self.places[spread(starts, ends - starts)].astype(np.int64)
+
+
+def _steps(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the differences of successive ends, the first from 0."""
+    steps = ends.copy()
+    steps[1:] -= ends[:-1]
+    return steps
 
 
 def _by_word(words: NDArray[np.int32]) -> Rows:
