@@ -55,6 +55,10 @@ class Committer:
             delta = GraphDelta() if learns and self._is_frozen() else plan()
             if delta:
                 cause = CAUSE.get()
-                reason = delta.reason if cause is None else f"{cause}: {delta.reason}"
-                self.sequence = self.store.apply(replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason))
+                if cause is not None or delta.owner is None:
+                    reason = delta.reason if cause is None else f"{cause}: {delta.reason}"
+                    written = replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason)
+                else:
+                    written = delta
+                self.sequence = self.store.apply(written)
         return delta

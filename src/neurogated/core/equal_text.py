@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from neurogated.core.text_caches import remembered
@@ -134,24 +134,23 @@ def _sentence_key(text: str, *, is_question: bool) -> str:
     asked = _ASKS_YOU.match(text)
     if asked is not None:
         text, is_question = text[asked.end() :], False
-    words = list(_amounts(_dates(list(_words(tokens_of(text))))))
+    words = _amounts(_dates(_words(tokens_of(text))))
     return "".join(_ordered(words)) + "?" * is_question
 
 
-def _words(tokens: Sequence[Token]) -> Iterator[str]:
-    before = ""
-    for token in tokens:
-        word = token.word
+def _words(tokens: Sequence[Token]) -> list[str]:
+    before, words = "", list[str]()
+    for token, is_plain in zip(tokens, list(map(str.isalpha, [word for word, _ in tokens])), strict=True):
         # Most words are in one form already.
-        if word in _SAME or not word.isalpha():
-            word = _word(token)
+        word = _SAME.get(token.word, token.word) if token.word in _SAME else token.word if is_plain else _word(token)
         if word == "got" and before == "have":
             continue
-        if measure := _MEASURE.match(word):
-            yield from (measure[1], _SAME.get(measure[2].lower(), measure[2].lower()))
+        if not is_plain and (measure := _MEASURE.match(word)):
+            words += measure[1], _SAME.get(measure[2].lower(), measure[2].lower())
         elif word:
-            yield word
+            words += (word,)
         before = word or before
+    return words
 
 
 def _word(token: Token) -> str:
@@ -185,13 +184,15 @@ def _dates(words: list[str]) -> list[str]:
 _COINS = frozenset({"euro", "dollar", "pound"})
 
 
-def _amounts(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words with currencies behind their amounts."""
+def _amounts(words: Sequence[str]) -> list[str]:
+    """Return the words with currencies behind their amounts."""
     left = list(words)
+    if _COINS.isdisjoint(left):
+        return left
     for place in range(len(left) - 1):
         if left[place] in _COINS and left[place + 1][:1].isdigit():
             left[place : place + 2] = [left[place + 1], left[place]]
-    yield from left
+    return left
 
 
 def _ordered(words: list[str]) -> Sequence[str]:
@@ -209,7 +210,7 @@ def _ordered(words: list[str]) -> Sequence[str]:
             return [*first, words[copulas[0]], *second]
     if not _FREE.isdisjoint(words) and _FIXED.isdisjoint(words):
         return sorted(words)
-    return min((words[place:] + words[:place] for place in range(len(words))), default=words)
+    return min([words[place:] + words[:place] for place in range(len(words))], default=words)
 
 
 def depends_on_day(times: Iterable[str]) -> bool:

@@ -115,7 +115,7 @@ def tags(node: Described) -> frozenset[str]:
     named += [speaker_tag(name) for name in _names(node.speaker or node.found.label)]
     place = node.found.place or ""
     # A text with a title is about its subject; the first place that it mentions says little.
-    if node.title is None or place not in node.content:
+    if place and (node.title is None or place not in node.content):
         named += map(place_tag, subjects(place))
     found = [*named, *map(opening_tag, named), *map(own_tag, node.tags)]
     found += [trait_tag(TIME)] * bool(node.found.times)

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from neurogated.text.normalise import plain_text
 from neurogated.text.sentences import forget_sentences
 
 if TYPE_CHECKING:
@@ -42,3 +43,4 @@ def forget_texts() -> None:
     for cache in list(_caches):
         cache.cache_clear()
     forget_sentences()
+    plain_text.cache_clear()

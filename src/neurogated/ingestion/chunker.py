@@ -69,7 +69,9 @@ class Chunker:
             (tokens,) = self._count_tokens([frame])
             size = max(self._size - tokens, self._size // 2, 1)
             return Chunker(size, min(self._overlap, size - 1), self._count_tokens).split(text, markdown=markdown)
-        if (is_markdown(text) if markdown is None else markdown) and not self._fits(text):
+        if self._fits(text):
+            return [whole] if (whole := text.strip()) else []
+        if is_markdown(text) if markdown is None else markdown:
             pieces = list(self._blocks(blocks(text)))
         else:
             pieces = self._sentences(text, self._size)

@@ -239,6 +239,8 @@ class Analysed:
 
     def accessed_as(self, old: Mapping[str, MemoryNode]) -> Analysed:
         """Return the analysis with the accesses of the stored nodes, which may be newer."""
+        if not self.known:
+            return self
         return replace(self, known=[node.with_accesses_of(old[node.id]) for node in self.known])
 
     @property

@@ -28,7 +28,7 @@ class EmbeddingAhead:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+        self._thread: ThreadPoolExecutor | None = None
         # For each text, the call that embeds it and its row in the result.
         self._coming: dict[str, tuple[Future[NDArray[np.float32]], int]] = {}
 
@@ -38,12 +38,14 @@ class EmbeddingAhead:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._thread.shutdown(cancel_futures=True)
+        if self._thread is not None:
+            self._thread.shutdown(cancel_futures=True)
 
     def begin(self, texts: Iterable[str]) -> None:
         """Start to embed the texts that are not yet being embedded, each once. Does not wait."""
         new = [text for text in dict.fromkeys(texts) if text not in self._coming]
         if len(new) > ALONE:
+            self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="embedding")
             call = self._thread.submit(contextvars.copy_context().run, self._embed, new)
             self._coming.update((text, (call, row)) for row, text in enumerate(new))
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import conflicts_about
-from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.delta import GraphDelta, Owner, PendingTask
 from neurogated.core.derivation import common_metadata, derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
@@ -61,7 +61,7 @@ class Linker:
         outdated = [key for kind in (EdgeType.CAUSE, EdgeType.ECHO) for key in self._edges_of(analysed.retold, kind)]
         outdated += self._edges_of(analysed.moved, EdgeType.SIM)
         removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated, *_remaining(same, gone)))
-        for edge in put:
+        for edge in put if removed else ():
             removed.pop(edge.key, None)
         waiting = self._waiting({*gone, *analysed.retold})
         return GraphDelta(
@@ -74,6 +74,7 @@ class Linker:
             settled=tuple(task for task in waiting if task not in analysed.failed),
             reason=reason,
             at=at,
+            owner=Owner.MEMORY,
         )
 
     def deletion(self, node_ids: Iterable[str], *, reason: str, at: datetime) -> GraphDelta:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 
@@ -209,9 +210,14 @@ def followers_without(store: GraphStorePort, gone: Sequence[MemoryNode]) -> Iter
             yield view.ids[int(staying[place - 1])], view.ids[int(staying[place])]
 
 
+@lru_cache(64)
+def _turns_of(user_id: str | None, session_id: str) -> Filter:
+    return Filter(scope=ScopeFilter(user_id, session_id=session_id, alone=True))
+
+
 def _turns(store: GraphStorePort, user_id: str | None, session_id: str) -> tuple[GraphView, Rows]:
     """Return a view, and its rows of the turns of a user's session, in order."""
-    view = store.view(filters=Filter(scope=ScopeFilter(user_id, session_id=session_id, alone=True)))
+    view = store.view(filters=_turns_of(user_id, session_id))
     rows = view.admitted_nodes()
     positions = view.position.take(rows)
     order = np.argsort(positions, kind="stable")[int((positions < 0).sum()) :]

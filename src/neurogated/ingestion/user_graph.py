@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.delta import GraphDelta
@@ -21,6 +22,11 @@ _KEPT = 512
 """Nodes that a writer keeps."""
 
 
+@lru_cache(64)
+def _texts_of(user_id: str | None) -> Filter:
+    return Filter(scope=ScopeFilter(user_id, alone=True), originals=True)
+
+
 class UserGraph:
     """A snapshot of a store for the memories of one user, or for the memories without a user.
 
@@ -30,7 +36,7 @@ class UserGraph:
 
     def __init__(self, store: GraphStorePort, user_id: str | None) -> None:
         self._store = store
-        self.view = store.view(filters=Filter(scope=ScopeFilter(user_id, alone=True), originals=True))
+        self.view = store.view(filters=_texts_of(user_id))
         """The whole graph; searches in it find the user's memories only."""
 
     def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:

@@ -34,6 +34,8 @@ _PICTURES = re.compile("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+|(?<!\\
 _SOME_HAN = re.compile(f"[{_HAN}]")
 _JOINT = r"[\s,，、:：;；!！.。…–—¿¡)\uff09-]*"
 _MOST_STRIPPED = 4
+_KEPT = 32
+"""Sentences whose plain texts are kept, since several readers read a new text."""
 _LONGEST = 2_000
 """Characters of a sentence that are read; a longer one is no speech."""
 
@@ -81,6 +83,7 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Patte
     )
 
 
+@functools.lru_cache(_KEPT)
 def plain_text(sentence: str) -> str:
     """Return a sentence without greetings, lead-ins, interjections, closings, pictures and marks at its end."""
     opening, closing, ending = _patterns("zh" if _SOME_HAN.search(sentence) else language_of(sentence))

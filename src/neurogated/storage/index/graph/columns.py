@@ -81,7 +81,8 @@ class PatchedColumn:
         changed = np.asarray(rows, dtype=np.int64)
         if not changed.size:
             return
-        new = np.broadcast_to(np.asarray(values, dtype=self._base.values.dtype), changed.shape)
+        new = np.asarray(values, dtype=self._base.values.dtype)
+        new = new if new.ndim else new.repeat(changed.size)
         kept = ~contained(np.sort(changed), self._rows)
         every = np.concatenate((self._rows[kept], changed))
         order = every.argsort()

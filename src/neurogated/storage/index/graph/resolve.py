@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.clock import to_micros
 from neurogated.core.delta import GraphDelta
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
@@ -62,7 +63,7 @@ class Plan:
         """The number of nodes and edges that the delta changes."""
         changed = (self.node_rows, self.edge_rows, self.weight_rows, self.removed_nodes, self.removed_edges)
         touched = (self.changed_nodes, self.touched_nodes, self.charged_nodes, self.touched_edges)
-        return sum(rows.size for rows in (*changed, *touched))
+        return sum([rows.size for rows in (*changed, *touched)])
 
 
 def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
@@ -73,7 +74,8 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
             more rows than 32 bits can number.
         UnknownIdError: the delta changes or removes something that does not exist.
     """
-    keys = [edge.key for edge in delta.edges]
+    # Tuples like keys, which take a call each.
+    keys = [(edge.source_id, edge.target_id, edge.type) for edge in delta.edges]
     _refuse_repetition(delta, keys)
     _refuse_overflow(view, delta)
     removed_nodes = view.rows(delta.removed_nodes)
@@ -83,7 +85,7 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
     named = [*delta.removed_edges, *[change.edge for change in delta.weights]]
     existing = _existing_edges(view, named)
     removed_edges, weight_rows = existing[: len(delta.removed_edges)], existing[len(delta.removed_edges) :]
-    replaced = _find_edges(view, keys, *ends)
+    replaced = _find_edges(view, [key[2] for key in keys], *ends)
     if removed_nodes.size or removed_edges.size or (replaced >= 0).any():
         of_nodes = view.arcs(removed_nodes, both_ways=True).edge
         removed_edges = np.unique(np.concatenate((removed_edges, of_nodes, replaced[replaced >= 0])))
@@ -126,7 +128,7 @@ def _without(rows: Rows, *others: Rows) -> Rows:
     return np.setdiff1d(rows, np.concatenate(others)) if rows.size else rows
 
 
-def _refuse_repetition(delta: GraphDelta, keys: Sequence[EdgeKey]) -> None:
+def _refuse_repetition(delta: GraphDelta, keys: Sequence[tuple[str, str, EdgeType]]) -> None:
     named: dict[str, Sequence[Hashable]] = {
         "puts node": [node.id for node in delta.nodes],
         "puts edge": keys,
@@ -138,7 +140,7 @@ def _refuse_repetition(delta: GraphDelta, keys: Sequence[EdgeKey]) -> None:
     for what, every in named.items():
         if len(every) > len(set(every)):
             key, times = next(pair for pair in Counter(every).items() if pair[1] > 1)
-            shown = repr(key) if isinstance(key, str) else key
+            shown = EdgeKey(*key) if isinstance(key, tuple) else repr(key)
             raise InputError(f"the delta {what} {shown} {times} times; once is enough")
 
 
@@ -223,11 +225,11 @@ def _user(user_id: str | None) -> str:
     return "no user" if user_id is None else f"user {user_id!r}"
 
 
-def _find_edges(view: GraphView, keys: Sequence[EdgeKey], sources: Rows, targets: Rows) -> Rows:
-    """Return the rows of the edges with these ends; -1 where there is none."""
-    found = np.full(len(keys), -1, dtype=np.int64)
+def _find_edges(view: GraphView, kinds: Sequence[EdgeType], sources: Rows, targets: Rows) -> Rows:
+    """Return the rows of the edges with these types and ends; -1 where there is none."""
+    found = np.full(len(kinds), -1, dtype=np.int64)
     (old,) = ((np.minimum(sources, targets) >= 0) & (np.maximum(sources, targets) < view.node_count)).nonzero()
-    types = [keys[place].type for place in old.tolist()]
+    types = [kinds[place] for place in old.tolist()]
     for edge_type in set(types):
         of_type = old[[one is edge_type for one in types]]
         found[of_type] = view.edge_rows(sources[of_type], targets[of_type], edge_type)
@@ -238,7 +240,7 @@ def _find_by_key(view: GraphView, keys: Sequence[EdgeKey]) -> Rows:
     if not keys:
         return np.empty(0, dtype=np.int64)
     rows = _live_rows(view, [key.source_id for key in keys] + [key.target_id for key in keys])
-    return _find_edges(view, keys, rows[: len(keys)], rows[len(keys) :])
+    return _find_edges(view, [key.type for key in keys], rows[: len(keys)], rows[len(keys) :])
 
 
 def _existing_edges(view: GraphView, keys: Sequence[EdgeKey]) -> Rows:

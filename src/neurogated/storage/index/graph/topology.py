@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -226,7 +227,7 @@ class Topology:
             ends,
             self.type_codes([edge.type for edge in edges]),
             [edge.weight for edge in edges],
-            [to_micros(edge.last_activated or edge.created_at) for edge in edges],
+            _micros([edge.last_activated or edge.created_at for edge in edges]),
         )
 
     def append_edges(self, ends: tuple[Rows, Rows], types: ArrayLike, weights: ArrayLike, activated: ArrayLike) -> None:
@@ -348,12 +349,19 @@ def layer_of(
     return Layer(begin, end, _adjacency(source, target, rows, nodes), _adjacency(target, source, rows, nodes))
 
 
+def _micros(moments: Sequence[datetime]) -> list[int]:
+    """Return times in microseconds. The edges of one delta have the same few times."""
+    known = {moment: to_micros(moment) for moment in set(moments)}
+    return [known[moment] for moment in moments]
+
+
 def _codes(known: list[_Named], values: Iterable[_Named]) -> NDArray[np.int16]:
     """Return the index of each value in `known`; append values that it lacks."""
-    codes = {value: code for code, value in enumerate(known)}
-    found = np.array([codes.setdefault(value, len(codes)) for value in values], dtype=TYPE_CODE)
-    known.extend(list(codes)[len(known) :])
-    return found
+    wanted, codes = list(values), {value: code for code, value in enumerate(known)}
+    new = [value for value in dict.fromkeys(wanted) if value not in codes]
+    known += new
+    codes |= zip(new, range(len(codes), len(known)), strict=True)
+    return np.array([codes[value] for value in wanted], dtype=TYPE_CODE)
 
 
 def _size(layer: Layer) -> int:

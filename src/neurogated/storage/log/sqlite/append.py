@@ -50,15 +50,21 @@ class PlanWriter:
         """Write all rows of a plan."""
         sequence = self._journal(plan)
         new_nodes = self._new_node_keys(plan)
-        new_edges = _next_keys(self.connection, "edges", "edge", len(plan.edge_rows))
-        self._end_removed(plan, sequence)
-        self._write_nodes(plan, self._keys_of(plan.node_rows, new_nodes), sequence)
-        ends = [self._keys_of(rows, new_nodes) for rows in plan.edge_ends]
-        self._write_edges(plan, new_edges, ends, sequence)
-        self._write_weights(plan, sequence)
+        new_edges = new_nodes[:0]
+        if plan.removed_nodes.size or plan.removed_edges.size:
+            self._end_removed(plan, sequence)
+        if plan.node_rows.size:
+            self._write_nodes(plan, self._keys_of(plan.node_rows, new_nodes), sequence)
+        if plan.edge_rows.size:
+            new_edges = _next_keys(self.connection, "edges", "edge", len(plan.edge_rows))
+            ends = [self._keys_of(rows, new_nodes) for rows in plan.edge_ends]
+            self._write_edges(plan, new_edges, ends, sequence)
+        if plan.weight_rows.size:
+            self._write_weights(plan, sequence)
         self._write_changes(plan, sequence)
-        self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
-        self._write_charges(plan, self._keys_of(plan.charged_nodes, new_nodes), sequence)
+        if plan.delta.touch:
+            self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
+            self._write_charges(plan, self._keys_of(plan.charged_nodes, new_nodes), sequence)
         self._write_pending(plan)
         return Written(sequence, new_nodes, new_edges)
 
@@ -125,7 +131,7 @@ class PlanWriter:
         _end(self.connection, "vectors", "node", nodes, sequence)
         edges = self.edge_keys[plan.removed_edges].tolist()
         _end(self.connection, "edges", "edge", edges, sequence)
-        _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", ((key,) for key in edges))
+        _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", [(key,) for key in edges])
 
     def _write_nodes(self, plan: Plan, keys: NDArray[np.int64], sequence: int) -> None:
         nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys.tolist(), strict=True))
@@ -135,7 +141,7 @@ class PlanWriter:
         _execute_each(
             self.connection,
             f"INSERT INTO node_versions (node, since, {VALUES}) VALUES ({', '.join('?' * _WIDTH)})",
-            ((key, sequence, *node_values(node, numbers)) for node, _, key in nodes),
+            [(key, sequence, *node_values(node, numbers)) for node, _, key in nodes],
         )
         # An unchanged vector keeps its row, so that new metadata does not store it twice.
         changed = [(node, key) for node, row, key in nodes if not self._has_vector_of(row, node, plan)]
@@ -143,20 +149,20 @@ class PlanWriter:
         _execute_each(
             self.connection,
             "INSERT INTO vectors VALUES (?, ?, NULL, ?)",
-            (
+            [
                 (key, sequence, np.asarray(node.embedding, dtype="<f4").tobytes())
                 for node, key in changed
                 if node.embedding is not None
-            ),
+            ],
         )
         _execute_each(
             self.connection,
             "INSERT OR REPLACE INTO accesses VALUES (?, ?, ?, ?, ?, ?)",
-            ((key, *access_values(node, sequence)) for node, _, key in nodes),
+            [(key, *access_values(node, sequence)) for node, _, key in nodes],
         )
 
     def _has_vector_of(self, row: int, node: MemoryNode, plan: Plan) -> bool:
-        if row in plan.removed_nodes:
+        if row >= len(self.node_keys) or row in plan.removed_nodes:
             return False
         if node.embedding is None:
             return self.index.vectors.get(row) is None
@@ -171,14 +177,16 @@ class PlanWriter:
     ) -> None:
         sources, targets = (keys.tolist() for keys in ends)
         codes = _type_codes(self.connection, [edge.type for edge in plan.delta.edges])
-        edges = list(zip(edge_keys.tolist(), sources, targets, codes, plan.delta.edges, strict=True))
+        edges, at = list(zip(edge_keys.tolist(), sources, targets, codes, plan.delta.edges, strict=True)), plan.delta.at
         _execute_each(
             self.connection,
             "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
-            (
-                (key, source, target, code, sequence, edge.weight, *_edge_times(edge, plan.delta.at), edge.relation)
+            [
+                (key, source, target, code, sequence, edge.weight, None, None, None, None, edge.relation)
+                if edge.created_at == edge.last_activated == at and edge.valid_from is edge.valid_to is None
+                else (key, source, target, code, sequence, edge.weight, *_edge_times(edge, at), edge.relation)
                 for key, source, target, code, edge in edges
-            ),
+            ],
         )
 
     def _write_weights(self, plan: Plan, sequence: int) -> None:
@@ -187,10 +195,10 @@ class PlanWriter:
         _execute_each(
             self.connection,
             "INSERT INTO edge_weights VALUES (?, ?, ?, ?)",
-            ((key, sequence, change.weight, None if change.derived else used) for key, change, used in changes),
+            [(key, sequence, change.weight, None if change.derived else used) for key, change, used in changes],
         )
         # The new row of `edge_weights` now holds the last use of the edge.
-        learned = ((key,) for key, change, _ in changes if not change.derived)
+        learned = [(key,) for key, change, _ in changes if not change.derived]
         _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", learned)
 
     def _write_changes(self, plan: Plan, sequence: int) -> None:
@@ -268,7 +276,7 @@ def _end(connection: apsw.Connection, table: str, column: str, keys: Iterable[in
     _execute_each(
         connection,
         f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL",
-        ((sequence, key) for key in keys),
+        [(sequence, key) for key in keys],
     )
 
 
