@@ -35,7 +35,7 @@ def build(nodes: Sequence[MemoryNode], neighbors: int, cuts: Sequence[int]) -> l
     borders = [0, *sorted(cut for cut in cuts if cut < len(nodes)), len(nodes)]
     for begin, end in pairwise(borders):
         group = nodes[begin:end]
-        new = list(similarity_edges(group, nearest_in(partial(UserGraph, store)), neighbors=neighbors, at=AT))
+        new = list(similarity_edges(group, nearest_in(partial(UserGraph, store.reader())), neighbors=neighbors, at=AT))
         store.apply(GraphDelta(nodes=tuple(group), edges=tuple(new), at=AT))
         edges.extend(new)
     return edges

@@ -253,6 +253,9 @@ class GraphReader(Protocol):
     def rows_with(self, terms: Collection[str], limit: int | None = None) -> Rows:
         """Return at most `limit` nodes that have all of `terms`, tags or keywords, in the order they were added."""
 
+    def terms_of(self, rows: Rows, at_most: int | None = None) -> list[frozenset[str]]:
+        """Return each node's tags and search terms, or those that at most `at_most` nodes have."""
+
     def nodes(self, rows: Rows) -> list[MemoryNode]:
         """Return the nodes at rows of the view, without those that a compaction has erased since."""
 

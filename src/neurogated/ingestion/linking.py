@@ -12,7 +12,7 @@ from neurogated.core.delta import GraphDelta, Owner, PendingTask
 from neurogated.core.derivation import common_metadata, derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.ingestion.association import temporal_edges
 from neurogated.ingestion.drafts import Analysed
@@ -41,17 +41,16 @@ class Linker:
         self._config = config
         self._duplicates = duplicates
 
-    def writing(self, analysed: Analysed, view: GraphView, *, reason: str) -> GraphDelta:
-        """Return the delta that writes analysed nodes to the graph of `view`, and removes the nodes that they replace.
+    def writing(self, analysed: Analysed, reader: GraphReader, *, reason: str) -> GraphDelta:
+        """Return the delta that writes analysed nodes to the graph of `reader`, and removes those that they replace.
 
         It also removes the memories that were derived from removed nodes, or from old versions of changed nodes.
         """
-        at = analysed.at
+        at, view, graphs = analysed.at, reader.view, UserGraphs(reader)
         gone = self._with_derived(view, analysed.gone, analysed.known)
-        graph_of = UserGraphs(self._store).__getitem__
-        mentions = text_edges(self._store, self._config, analysed.nodes, at, gone, view=view, graph_of=graph_of)
+        mentions = text_edges(self._store, self._config, analysed.nodes, at, gone, graphs=graphs)
         moved = [*analysed.new, *_originals(view, (node for node in analysed.known if node.id in analysed.moved))]
-        nearest = nearest_in(graph_of, without=frozenset(gone))
+        nearest = nearest_in(graphs.__getitem__, without=frozenset(gone))
         similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Stored nodes may have new vectors that are not stored yet.
         similarities = list(fitted(similar, analysed.nodes) if analysed.known else similar)
@@ -86,11 +85,12 @@ class Linker:
             UnknownIdError: a node does not exist.
         """
         given = list(dict.fromkeys(node_ids))
-        nodes, view = self._store.get_nodes(given), self._store.view()
+        nodes, reader = self._store.get_nodes(given), self._store.reader()
+        view = reader.view
         gone = self._with_derived(view, given)
-        changes = text_edges(self._store, self._config, (), at, gone, view=view)
+        changes = text_edges(self._store, self._config, (), at, gone, graphs=UserGraphs(reader))
         same = self._duplicates.among(view, (), (), gone, at)
-        joined = rejoined(self._store, nodes, at=at)
+        joined = rejoined(reader, nodes, at=at)
         return GraphDelta(
             removed_edges=(*changes.removed, *_remaining(same, gone)),
             removed_nodes=tuple(gone),

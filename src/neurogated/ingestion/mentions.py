@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import chain, combinations, product
@@ -36,7 +36,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import keyword_text, subjects_among
 from neurogated.core.view import GraphView
 from neurogated.ingestion.holders import TextChange
-from neurogated.ingestion.user_graph import UserGraph, by_user
+from neurogated.ingestion.user_graph import UserGraph, UserGraphs, by_user
 
 Pair = tuple[str, str]
 """Ids of two nodes: source and target of an edge."""
@@ -57,8 +57,7 @@ def text_edges(
     at: datetime,
     removed: Collection[str] = (),
     *,
-    view: GraphView | None = None,
-    graph_of: Callable[[str | None], UserGraph] | None = None,
+    graphs: UserGraphs | None = None,
 ) -> EdgeChanges:
     """Return the changes of TERM and MENTION edges that follow from a change of texts.
 
@@ -68,14 +67,14 @@ def text_edges(
         nodes: nodes to store: new ones, and new versions of stored ones.
         at: time of the change.
         removed: ids of stored nodes to remove.
-        view: the whole graph; taken here if left out.
-        graph_of: returns the graph of a user; made here if left out.
+        graphs: the graphs of the users; made here if left out.
 
     Returns:
         The changes of edges between the nodes that exist after the change. Nodes derived from others have no such
         edges.
     """
-    view = store.view() if view is None else view
+    graphs = UserGraphs(store.reader()) if graphs is None else graphs
+    view = graphs.view
     rows = view.known_rows((*removed, *(node.id for node in nodes)))
     derived = {view.ids[row] for row in rows[is_derived(view, rows)].tolist()}
     nodes = [node for node in nodes if node.id not in derived]
@@ -90,7 +89,7 @@ def text_edges(
     new = {node.id for node in nodes if node.id not in old}
     changes = EdgeChanges([], [], [])
     for user_id in dict.fromkeys((*leaving, *coming)):
-        graph = UserGraph(store, user_id) if graph_of is None else graph_of(user_id)
+        graph = graphs[user_id]
         change = TextChange(graph, leaving.get(user_id, []), coming.get(user_id, []))
         weights = {
             EdgeType.TERM: _term_weights(graph, change, config.indexing.max_term_texts),
@@ -164,7 +163,7 @@ def _subjects_of(node_ids: Collection[str], graph: UserGraph, change: TextChange
     """Return the subjects of each node after a change."""
     stored = [node_id for node_id in node_ids if node_id not in change.come]
     come = {node_id: text.subjects for node_id, text in change.come.items()}
-    return {**come, **dict(zip(stored, map(subjects_among, graph.tags_of(stored)), strict=True))}
+    return {**come, **dict(zip(stored, map(subjects_among, graph.terms_of(stored)), strict=True))}
 
 
 def _changes(

@@ -15,7 +15,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.node_kind import EVENT
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.rendering import document_tag, search_text
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
@@ -91,7 +91,8 @@ class Planner:
 
     def plan(self, parts: Sequence[Part], removed: Sequence[str] = ()) -> Batch:
         """Return the batch that stores parts and removes texts, by their ids, for the present state of the store."""
-        view = self._store.view()
+        reader = self._store.reader()
+        view = reader.view
         old = self._stored(parts, view)
         # Of several texts with one id, the last one is current.
         last = {part.document[0].id: part for part in parts if part.document[0].named}
@@ -102,11 +103,11 @@ class Planner:
         old |= stored(self._store, gone)
         moving = {name: old[name] for name, draft in drafts.items() if name in old and draft.moves(old[name])}
         leaving = moving | {name: old[name] for name in gone if name in old}
-        sessions = self._sessions(parts, drafts, old, moving, leaving)
+        sessions = self._sessions(reader, parts, drafts, old, moving=moving, leaving=leaving)
         chains: list[Sequence[str]] = [
             part.with_neighbours(self._reach) for part in current if drafts[part.drafts[0].id].session is None
         ]
-        parted, joined = self._rejoined(sessions, leaving)
+        parted, joined = self._rejoined(reader, sessions, leaving)
         for session in sessions:
             chains.append([turn.id for turn in session.turns])
             old |= session.stored
@@ -185,9 +186,9 @@ class Planner:
     def _surroundings(self, node: MemoryNode) -> Sequence[str]:
         """Return the ids of a node and of its neighbours in its document or session, in order."""
         if node.scope.session_id is not None:
-            ids = turn_ids(self._store, node.scope.user_id, node.scope.session_id)
+            ids = turn_ids(self._store.reader(), node.scope.user_id, node.scope.session_id)
         elif node.found.document_id is not None:
-            ids = UserGraph(self._store, node.scope.user_id).nodes_with([document_tag(node.found.document_id)])
+            ids = UserGraph(self._store.reader(), node.scope.user_id).nodes_with([document_tag(node.found.document_id)])
         else:
             return ()
         place = ids.index(node.id) if node.id in ids else 0
@@ -195,9 +196,11 @@ class Planner:
 
     def _sessions(
         self,
+        reader: GraphReader,
         parts: Sequence[Part],
         drafts: dict[str, Draft],
         old: Mapping[str, MemoryNode],
+        *,
         moving: Mapping[str, MemoryNode],
         leaving: Mapping[str, MemoryNode],
     ) -> Collection[Session]:
@@ -213,7 +216,7 @@ class Planner:
             if draft is None or draft.session is None:
                 continue
             if draft.session not in sessions:
-                sessions[draft.session] = Session.read(self._recent, *draft.session, self._reach, leaving)
+                sessions[draft.session] = Session.read(self._recent, reader, draft.session, self._reach, leaving)
             if draft.id not in placed and (draft.id not in old or draft.id in moving):
                 placed.add(draft.id)
                 # A new chunk of a stored turn goes directly after the previous chunk.
@@ -244,18 +247,18 @@ class Planner:
         return labelled_speaker(draft.content) if (draft.found.part or (0, 0))[0] == 0 else before or None
 
     def _rejoined(
-        self, sessions: Iterable[Session], leaving: Mapping[str, MemoryNode]
+        self, reader: GraphReader, sessions: Iterable[Session], leaving: Mapping[str, MemoryNode]
     ) -> tuple[list[EdgeKey], list[EdgeKey]]:
         """Return the SEQ edges to remove because their turns leave, and the SEQ edges to add between stored turns."""
         if not leaving:
             return [], []
-        view = self._store.view()
+        view = reader.view
         arcs = view.arcs(view.rows(leaving), EdgeType.SEQ, both_ways=True)
         present = dict.fromkeys(map(view.edge_key, arcs.edge.tolist()))
         beside = {turn.id for session in sessions for turn in session.turns}
         now = {pair for session in sessions for pair in pairwise(turn.id for turn in session.turns)}
         wanted = [EdgeKey(*pair, EdgeType.SEQ) for pair in sorted(now) if not leaving.keys().isdisjoint(pair)]
-        for source, target in followers_without(self._store, list(leaving.values())):
+        for source, target in followers_without(reader, list(leaving.values())):
             # Skip a pair of turns that now has another turn in between.
             if (source, target) in now or not {source, target} <= beside:
                 wanted.append(EdgeKey(source, target, EdgeType.SEQ))

@@ -13,9 +13,10 @@ import numpy as np
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView, Rows
+from neurogated.ingestion.drafts import SessionKey
 from neurogated.ingestion.user_graph import RecentNodes
 
 _STEP = 1 << 30
@@ -52,13 +53,13 @@ class Session:
 
     @classmethod
     def read(
-        cls, recent: RecentNodes, user_id: str | None, session_id: str, reach: int, without: Collection[str] = ()
+        cls, recent: RecentNodes, reader: GraphReader, key: SessionKey, reach: int, without: Collection[str] = ()
     ) -> Session:
         """Return a session of a user with an empty window. Adding a turn reads the turns around its place.
 
         The session leaves out the turns with the ids `without`, which are about to move.
         """
-        view, rows = _turns(recent.store, user_id, session_id)
+        view, rows = _turns(reader, *key)
         return cls(recent, view, rows[~np.isin(rows, view.known_rows(without))] if without else rows, reach)
 
     def add(self, turn_id: str, timestamp: datetime | None, previous: str | None = None) -> None:
@@ -181,19 +182,19 @@ class Session:
             turn.position = before + ahead * number // (count + 1)
 
 
-def turn_ids(store: GraphStorePort, user_id: str | None, session_id: str) -> list[str]:
+def turn_ids(reader: GraphReader, user_id: str | None, session_id: str) -> list[str]:
     """Return the ids of the stored turns of a user's session, in order."""
-    view, rows = _turns(store, user_id, session_id)
+    view, rows = _turns(reader, user_id, session_id)
     return [view.ids[row] for row in rows.tolist()]
 
 
-def rejoined(store: GraphStorePort, gone: Sequence[MemoryNode], *, at: datetime) -> Iterator[MemoryEdge]:
+def rejoined(reader: GraphReader, gone: Sequence[MemoryNode], *, at: datetime) -> Iterator[MemoryEdge]:
     """Yield the SEQ edges between turns that become successive when the nodes `gone` are removed."""
-    for source, target in followers_without(store, gone):
+    for source, target in followers_without(reader, gone):
         yield MemoryEdge(source, target, EdgeType.SEQ, created_at=at)
 
 
-def followers_without(store: GraphStorePort, gone: Sequence[MemoryNode]) -> Iterator[tuple[str, str]]:
+def followers_without(reader: GraphReader, gone: Sequence[MemoryNode]) -> Iterator[tuple[str, str]]:
     """Yield pairs of turns that are successive without the nodes `gone` and have no SEQ edge yet."""
     sessions: dict[tuple[str | None, str], list[MemoryNode]] = defaultdict(list)
     for node in gone:
@@ -201,7 +202,7 @@ def followers_without(store: GraphStorePort, gone: Sequence[MemoryNode]) -> Iter
             sessions[node.scope.user_id, node.scope.session_id].append(node)
     removed = {node.id for node in gone}
     for session, nodes in sessions.items():
-        view, rows = _turns(store, *session)
+        view, rows = _turns(reader, *session)
         staying = rows[~np.isin(rows, view.known_rows(removed))]
         after = np.unique(np.searchsorted(view.position.take(staying), [node.position or 0 for node in nodes]))
         after = after[(after > 0) & (after < staying.size)]
@@ -215,9 +216,9 @@ def _turns_of(user_id: str | None, session_id: str) -> Filter:
     return Filter(scope=ScopeFilter(user_id, session_id=session_id, alone=True))
 
 
-def _turns(store: GraphStorePort, user_id: str | None, session_id: str) -> tuple[GraphView, Rows]:
+def _turns(reader: GraphReader, user_id: str | None, session_id: str) -> tuple[GraphView, Rows]:
     """Return a view, and its rows of the turns of a user's session, in order."""
-    view = store.view(filters=_turns_of(user_id, session_id))
+    view = reader.restricted(_turns_of(user_id, session_id)).view
     rows = view.admitted_nodes()
     positions = view.position.take(rows)
     order = np.argsort(positions, kind="stable")[int((positions < 0).sum()) :]

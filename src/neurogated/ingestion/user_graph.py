@@ -13,7 +13,7 @@ from neurogated.core.conflicts import CONFLICT
 from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode, Vector
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.text_caches import forgets
 from neurogated.core.view import GraphView
@@ -28,58 +28,60 @@ def _texts_of(user_id: str | None) -> Filter:
 
 
 class UserGraph:
-    """A snapshot of a store for the memories of one user, or for the memories without a user.
+    """A state of a store for the memories of one user, or for the memories without a user.
 
     Memories derived from others, such as facts, are left out: they repeat words of their sources, so they would make
     these words seem common.
     """
 
-    def __init__(self, store: GraphStorePort, user_id: str | None) -> None:
-        self._store = store
-        self.view = store.view(filters=_texts_of(user_id))
+    def __init__(self, reader: GraphReader, user_id: str | None) -> None:
+        self._reader = reader.restricted(_texts_of(user_id))
+        self.view = self._reader.view
         """The whole graph; searches in it find the user's memories only."""
 
     def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
         """Return the existing nodes with these ids."""
-        return self._store.get_nodes(node_ids, missing_ok=True)
+        return self._reader.nodes(self.view.known_rows(node_ids)) if node_ids else []
 
     def nearest(self, vectors: Sequence[Vector], k: int) -> list[Iterable[tuple[str, float]]]:
         """Return for each vector the ids and cosines of the user's `k` nearest nodes, best first, ties by id."""
-        found = self._store.reader(self.view).nearest(vectors, k)
         ids = self.view.ids
-        return [zip((ids[row] for row in rows.tolist()), cosines.tolist(), strict=True) for rows, cosines in found]
+        return [
+            zip([ids[row] for row in rows.tolist()], cosines.tolist(), strict=True)
+            for rows, cosines in self._reader.nearest(vectors, k)
+        ]
 
     def nodes_with(self, terms: Collection[str], limit: int | None = None) -> list[str]:
-        """Return the user's nodes that have all of `terms`; see GraphStorePort."""
-        return self._store.nodes_with(terms, limit, self.view)
+        """Return at most `limit` of the user's nodes that have all of `terms`, in the order they were added."""
+        ids = self.view.ids
+        return [ids[row] for row in self._reader.rows_with(terms, limit).tolist()]
 
     def rare_nodes_with(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
         """Return the user's nodes with each term, except for terms that more nodes have than their limit."""
-        return self._store.rare_nodes_with(limits, self.view)
+        ids = self.view.ids
+        return {term: [ids[row] for row in rows.tolist()] for term, rows in self._reader.rare_rows_with(limits).items()}
 
     def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
         """Return the tags that at least one of the user's nodes has."""
-        return self._store.existing_tags(tags, self.view)
+        return self._reader.existing_tags(tags)
 
-    def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
-        """Return each node's tags."""
-        return self._store.tags_of(node_ids)
-
-    def terms_of(self, node_ids: Sequence[str], at_most: int) -> list[frozenset[str]]:
+    def terms_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
         """Return each node's tags and search terms, if possible without those that more than `at_most` nodes have."""
-        # The store has no counts of terms for each user.
-        return self._store.terms_of(node_ids, at_most if self.view.among is None else None)
+        # There are no counts of terms for each user.
+        return self._reader.terms_of(self.view.rows(node_ids), at_most if self.view.among is None else None)
 
 
 class UserGraphs(dict[str | None, UserGraph]):
     """The graphs of users, made when they are asked for."""
 
-    def __init__(self, store: GraphStorePort) -> None:
+    def __init__(self, reader: GraphReader) -> None:
         super().__init__()
-        self._store = store
+        self._reader = reader
+        self.view = reader.view
+        """The whole graph."""
 
     def __missing__(self, user_id: str | None) -> UserGraph:
-        graph = self[user_id] = UserGraph(self._store, user_id)
+        graph = self[user_id] = UserGraph(self._reader, user_id)
         return graph
 
 

@@ -22,10 +22,9 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.derivation import derivations
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import Embedder, GraphStorePort
+from neurogated.core.ports import Embedder, GraphReader, GraphStorePort
 from neurogated.core.reasons import EXPIRED, RESUMED
 from neurogated.core.rendering import document_tag
-from neurogated.core.view import GraphView
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis
 from neurogated.ingestion.batch_analysis import BatchAnalysis
@@ -235,7 +234,7 @@ class Writer:
             links = derivations(self._store.view(), derived, at)
             analysed = replace(Analysed.replacing(old, nodes, removed, at), sequences=links.put, parted=links.removed)
             self._bind_embedder(nodes)
-            self._commit(self._linker.writing(analysed, self._store.view(), reason=reason))
+            self._commit(self._linker.writing(analysed, self._store.reader(), reason=reason))
 
     def deduplicate(self) -> int:
         """Link the stored memories that say the same, in batches; return how many edges were added."""
@@ -330,26 +329,27 @@ class Writer:
         for attempt in range(1, _ATTEMPTS + 1):
             analysed = self._batches.analysed(batch, embedding)
             with self.exclusively():
-                view = self._store.view()
-                if view.hidden.size and self.expire(self._clock()):
-                    view = self._store.view()
-                current = batch if batch.view is not None and batch.view.sequence == view.sequence else plan()
+                reader = self._store.reader()
+                if reader.view.hidden.size and self.expire(self._clock()):
+                    reader = self._store.reader()
+                is_present = batch.view is not None and batch.view.sequence == reader.view.sequence
+                current = batch if is_present else plan()
                 is_same = current is batch or current.basis == batch.basis
                 batch = current
                 if not is_same and attempt < _ATTEMPTS:
                     continue
                 if batch.to_write or batch.gone:
                     analysed = analysed.accessed_as(batch.old) if is_same else self._batches.analysed(batch, embedding)
-                    self._write(analysed, view, reason)
+                    self._write(analysed, reader, reason)
                 break
         return {**batch.old, **{node.id: node for node in analysed.nodes}}
 
-    def _write(self, analysed: Analysed, view: GraphView, reason: str) -> None:
-        """Link the nodes of a batch with the stored nodes of `view`, and write them in one delta."""
+    def _write(self, analysed: Analysed, reader: GraphReader, reason: str) -> None:
+        """Link the nodes of a batch with the stored nodes, and write them in one delta."""
         begin = time.perf_counter()
         self._bind_embedder(analysed.nodes)
-        written = self._commit(self._linker.writing(analysed, view, reason=reason), analysed.nodes)
-        self._recent.note(view, analysed.new, written, self._committer.sequence)
+        written = self._commit(self._linker.writing(analysed, reader, reason=reason), analysed.nodes)
+        self._recent.note(reader.view, analysed.new, written, self._committer.sequence)
         took = time.perf_counter() - begin
         _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(analysed.new), took)
 

@@ -83,7 +83,15 @@ class Reader(GraphReader):
     def rare_rows_with(self, limits: Mapping[str, int]) -> dict[str, Rows]:
         texts = self._texts
         rare = texts.rare_keys_with(limits, self._state.among(self.view))
+        every = np.concatenate([_NO_ROWS, *rare.values()])
+        if self.view.ids is self._state.view.ids and self._shown(every).size == every.size:
+            # Usually the view shows all of them, and one look is quicker than one for each term.
+            return rare
         return {term: self._shown(rows) for term, rows in rare.items()}
+
+    def terms_of(self, rows: Rows, at_most: int | None = None) -> list[frozenset[str]]:
+        found = self._texts.terms_of_each(self._state.rows_of(self.view, rows).tolist(), at_most)
+        return [frozenset(terms) for terms in found]
 
     def nodes(self, rows: Rows) -> list[MemoryNode]:
         state = self._state
