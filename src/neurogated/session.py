@@ -30,6 +30,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_manifests
 from neurogated.core.scope import UserChoice
 from neurogated.core.text_caches import forget_texts
+from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
@@ -65,6 +66,8 @@ class Notice:
     access: Access | None = None
     """The use of memories that the event is, by `user_id`."""
     user_id: UserChoice = None
+    view: GraphView | None = None
+    """The graph after the change; None if the sender has none."""
 
 
 Subscriber = Callable[["Session", Notice], None]

@@ -24,7 +24,7 @@ def update_canvas(session: Session, notice: Notice) -> None:
     """Put added and recalled memories on the canvases of their sessions, and remove deleted ones."""
     canvas, namespace = session.parts.canvas, session.config.namespace
     if notice.event == "added":
-        view, (ids,) = session.store.view(), notice.about
+        view, (ids,) = notice.view or session.store.view(), notice.about
         added = defaultdict[Owner, dict[str, float]](dict)
         for row in view.known_rows(ids[-session.config.metabolism.canvas_size :]).tolist():
             scope = view.scope_of(row)
@@ -62,7 +62,7 @@ def follow_facts(session: Session, notice: Notice) -> None:
     if facts is None or session.config.read_only or notice.event in _READS:
         return
     if notice.event == "added":
-        view, added = session.store.view(), notice.about[0]
+        view, added = notice.view or session.store.view(), notice.about[0]
         kinds = view.kind.take(view.known_rows(added)).tolist()
         if FACT not in {view.kinds[kind] for kind in kinds}:
             return

@@ -22,9 +22,9 @@ def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch:
             begun.set()
         return embed(texts)
 
-    def apply_when_told(delta: GraphDelta) -> None:
+    def apply_when_told(delta: GraphDelta) -> int:
         assert begun.wait(timeout=60)
-        apply(delta)
+        return apply(delta)
 
     monkeypatch.setattr(bench.embedder, "embed_documents", embed_and_tell)
     monkeypatch.setattr(bench.store, "apply", apply_when_told)

@@ -65,7 +65,8 @@ class Texts:
         if added:
             # The graph has the writes of other processes before this call. Subscribers need no later ones.
             with work(begin):
-                self._session.notify(Notice("added", ([node_id for ids in added for node_id in ids],)))
+                names, view = [node_id for ids in added for node_id in ids], self._session.store.view()
+                self._session.notify(Notice("added", (names,), view=view))
         return added
 
     def add(self, documents: Sequence[Document]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from neurogated.core.clock import checked_moment
@@ -126,6 +127,15 @@ class Found:
         if not isinstance(self.statement, Statement | None):
             raise InputError(f"found statement is {self.statement!r}, but must be a Statement")
 
+    def changed(self, **fields: Any) -> Found:  # noqa: ANN401
+        """Return the findings with other values of some fields, which must be valid; it skips validation."""
+        found, assign = object.__new__(Found), object.__setattr__
+        for name, value in zip(self.__slots__, _FIELDS(self), strict=True):
+            assign(found, name, value)
+        for name, value in fields.items():
+            assign(found, name, value)
+        return found
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields that are not empty, as JSON values."""
         values: dict[str, Any] = {name: list(getattr(self, name)) for name in _LISTS}
@@ -166,5 +176,6 @@ def _is_signed_unit(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1
 
 
+_FIELDS = attrgetter(*Found.__slots__)
 NOTHING_FOUND = Found()
 """The value for a text about which nothing is known."""

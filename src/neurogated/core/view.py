@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -180,7 +181,7 @@ class GraphView:
     def rows(self, node_ids: Iterable[str]) -> Rows:
         """Return the rows of several nodes, in the order of `node_ids`."""
         wanted = list(node_ids)
-        found = [self.rows_by_id.get(node_id, self.node_count) for node_id in wanted]
+        found = list(map(self.rows_by_id.get, wanted, repeat(self.node_count)))
         if found and max(found) < self.node_count and self.alive.take(rows := np.array(found)).all():
             return rows
         return np.array([self.row(node_id) for node_id in wanted], dtype=np.int64)
@@ -205,8 +206,8 @@ class GraphView:
 
     def known_rows(self, node_ids: Iterable[str]) -> Rows:
         """Return the rows of those of the nodes that the graph has, ascending and distinct."""
-        known = {self.rows_by_id.get(node_id, self.node_count) for node_id in node_ids}
-        rows = np.array(sorted(row for row in known if row < self.node_count), dtype=np.int64)
+        known = set(map(self.rows_by_id.get, node_ids, repeat(self.node_count)))
+        rows = np.array(sorted([row for row in known if row < self.node_count]), dtype=np.int64)
         alive: Rows = rows[self.alive.take(rows).astype(np.bool_)] if rows.size else rows
         return alive
 

@@ -15,7 +15,7 @@ def unit_vectors(vectors: ArrayLike, source: str) -> NDArray[np.float32]:
         EmbeddingError: a vector holds NaN or infinity, for example after an overflow in half precision.
     """
     matrix = np.asarray(vectors, dtype=np.float32)
-    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    (bad,) = np.nonzero(~np.isfinite(matrix).all(axis=1))
     if bad.size:
         raise EmbeddingError(
             f"{source} returned NaN or infinity for text {bad[0] + 1} of {len(matrix)}; "

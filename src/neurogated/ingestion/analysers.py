@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -17,6 +17,7 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import CausalJudge, EntityFinder
 from neurogated.errors import LLMError
 from neurogated.ingestion.encoder import Encoder
+from neurogated.text.strings import checked_names
 
 CAUSE, ENTITIES = "cause", "entities"
 
@@ -79,7 +80,8 @@ class Analysis:
         tasks = [PendingTask(ENTITIES, (node.id,)) for node in nodes]
         names = self._run(tasks, lambda task: self._entity_finder.find(by_id[task.nodes[0]].content), findings)
         for node, found in zip(nodes, names, strict=True):
-            findings.nodes.append(node.changed(found=replace(node.found, entities=found)) if found else node)
+            entities = checked_names("found entities", found or ())
+            findings.nodes.append(node.changed(found=node.found.changed(entities=entities)) if entities else node)
         return findings
 
     def find_causes(self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode], at: datetime) -> Findings:

@@ -65,8 +65,10 @@ class EmbeddingAhead:
         vectors = iter(self.take(list(chain.from_iterable(texts))) if texts else ())
         for several in texts:
             own = [np.asarray(next(vectors)) for _ in several]
-            mean = np.mean(own, axis=0)
-            yield as_vector(own[0] if len(own) == 1 else mean / (np.linalg.norm(mean) or 1.0))
+            if len(own) > 1:
+                mean = np.mean(own, axis=0)
+                own = [mean / (np.linalg.norm(mean) or 1.0)]
+            yield as_vector(own[0])
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self._embedder.embed_documents(texts)

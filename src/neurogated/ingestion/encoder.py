@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from threading import Lock
 
 import numpy as np
@@ -18,6 +17,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.sentiment import SentimentScale
 from neurogated.ingestion.importance import ImportanceJudge, Remark
+from neurogated.text.strings import checked_name
 
 # Share of its missing energy that a new memory gets if it is about the present task.
 _FOCUS_GAIN = 0.5
@@ -101,7 +101,9 @@ class Encoder:
         if self._scale is not None and node.embedding is not None:
             sentiment = self._scale.sentiment(np.asarray(node.embedding))
         place = place_of(node.metadata, node.content, node.found.entities)
-        return replace(node.found, sentiment=sentiment, place=place)
+        if place is not None:
+            checked_name("found place", place)
+        return node.found.changed(sentiment=sentiment, place=place)
 
     def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
         """Return the node with the energy it starts with: its importance, and more if it is relevant to the task."""

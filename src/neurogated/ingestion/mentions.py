@@ -183,7 +183,7 @@ def _changes(
     there, order = stored.union(new), change.rows_of(ends)
     for edge_type, by_pair in weights.items():
         # Sorting by row makes the order of edges deterministic.
-        in_order = sorted((order[source], order[target], (source, target)) for source, target in by_pair)
+        in_order = sorted([(order[source], order[target], (source, target)) for source, target in by_pair])
         possible = [pair for _, _, pair in in_order if pair[0] in there and pair[1] in there]
         present = _stored_weights(
             view, [pair for pair in possible if pair[0] in stored and pair[1] in stored], edge_type
@@ -205,7 +205,7 @@ def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType)
         return {}
     ends = np.array([view.rows_by_id[node_id] for pair in pairs for node_id in pair], dtype=np.int64).reshape(-1, 2)
     rows = view.edge_rows(ends[:, 0], ends[:, 1], edge_type)
-    found = np.flatnonzero(rows >= 0)
+    found = (rows >= 0).nonzero()[0]
     weights = view.weight.take(rows[found]).tolist()
     return {pairs[place]: weight for place, weight in zip(found.tolist(), weights, strict=True)}
 

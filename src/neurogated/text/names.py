@@ -154,6 +154,8 @@ class _Word:
     """The word without a possessive."""
     key: str
     """The bare word in the form of the word lists."""
+    is_small: bool = False
+    """Whether it has small letters only."""
     is_capital: bool = False
     """Whether it is written like a name: "Ada", "NASA", "iPhone", "A350"."""
     is_time: bool = False
@@ -167,12 +169,12 @@ class _Word:
 
 def _word(text: str, place: int, *, starts: bool, follows: bool) -> _Word:
     bare = _POSSESSIVE.sub("", text) if "'" in text or "’" in text else text
-    key = bare.lower()
+    is_small = text.islower()
+    key = bare if is_small else bare.lower()
     if not key.isalpha():
         key = key.rstrip(".'’").replace("’", "'")
-    word = _Word(text, place, starts, follows, bare, key)
-    # Most words are lower-case, and this check is fast.
-    if not text.islower():
+    word = _Word(text, place, starts, follows, bare, key, is_small)
+    if not is_small:
         word.is_capital = any(map(str.isupper, bare)) and text not in _NO_NAMES and not _LETTER_WORD.match(text)
     return word
 
@@ -221,7 +223,7 @@ def _read(text: str, language: Language) -> tuple[list[_Word], set[str]]:
                 starts = starts or written in _OPENING_MARKS
                 follows = False
         place += len(sentence)
-    small.update(word.bare for word in words if not word.is_capital and word.text.islower())
+    small.update([word.bare for word in words if word.is_small])
     times = sorted(locate_times(text, language))
     for word in words:
         while times and times[0][1] <= word.place:

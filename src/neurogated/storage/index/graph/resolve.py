@@ -203,7 +203,7 @@ def _refuse_joined_users(view: GraphView, delta: GraphDelta, node_rows: Rows, en
                 "give the new memory another id"
             )
     sources, targets = (rows.tolist() for rows in ends)
-    joined = sorted(row for row in {*sources, *targets} - put.keys() if row < view.node_count)
+    joined = sorted([row for row in {*sources, *targets} - put.keys() if row < view.node_count])
     owners = _owners(view, np.array(joined, dtype=np.int64)) | put
     for edge, source, target in zip(delta.edges, sources, targets, strict=True):
         if owners[source] != owners[target]:

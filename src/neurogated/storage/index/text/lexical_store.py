@@ -139,7 +139,7 @@ class LexicalStore:
             frequencies = self._table.frequencies_of(numbers)
             # Under the lock, so that the counts match the view.
             view = self._table.view()
-            rare = np.flatnonzero(frequencies <= np.fromiter(limits.values(), np.int64, len(terms)))
+            (rare,) = (frequencies <= np.fromiter(limits.values(), np.int64, len(terms))).nonzero()
             asked = rare[frequencies[rare] > 0]
             found = dict(zip(asked.tolist(), keys_with_each(view, numbers[asked]), strict=True))
             return {terms[place]: found.get(place, _NOTHING) for place in rare.tolist()}

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.columns import distinct
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph.columns import Column
 from neurogated.storage.index.text.segment import ForwardIndex, Places, Segment
@@ -133,14 +134,16 @@ class PostingTable:
 
     def _drop(self, keys: Rows) -> bool:
         """Remove the texts of `keys`; return whether there were any."""
-        keys = np.unique(keys[_get(self._owners.values, keys, NOWHERE) != NOWHERE])
+        keys = keys[_get(self._owners.values, keys, NOWHERE) != NOWHERE]
+        if not keys.size:
+            return False
+        keys = distinct(keys)
         for part, here, places in self.view().located(keys):
             entries, _ = part.texts.entries(places)
             self._count(part.texts.words[entries], part.texts.counts[entries], -here.size, -1)
             self._owners.values[keys[here]] = NOWHERE
-        if keys.size:
-            self._changed()
-        return keys.size > 0
+        self._changed()
+        return True
 
     def frequencies_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many texts hold each word; 0 for an unknown number."""
@@ -157,7 +160,7 @@ class PostingTable:
                 entries, sizes = part.texts.entries(places)
                 words, owners = part.texts.words[entries].astype(np.int64), here.repeat(sizes)
                 if at_most is not None:
-                    few = np.flatnonzero(self.frequencies_of(words) <= at_most)
+                    few = (self.frequencies_of(words) <= at_most).nonzero()[0]
                     words, entries, owners = words[few], entries[few], owners[few]
                 distinct, which = np.unique(words, return_inverse=True)
                 names, counts = self.vocabulary.words(distinct), part.texts.counts[entries].tolist()

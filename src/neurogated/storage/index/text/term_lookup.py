@@ -112,7 +112,7 @@ def _scanned(view: TableView, numbers: Rows, keys: Rows) -> list[Rows]:
         entries, sizes = part.texts.entries(places)
         words = part.texts.words[entries]
         at = np.searchsorted(wanted, words)
-        hits = np.flatnonzero(wanted.take(at, mode="clip") == words)
+        hits = (wanted.take(at, mode="clip") == words).nonzero()[0]
         held.append(order[at[hits]])
         holders.append(keys[here][np.searchsorted(sizes.cumsum(), hits, side="right")])
     return _grouped(np.concatenate(held), np.concatenate(holders), numbers.size)

@@ -77,8 +77,8 @@ class Vectors(NamedTuple):
         few = len(queries) <= _FEW_QUERIES
         scores: Floats = np.vecdot(self.rows[:, None], queries).T if few else queries @ self.rows.T
         scores *= self.inverse_norms
-        clipped: Floats = np.clip(scores, -1, 1, out=scores)
-        return clipped
+        np.minimum(scores, 1, out=scores)
+        return np.maximum(scores, -1, out=scores)
 
 
 class Block(NamedTuple):

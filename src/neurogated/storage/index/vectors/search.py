@@ -94,8 +94,7 @@ def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.boo
     scores = state.matrix.scan(_units(queries), 0, size)
     if count < size:
         scores[:, ~eligible] = -np.inf
-    possible = (np.flatnonzero(_promising(row, k)) for row in scores)
-    return [_best(state, query, k, slots) for query, slots in zip(queries, possible, strict=True)]
+    return [_best(state, query, k, _promising(row, k).nonzero()[0]) for query, row in zip(queries, scores, strict=True)]
 
 
 def _approximate(
