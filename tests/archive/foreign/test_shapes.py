@@ -51,12 +51,13 @@ def test_all_records_of_a_shape_are_taken_or_left_out_with_a_reason(
 ) -> None:
     shape = SHAPES[name]
     with NeuroGraphMemory(plain) as memory:
-        done = memory.admin.import_from(None, shape.write(tmp_path / "in"), user_id="ana")
+        path = shape.write(tmp_path / "in")
+        done = memory.admin.import_from(None, path, user_id="ana")
         assert dict(done.left_out) == dict(shape.left)
         assert done.texts == len(shape.said)
         assert done.present == done.texts + sum(shape.left.values())
         before = memory.store.view().sequence
-        again = memory.admin.import_from(None, tmp_path / "in", user_id="ana")
+        again = memory.admin.import_from(None, path, user_id="ana")
         assert (again.texts, again.added, again.left_out) == (done.texts, 0, done.left_out)
         assert memory.store.view().sequence == before
 

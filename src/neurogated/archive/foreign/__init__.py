@@ -8,9 +8,22 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from neurogated.archive.foreign import chatgpt, claude, langgraph, letta, mem0, pam, zep
-from neurogated.archive.foreign.incoming import NO_WORDS, Format, Found, Incoming, IncomingItem, Left, Words, text_of
+from neurogated.archive.foreign import (
+    agents,
+    assistants,
+    chatgpt,
+    chats,
+    claude,
+    langgraph,
+    letta,
+    mem0,
+    notes,
+    pam,
+    zep,
+)
+from neurogated.archive.foreign.incoming import NO_WORDS, Format, Found, Incoming, IncomingItem, Left, Note, Words
 from neurogated.archive.foreign.stream import Entry, Fault, File, files_of
+from neurogated.archive.foreign.values import text_of
 from neurogated.errors import ConfigError, DatasetError
 
 __all__ = ["EXPORTS", "FORMATS", "Fault", "Incoming", "IncomingItem", "Left", "Note", "detect", "read_file"]
@@ -18,12 +31,28 @@ __all__ = ["EXPORTS", "FORMATS", "Fault", "Incoming", "IncomingItem", "Left", "N
 FORMATS: dict[str, Format] = {
     "chatgpt": chatgpt.FORMAT,
     "claude": claude.FORMAT,
+    "gemini": assistants.GEMINI,
+    "aistudio": assistants.AISTUDIO,
+    "grok": assistants.GROK,
+    "copilot": assistants.COPILOT,
+    "claude-code": agents.CLAUDE_CODE,
+    "codex": agents.CODEX,
+    "openai-agents": agents.OPENAI_AGENTS,
+    "langsmith": agents.LANGSMITH,
     "mem0": mem0.FORMAT,
     "langgraph": langgraph.FORMAT,
     "letta": letta.FORMAT,
     "graphiti": zep.GRAPHITI,
     "zep": zep.FORMAT,
     "pam": pam.FORMAT,
+    "mcp-memory": notes.MCP_MEMORY,
+    "memoryos": notes.MEMORYOS,
+    "slack": chats.SLACK,
+    "discord": chats.DISCORD,
+    "telegram": chats.TELEGRAM,
+    "whatsapp": chats.WHATSAPP,
+    "mbox": notes.MBOX,
+    "vault": notes.VAULT,
 }
 """The formats by the names that users give. A file is of the first one that it looks like."""
 EXPORTS = ("pam",)
@@ -36,12 +65,6 @@ _READABLE = frozenset(
 )
 _UNSAID = {"system": "instructions", "developer": "instructions", "tool": "results of tools"}
 _PART = re.compile(r"\[([^\]]*)\]")
-
-
-class Note(str):
-    """What the user should know of a file."""
-
-    __slots__ = ()
 
 
 def detect(path: Path) -> str:
@@ -103,19 +126,20 @@ def _is_of(wanted: Format, file: File, *, is_asked: bool = True) -> bool:
     """Return whether a file has this format. A JSON file without any entry has every format that is asked for."""
     if Path(file.name).suffix.casefold() not in _READABLE and len(file.folder) > 1:
         return False
-    if not file.is_json:
+    if wanted.sniff(file) or wanted.matches is None or not file.is_json:
         return wanted.sniff(file)
     first = list(islice((one for one in file.entries() if isinstance(one, Entry)), _LOOKED_AT))
     return any(_matches(wanted, one) for one in first) or (is_asked and all(one.is_rest for one in first))
 
 
 def _matches(wanted: Format, entry: Entry) -> bool:
-    return isinstance(entry.value, dict) and not entry.is_rest and wanted.matches(entry.value)
+    is_object = isinstance(entry.value, dict) and not entry.is_rest and wanted.matches is not None
+    return is_object and wanted.matches(entry.value)
 
 
 def _records(wanted: Format, file: File) -> Iterator[Entry | Incoming | IncomingItem | Left | Fault | Note]:
     """Yield the records of a file, and its entries before their records."""
-    if wanted.read is None or not file.is_json:
+    if wanted.read is None or wanted.sniff(file):
         yield from wanted.read_file(file) if wanted.read_file is not None else ()
         return
     is_empty = True
@@ -164,8 +188,8 @@ def _kind(file: File) -> str:
     """Return what a file looks like."""
     if file.is_blank:
         return "an empty file"
-    if not file.is_json:
-        likely = [f"{one.title} (--from {name})" for name, one in FORMATS.items() if one.sniff(file)]
+    likely = [f"{one.title} (--from {name})" for name, one in FORMATS.items() if one.sniff(file)]
+    if likely or not file.is_json:
         return " or ".join(likely) or f"a file that begins with {file.head[:20]!r}"
     found = next((one for one in file.entries() if isinstance(one, Entry)), None)
     return _looks_like(found.value) if found else "malformed JSON"
@@ -175,5 +199,5 @@ def _looks_like(value: object) -> str:
     """Return what a value of a file looks like."""
     if not isinstance(value, dict):
         return f"{str(value)[:40]!r}"
-    likely = [f"{one.title} (--from {name})" for name, one in FORMATS.items() if one.matches(value)]
+    likely = [f"{one.title} (--from {name})" for name, one in FORMATS.items() if one.matches and one.matches(value)]
     return " or ".join(likely) or f"an object with {', '.join(list(value)[:6]) or 'nothing'}"

@@ -13,22 +13,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from neurogated.archive.foreign.incoming import (
-    Format,
-    Found,
-    Incoming,
-    Left,
-    digest,
-    given,
-    last_leaf,
-    mapping,
-    moment,
-    objects,
-    read_one,
-    text_of,
-    unseen,
-)
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_one, unseen
 from neurogated.archive.foreign.stream import Entry
+from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 # What stands between these characters is shown as a link, as a name, or not at all.
 _MARK = re.compile("( ?)\ue200([^\ue201\ue202]*)\ue202?([^\ue201]*)\ue201| ?【[^】†]*†[^】]*】")

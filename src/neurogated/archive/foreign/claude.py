@@ -11,22 +11,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from neurogated.archive.foreign.incoming import (
-    Format,
-    Found,
-    Incoming,
-    Left,
-    digest,
-    given,
-    last_leaf,
-    mapping,
-    moment,
-    objects,
-    read_each,
-    text_of,
-    unseen,
-)
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_each, unseen
 from neurogated.archive.foreign.stream import Entry
+from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 _ROLES = {"human": "user", "assistant": "assistant"}
 _PARENT = "parent_message_uuid"

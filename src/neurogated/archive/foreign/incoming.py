@@ -1,18 +1,15 @@
-"""What the formats have in common: texts to add, their parts, their times and their branches."""
+"""What the formats have in common: records, how a format is described, and the branches of conversations."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from neurogated.archive.foreign.stream import Entry, Fault, File
-from neurogated.text.strings import repaired
+from neurogated.archive.foreign.values import mapping
 
-_MILLISECONDS = 1e11
-"""Numbers of seconds above this are milliseconds."""
 NO_WORDS = "no words"
 """Why a message with neither text nor other parts is left out."""
 
@@ -63,6 +60,12 @@ class Left:
     count: int = 1
 
 
+class Note(str):
+    """What the user should know of a file."""
+
+    __slots__ = ()
+
+
 class Spoken(Protocol):
     """What a message says; see `ingestion.messages.Said`."""
 
@@ -77,7 +80,7 @@ class Spoken(Protocol):
 
 Words = Callable[[Mapping[str, Any]], Spoken]
 """Reads a message with a role and a body."""
-Found = Iterator[Incoming | IncomingItem | Left | Fault]
+Found = Iterator[Incoming | IncomingItem | Left | Fault | Note]
 Reader = Callable[[Mapping[str, Any], str], Incoming | IncomingItem | Left | None]
 """Reads an item, given its place; None if it holds nothing to remember."""
 
@@ -88,8 +91,8 @@ class Format:
 
     title: str
     """What a file is, such as `an export of ChatGPT`."""
-    matches: Callable[[Mapping[str, Any]], bool] = lambda _: False
-    """Whether an object looks like an entry of a JSON file of this format."""
+    matches: Callable[[Mapping[str, Any]], bool] | None = None
+    """Whether an object looks like an entry of a JSON file of this format; None if it has no JSON files."""
     read: Callable[[Entry], Found] | None = None
     """Yields the records of an entry of a JSON file."""
     sniff: Callable[[File], bool] = lambda _: False
@@ -118,57 +121,6 @@ def read_one(item: object, place: str, read: Reader) -> Found:
         yield Fault(place, f"it has no {error}" if isinstance(error, KeyError) else str(error))
     else:
         yield Left(place, NO_WORDS) if found is None else found
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """Return an object of JSON; an empty one for null. Raises TypeError for another value."""
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise TypeError(f"{str(value)[:40]!r} must be an object")
-    return value
-
-
-def objects(value: object) -> list[dict[str, Any]]:
-    """Return the objects of a list; an empty list for any other value."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def text_of(value: object) -> str:
-    """Return a text that a memory can store, or an empty one for another value.
-
-    NUL and halves of surrogate pairs, which no memory can store, are replaced by U+FFFD.
-    """
-    return repaired(value).strip() if isinstance(value, str) else ""
-
-
-def moment(value: object) -> datetime | None:
-    """Return a time: seconds or milliseconds since 1970, or a text in ISO format, in UTC unless it has a zone.
-
-    Raises:
-        ValueError: it is none of these.
-    """
-    if value is None or value == "":
-        return None
-    try:
-        if isinstance(value, str):
-            found = datetime.fromisoformat(value)
-            return found.replace(tzinfo=UTC) if found.tzinfo is None else found
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS else value, UTC)
-    except (ValueError, OverflowError, OSError):
-        pass
-    raise ValueError(f"{value!r} is no time")
-
-
-def given(**details: object) -> dict[str, Any]:
-    """Return the details that have a value."""
-    return {name: value for name, value in details.items() if value not in (None, "", {}, [])}
-
-
-def digest(*parts: object) -> str:
-    """Return a short name for something that has none in its file."""
-    return hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def unseen(parents: Mapping[str, Any], last: str | None, *, keeps_lost: bool = True) -> dict[str, str]:

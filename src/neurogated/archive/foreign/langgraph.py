@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Format, Found, IncomingItem, Left, mapping, moment, read_one
+from neurogated.archive.foreign.incoming import Format, Found, IncomingItem, Left, read_one
 from neurogated.archive.foreign.stream import File
+from neurogated.archive.foreign.values import mapping, moment
 
 
 def _item(item: Mapping[str, Any], place: str) -> IncomingItem:

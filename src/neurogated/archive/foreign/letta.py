@@ -7,20 +7,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from neurogated.archive.foreign.incoming import (
-    Format,
-    Found,
-    Incoming,
-    Left,
-    digest,
-    given,
-    mapping,
-    moment,
-    objects,
-    read_each,
-    text_of,
-)
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_each
 from neurogated.archive.foreign.stream import Entry
+from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 _SPEAKS = "send_message"
 """The tool with which agents of older kinds answer. The text beside their calls is thought, not said."""

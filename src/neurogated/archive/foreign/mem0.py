@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Format, Incoming, given, mapping, moment, read_one, text_of
+from neurogated.archive.foreign.incoming import Format, Incoming, read_one
+from neurogated.archive.foreign.values import given, mapping, moment, text_of
 
 _PAGES = frozenset({20, 100})
 """How many memories `get_all` returns unless told otherwise, by version."""

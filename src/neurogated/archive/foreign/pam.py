@@ -15,22 +15,9 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from neurogated.archive.foreign.incoming import (
-    Format,
-    Found,
-    Incoming,
-    Left,
-    given,
-    last_leaf,
-    mapping,
-    moment,
-    objects,
-    read_each,
-    read_one,
-    text_of,
-    unseen,
-)
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_each, read_one, unseen
 from neurogated.archive.foreign.stream import Entry
+from neurogated.archive.foreign.values import given, mapping, moment, objects, text_of
 from neurogated.core.model import MemoryNode
 
 _SCHEMA, _CONVERSATION = "portable-ai-memory", "portable-ai-memory-conversation"

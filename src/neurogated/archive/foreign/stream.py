@@ -31,6 +31,7 @@ _LISTS = frozenset({"results", "memories", "items", "edges", "sessions", "episod
 """The lists of an object at the top of a file whose items are read one by one."""
 _CHAT = {"channel", "guild"}, {"id", "name", "type"}
 """Keys before a list of messages that is read one by one: in a file of Discord, and of Telegram."""
+_DATE = re.compile(rb"\[\d+[./-]")
 _SPACE = re.compile(r"\s*")
 _SIGN = re.compile(r'\\.|["\[\]{},]', re.DOTALL)
 _DECODER = json.JSONDecoder()
@@ -83,8 +84,8 @@ class File:
 
     @property
     def is_json(self) -> bool:
-        """Whether it begins like JSON."""
-        return self._begin[:1] in {b"[", b"{", b'"'}
+        """Whether it begins like JSON, and not with a date in brackets, as WhatsApp writes it."""
+        return self._begin[:1] in {b"[", b"{", b'"'} and not _DATE.match(self._begin)
 
     @property
     def is_blank(self) -> bool:

@@ -9,20 +9,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from neurogated.archive.foreign.incoming import (
-    Format,
-    Found,
-    Incoming,
-    Left,
-    given,
-    mapping,
-    moment,
-    objects,
-    read_each,
-    read_one,
-    text_of,
-)
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_each, read_one
 from neurogated.archive.foreign.stream import Entry
+from neurogated.archive.foreign.values import given, mapping, moment, objects, text_of
 
 _LISTS = ("messages", "facts", "edges", "episodes")
 _SESSION = ("session_id", "thread_id", "thread_uuid")

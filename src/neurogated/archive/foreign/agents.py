@@ -1,0 +1,246 @@
+"""What agents leave behind: sessions of Claude Code, Codex and OpenAI's Agents SDK, and runs of LangSmith.
+
+See docs/formats/agents.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from functools import partial
+from typing import Any
+
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_one, unseen
+from neurogated.archive.foreign.langgraph import has_tables
+from neurogated.archive.foreign.stream import Entry, Fault, File
+from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+
+_CALLS, _RESULTS, _THOUGHTS = "calls of tools", "results of tools", "thoughts"
+
+# --- Claude Code -----------------------------------------------------------------------------------------------------
+
+_COMMAND = re.compile(r"\s*<(?:command-name|command-message|local-command-|bash-input|bash-stdout|task-notification)")
+_HIDDEN = {
+    "isSidechain": "messages of subagents",
+    "isMeta": "hidden messages",
+    "isCompactSummary": "summaries of the session",
+    "isVisibleInTranscriptOnly": "hidden messages",
+}
+
+
+def _claude_code(file: File) -> Found:
+    """Yield the messages of a session with their branches: going back in a session leaves what followed in the file."""
+    parents: dict[str, str] = {}
+    last = None
+    for entry in _objects(file):
+        value = entry.value
+        if isinstance(entry, Entry) and isinstance(name := value.get("uuid"), str):
+            # After its compaction, a session goes on without a parent.
+            parents[name] = value.get("parentUuid") or value.get("logicalParentUuid") or f"root of {name}"
+            last = name if value.get("type") in {"user", "assistant"} and not value.get("isSidechain") else last
+    others = unseen(parents, last)
+    for entry in _objects(file, with_faults=True):
+        if isinstance(entry, Fault):
+            yield entry
+        else:
+            yield from read_one(entry.value, entry.place, partial(_claude_code_message, others=others))
+
+
+def _claude_code_message(value: Mapping[str, Any], place: str, *, others: Mapping[str, str]) -> Incoming | Left:
+    kind = value.get("type")
+    if kind not in {"user", "assistant"}:
+        return Left(place, f"entries of the type {kind}")
+    if reason := next((reason for name, reason in _HIDDEN.items() if value.get(name)), None):
+        return Left(place, reason)
+    message, key = mapping(value["message"]), value["uuid"]
+    body = message.get("content") or ""
+    if _COMMAND.match(body if isinstance(body, str) else ""):
+        return Left(place, "commands")
+    about = given(folder=value.get("cwd"), git_branch=value.get("gitBranch"))
+    details = given(
+        session_id=f"claude-code-{value['sessionId']}", timestamp=moment(value.get("timestamp")), metadata=about
+    )
+    return Incoming(place, key, "", message.get("role") or kind, details, content=body, branch=others.get(key))
+
+
+def _objects(file: File, *, with_faults: bool = False) -> Iterator[Any]:
+    for entry in file.entries():
+        if with_faults or (isinstance(entry, Entry) and isinstance(entry.value, dict)):
+            yield entry
+
+
+CLAUDE_CODE = Format(
+    "a session of Claude Code",
+    lambda value: "sessionId" in value and "type" in value and bool(value.keys() & {"uuid", "parentUuid", "message"}),
+    read_file=_claude_code,
+)
+
+# --- Codex -----------------------------------------------------------------------------------------------------------
+
+_ITEMS = {
+    "reasoning": _THOUGHTS,
+    "function_call": _CALLS,
+    "custom_tool_call": _CALLS,
+    "local_shell_call": _CALLS,
+    "web_search_call": _CALLS,
+    "function_call_output": _RESULTS,
+    "custom_tool_call_output": _RESULTS,
+    "local_shell_call_output": _RESULTS,
+}
+_INJECTED = re.compile(
+    r"\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|turn_aborted|skill|"
+    r"INSTRUCTIONS|user_shell_command|subagent_notification|collaboration_mode)\b)"
+)
+
+
+def _codex(file: File) -> Found:
+    """Yield the messages of a session. What the program itself adds to a user's messages is left out."""
+    session, repeats = "", Counter[str]()
+
+    def message(line: Mapping[str, Any], place: str) -> Incoming | Left:
+        nonlocal session
+        payload = mapping(line["payload"]) if "payload" in line else line
+        kind = payload.get("type") if "payload" not in line or line.get("type") == "response_item" else line.get("type")
+        if kind == "session_meta" or (kind is None and "instructions" in payload):
+            session = session or str(payload["id"])
+            return Left(place, "entries of the type session_meta")
+        if kind != "message":
+            return Left(place, _ITEMS.get(str(kind), f"entries of the type {kind or line.get('record_type')}"))
+        body = payload.get("content") or ""
+        words = (
+            "\n".join(text_of(one.get("text")) for one in objects(body)) if isinstance(body, list) else text_of(body)
+        )
+        if payload.get("role") == "user" and _INJECTED.match(words):
+            return Left(place, "context that the program added")
+        key = digest(line.get("timestamp"), payload["role"], words)
+        repeats[key] += 1
+        details = given(session_id=f"codex-{session or digest(file.name)}", timestamp=moment(line.get("timestamp")))
+        return Incoming(place, f"{key}-{repeats[key]}", "", payload["role"], details, content=body)
+
+    for entry in _objects(file, with_faults=True):
+        yield from [entry] if isinstance(entry, Fault) else read_one(entry.value, entry.place, message)
+
+
+def _is_codex(value: Mapping[str, Any]) -> bool:
+    is_meta = {"id", "timestamp", "instructions"} <= value.keys() and not isinstance(value.get("messages"), list)
+    return is_meta or (value.get("type") in {"session_meta", "response_item", "turn_context"} and "payload" in value)
+
+
+CODEX = Format("a session of Codex", _is_codex, read_file=_codex)
+
+# --- OpenAI Agents SDK -----------------------------------------------------------------------------------------------
+
+_ROWS = "SELECT id, session_id, message_data, created_at FROM agent_messages ORDER BY id"
+_PLACES = "SELECT session_id, message_id, branch_id FROM message_structure ORDER BY id"
+
+
+def _openai_agents(file: File) -> Found:
+    """Yield the messages of all sessions of a database. The branch that was written last is the seen one."""
+    with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
+        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        branches, latest = dict[int, list[str]](), dict[str, str]()
+        for session, message, branch in database.execute(_PLACES) if "message_structure" in tables else ():
+            branches.setdefault(message, []).append(branch)
+            latest[session] = branch
+        for row in database.execute(_ROWS):
+            item = dict(zip(("id", "session", "data", "created_at"), row, strict=True))
+            own = branches.get(item["id"], [])
+            other = None if not own or latest.get(item["session"]) in own else own[0]
+            yield from read_one(
+                item, f"{file.name}: agent_messages {item['id']}", partial(_agent_message, branch=other)
+            )
+
+
+def _agent_message(row: Mapping[str, Any], place: str, *, branch: str | None) -> Incoming | Left:
+    message = mapping(json.loads(row["data"]))
+    if "role" not in message:
+        return Left(place, _ITEMS.get(str(message.get("type")), f"entries of the type {message.get('type')}"))
+    details = given(session_id=f"openai-agents-{row['session']}", timestamp=moment(row["created_at"]))
+    body = message.get("content") or ""
+    return Incoming(place, str(row["id"]), "", message["role"], details, content=body, branch=branch)
+
+
+OPENAI_AGENTS = Format(
+    "sessions of OpenAI's Agents SDK",
+    sniff=lambda file: has_tables(file, "agent_sessions", "agent_messages"),
+    read_file=_openai_agents,
+)
+
+# --- LangSmith -------------------------------------------------------------------------------------------------------
+
+_THREADS = ("thread_id", "session_id", "conversation_id")
+_TEXTS = ("input", "question", "query", "text", "output", "answer", "content", "result")
+_TYPES = {
+    "human": "user",
+    "HumanMessage": "user",
+    "ai": "assistant",
+    "AIMessage": "assistant",
+    "AIMessageChunk": "assistant",
+}
+_TYPES |= {"system": "system", "SystemMessage": "system", "tool": "tool", "ToolMessage": "tool"}
+
+
+def _langsmith(entry: Entry) -> Found:
+    """Yield what a run was asked and answered, if it is no step of another run.
+
+    A run repeats the messages before it. In a thread, only the last message of the inputs is new.
+    """
+    run, place = entry.value, entry.place
+    if run.get("parent_run_id") or (run.get("trace_id") and run["trace_id"] != run["id"]):
+        yield Left(place, "steps of runs")
+        return
+    about = mapping(mapping(run.get("extra")).get("metadata"))
+    thread = next((about[name] for name in _THREADS if about.get(name)), None)
+    asked, answered = _turns(run.get("inputs"), "user"), _turns(run.get("outputs"), "assistant")
+    if thread and len(asked) > 1:
+        yield Left(f"{place}.inputs", "messages of earlier runs", len(asked) - 1)
+        asked = asked[-1:]
+    if len(answered) > 1:
+        yield Left(f"{place}.outputs", "messages of earlier runs", len(answered) - 1)
+        answered = answered[-1:]
+    for name, said, time in (("inputs", asked, run.get("start_time")), ("outputs", answered, run.get("end_time"))):
+        for number, (role, body) in enumerate(said):
+            details = given(
+                session_id=f"langsmith-{thread or run['id']}", timestamp=moment(time or run.get("start_time"))
+            )
+            yield Incoming(f"{place}.{name}[{number}]", f"{run['id']}-{name}-{number}", "", role, details, content=body)
+
+
+def _turns(value: object, role: str) -> list[tuple[str, object]]:
+    """Return the messages of the inputs or outputs of a run, each with its role and body."""
+    if isinstance(value, str):
+        return [(role, value)]
+    if not isinstance(value, dict):
+        return []
+    for name in ("messages", "generations"):
+        listed = value.get(name)
+        while isinstance(listed, list) and listed and isinstance(listed[0], list):
+            listed = listed[0]
+        if isinstance(listed, list) and listed:
+            return [_turn(one, role) for one in listed]
+    return next(([(role, value[name])] for name in _TEXTS if isinstance(value.get(name), str)), [])
+
+
+def _turn(message: object, role: str) -> tuple[str, object]:
+    if not isinstance(message, dict):
+        return role, message if isinstance(message, str) else ""
+    if isinstance(message.get("message"), dict):
+        return _turn(message["message"], role)
+    inner = next((message[name] for name in ("kwargs", "data") if isinstance(message.get(name), dict)), message)
+    kind = inner.get("role") or inner.get("type") or message.get("type")
+    if kind == "constructor" and isinstance(message.get("id"), list):
+        kind = message["id"][-1]
+    return _TYPES.get(str(kind), str(kind) if inner.get("role") else role), inner.get("content") or inner.get(
+        "text"
+    ) or ""
+
+
+LANGSMITH = Format(
+    "runs of LangSmith",
+    lambda value: {"run_type", "inputs"} <= value.keys(),
+    _langsmith,
+)

@@ -1,0 +1,218 @@
+"""Assistants whose exports are logs: Gemini, AI Studio, Grok and Microsoft Copilot. See docs/formats/assistants.md."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import PurePosixPath
+from typing import Any
+
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_each, read_one, unseen
+from neurogated.archive.foreign.stream import Entry, File
+from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+
+# --- Gemini ----------------------------------------------------------------------------------------------------------
+
+_PROMPTED = re.compile(r"(?:Prompted|Asked|Said|Branched|Answered)(?: with| Gemini| Bard)?:? ")
+_DONE = re.compile(r"(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Edited|Pinned|Renamed) ")
+_ATTACHED = re.compile(r"\s*Attached \d+ files?\.?\s*$")
+_CONVERSATION = re.compile(r"gemini\.google\.com/app/(?:c/)?([0-9A-Za-z_-]+)")
+_BLOCKS = frozenset({"p", "br", "li", "div", "h1", "h2", "h3", "h4", "tr", "pre", "ul", "ol", "table", "blockquote"})
+
+
+class _Words(HTMLParser):
+    """Collects the words of HTML, with a line break before each block."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - of the parser
+        """Begin a line with a block."""
+        self.found += ["\n"] if tag in _BLOCKS else []
+
+    def handle_data(self, data: str) -> None:
+        """Take words."""
+        self.found.append(data)
+
+    def __str__(self) -> str:
+        lines = (" ".join(line.split()) for line in "".join(self.found).split("\n"))
+        return text_of("\n".join(filter(None, lines)))
+
+
+def _gemini(entry: Entry) -> Found:
+    """Yield a prompt and its answer. The log has no conversations, unless an address names one: a day is a session."""
+    value, place = entry.value, entry.place
+    time, title = moment(value["time"]), text_of(value.get("title"))
+    if not any("gemini" in str(one).casefold() or "bard" in str(one).casefold() for one in _labels(value)):
+        yield Left(place, "activities of other products")
+        return
+    named = _CONVERSATION.search(str(value.get("titleUrl") or ""))
+    session = named[1] if named else f"{time:%Y-%m-%d}"
+    details = given(session_id=f"gemini-{session}", timestamp=time)
+    asked = {one.get("name"): text_of(one.get("value")) for one in objects(value.get("details"))}
+    html = [str(_Words(one["html"])) for one in objects(value.get("safeHtmlItem")) if isinstance(one.get("html"), str)]
+    answer = "\n".join(filter(None, html)) or asked.get("Response", "")
+    prompt = asked.get("Request") or _ATTACHED.sub("", _PROMPTED.sub("", title, count=1))
+    if not asked.get("Request") and (_DONE.match(title) or not (answer or _PROMPTED.match(title))):
+        yield Left(place, "activities that are no prompts")
+        return
+    key = f"{value['time']}\0{digest(title)}"
+    files = [one["name"] for one in objects(value.get("attachedFiles")) if one.get("name")]
+    about = given(metadata=given(attachments=files))
+    yield Incoming(place, key, prompt, "user", {**details, **about}) if prompt else Left(place, "files without words")
+    if answer:
+        yield Incoming(f"{place}.safeHtmlItem", f"{key}\0answer", answer, "assistant", details)
+
+
+def _labels(value: Mapping[str, Any]) -> list[object]:
+    products = value.get("products")
+    return [value.get("header"), *(products if isinstance(products, list) else [])]
+
+
+GEMINI = Format(
+    "the activity of Gemini",
+    lambda value: {"header", "title", "time"} <= value.keys(),
+    _gemini,
+)
+
+
+def _aistudio(file: File) -> Found:
+    """Yield the chunks of a prompt of AI Studio, whose session is named after its file. Most have no time."""
+    name, repeats = PurePosixPath(file.name).stem, Counter[str]()
+    for entry in file.entries():
+        if not isinstance(entry, Entry):
+            yield entry
+            continue
+        value = mapping(entry.value)
+        if text_of(mapping(value.get("systemInstruction")).get("text")):
+            yield Left(f"{entry.place}.systemInstruction", "instructions")
+
+        def chunk(one: Mapping[str, Any], place: str) -> Incoming | Left:
+            parts = [part for part in objects(one.get("parts")) if not part.get("thought")]
+            text = text_of(one.get("text")) or text_of("".join(str(part.get("text") or "") for part in parts))
+            if one.get("isThought"):
+                return Left(place, "thoughts")
+            if not text:
+                return Left(place, "files without words")
+            key = digest(one.get("role"), text)
+            repeats[key] += 1
+            details = given(session_id=f"aistudio-{name}", timestamp=moment(one.get("createTime")))
+            role = "assistant" if one.get("role") == "model" else one.get("role")
+            return Incoming(place, f"{key}-{repeats[key]}", text, role, details)
+
+        chunks = mapping(value.get("chunkedPrompt")).get("chunks")
+        yield from read_each(chunks, f"{entry.place}.chunkedPrompt.chunks", chunk)
+
+
+AISTUDIO = Format(
+    "a prompt of AI Studio", lambda value: isinstance(value.get("chunkedPrompt"), dict), read_file=_aistudio
+)
+
+# --- Grok ------------------------------------------------------------------------------------------------------------
+
+
+def _bson(value: object) -> datetime | None:
+    """Return a time, also one in MongoDB's extended JSON: `{"$date": {"$numberLong": "1736500000000"}}`."""
+    while isinstance(value, dict):
+        value = next(iter(value.values()), None)
+    return moment(int(value)) if isinstance(value, str) and value.isdecimal() else moment(value)
+
+
+def _grok(entry: Entry) -> Found:
+    """Yield the responses of a conversation, in the order of the file, with their branches."""
+    about, place = mapping(entry.value["conversation"]), f"{entry.place}.responses"
+    listed = {one["response"]["_id"]: one["response"] for one in objects(entry.value["responses"]) if _is_response(one)}
+    parents = {key: one.get("parent_response_id") or None for key, one in listed.items()}
+    times = {key: _bson(listed[key].get("create_time")) for key in parents}
+    last = about.get("leaf_response_id")
+    others = unseen(parents, last if last in parents else last_leaf(parents, times)) if any(parents.values()) else {}
+    details = given(session_id=f"grok-{about['id']}", metadata=given(conversation=about.get("title")))
+    is_private = bool(about.get("temporary"))
+
+    def response(one: Mapping[str, Any], place: str) -> Incoming | Left:
+        said = mapping(one["response"])
+        key, text = said["_id"], text_of(said.get("message"))
+        if not text:
+            return Left(place, "pictures" if said.get("generated_image_urls") else "no words")
+        role = "user" if str(said["sender"]).casefold() in {"human", "user"} else "assistant"
+        own = {**details, **given(timestamp=times.get(key))}
+        return Incoming(place, key, text, role, own, branch=others.get(key), is_private=is_private)
+
+    yield from read_each(entry.value["responses"], place, response)
+
+
+def _is_response(one: Mapping[str, Any]) -> bool:
+    return isinstance(one.get("response"), dict) and isinstance(one["response"].get("_id"), str)
+
+
+GROK = Format("an export of Grok", lambda value: {"conversation", "responses"} <= value.keys(), _grok)
+
+# --- Microsoft Copilot -----------------------------------------------------------------------------------------------
+
+_LAYOUTS = (
+    ("Conversation", "Time", "Author", "Message"),
+    ("ChatName", "CreatedAt", "Author", "MessageContent"),
+    ("ClientApp", "Timestamp", "", "Prompt"),
+)
+"""The columns of conversation, time, author and text. In the last layout all texts are the user's."""
+
+
+def _columns(file: File) -> tuple[str, str, str, str] | None:
+    first = next(csv.reader(file.head.decode("utf-8-sig", "replace").splitlines()[:1]), [])
+    return next((one for one in _LAYOUTS if set(filter(None, one)) <= set(first)), None)
+
+
+def _copilot(file: File) -> Found:
+    """Yield the rows from the oldest to the newest.
+
+    The files begin with the newest row, and an answer has the second of its question. So rows are turned round, not
+    sorted. Times without a zone are taken for UTC, which the other layout writes.
+    """
+    title, time, author, message = _columns(file) or _LAYOUTS[0]
+    with file.text() as text:
+        rows = list(csv.DictReader(text))
+    known = [one for row in rows if (one := _copilot_time(row.get(time))) is not None]
+    is_reversed = len(known) > 1 and known[0] > known[-1]
+    repeats = Counter[str]()
+    numbered = list(enumerate(rows, start=2))
+
+    def said(row: Mapping[str, Any], place: str) -> Incoming | Left | None:
+        words, name = text_of(row[message]), row.get(title) or "untitled"
+        by = (row.get(author) or "user").strip().casefold() if author else "user"
+        if not words:
+            return None
+        role = "user" if by in {"human", "user"} else "assistant"
+        moment_of = _copilot_time(row[time])
+        if moment_of is None:
+            raise ValueError(f"{row[time]!r} is no time")
+        key = digest(row[time], role, words)
+        repeats[key] += 1
+        about = given(session_id=f"copilot-{digest(name)}", metadata={"conversation": name})
+        return Incoming(place, f"{key}-{repeats[key]}", words, role, {**about, "timestamp": moment_of})
+
+    for number, row in reversed(numbered) if is_reversed else numbered:
+        yield from read_one(row, f"{file.name}: row {number}", said)
+
+
+def _copilot_time(value: object) -> datetime | None:
+    try:
+        return moment(value)
+    except ValueError:
+        pass
+    for form in ("%m/%d/%Y %H:%M:%S %z", "%m/%d/%Y %I:%M:%S %p %z", "%m/%d/%Y %H:%M:%S"):
+        try:
+            found = datetime.strptime(str(value), form)  # noqa: DTZ007 - its zone is set below
+        except ValueError:
+            continue
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return None
+
+
+COPILOT = Format("the activity of Microsoft Copilot", sniff=lambda file: _columns(file) is not None, read_file=_copilot)

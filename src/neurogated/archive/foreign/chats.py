@@ -1,0 +1,268 @@
+"""Chats of people: WhatsApp, Telegram, Slack and Discord. See docs/formats/chats.md.
+
+Speakers have names, and no roles: nobody in a chat is the user or an assistant.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any
+
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, Note, read_each, read_one
+from neurogated.archive.foreign.stream import Entry, Fault, File
+from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+
+_FILES, _NOTICES = "files without words", "notices"
+
+# --- WhatsApp --------------------------------------------------------------------------------------------------------
+
+_UNSEEN = "[\u200e\u200f\u202a-\u202e\ufeff]*"
+_LINE = re.compile(
+    rf"{_UNSEEN}\[?(\d{{1,4}})([./-])\s?(\d{{1,2}})[./-]\s?(\d{{1,4}})\.?,?\s+(上午|下午|午前|午後|오전|오후)?\s?"
+    r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s?([AaPp])\.?\s?[Mm]\.?)?(?:\]|\s[-–])\s(.*)",
+    re.DOTALL,
+)
+_AFTERNOON = frozenset({"p", "P", "下午", "午後", "오후"})
+_NAMED = re.compile(rf"{_UNSEEN}([^:\n]{{1,80}}?): (.*)", re.DOTALL)
+_EDITED = re.compile("\\s*\u200e?<This message was edited>\\s*$")
+_ATTACHED = re.compile(rf"{_UNSEEN}(?:<[^<>\n]+>|[^\n]+ \([^()\n]+\)(?=\n|$))\n?")
+_DELETED = re.compile(rf"{_UNSEEN}(?:This message was deleted|You deleted this message)\.?$")
+_CHAT = re.compile(r"^(?:WhatsApp Chat (?:with|-) )?(.*?)(?: \(\d+\))?$")
+_LAST_MONTH, _LAST_DAY, _NOON, _CENTURY = 12, 31, 12, 2000
+_WORDS_OF_NOTICE = 4
+_ORDERS = {"day first": (2, 1, 0), "month first": (2, 0, 1), "year first": (0, 1, 2)}
+"""Where year, month and day are in a date."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """A message of WhatsApp with the lines that follow it."""
+
+    number: int
+    date: tuple[int, int, int]
+    hour: int
+    minute: int
+    second: int
+    body: str
+
+    def time(self, order: Sequence[int]) -> datetime | None:
+        """Return the time, which is local to the phone; None if there is no such day."""
+        year, month, day = (self.date[place] for place in order)
+        try:
+            return datetime(year + _CENTURY * (year < 100), month, day, self.hour, self.minute, self.second)  # noqa: DTZ001, PLR2004
+        except ValueError:
+            return None
+
+
+def _lines(file: File) -> Iterator[_Line]:
+    last: _Line | None = None
+    with file.text() as text:
+        for number, line in enumerate(text):
+            found = _LINE.match(line.rstrip("\r\n"))
+            if found is None:
+                if last is not None:
+                    last.body += "\n" + line.rstrip("\r\n")
+                continue
+            if last is not None:
+                yield last
+            a, _, b, c, before, hour, minute, second, half, body = found.groups()
+            hours, mark = int(hour), half or before
+            if mark:
+                hours = hours % _NOON + _NOON * (mark in _AFTERNOON)
+            last = _Line(number, (int(a), int(b), int(c)), hours, int(minute), int(second or 0), body)
+    if last is not None:
+        yield last
+
+
+def _order(file: File) -> tuple[str, bool]:
+    """Return the order of day, month and year in a whole file, and whether the file shows it.
+
+    A number above 12 is no month, and messages do not go back in time.
+    """
+    backwards, impossible, last = Counter[str](), Counter[str](), dict[str, datetime]()
+    for line in _lines(file):
+        is_year_first = line.date[0] > _LAST_DAY
+        for name, order in _ORDERS.items():
+            time = line.time(order)
+            if time is None or (name == "year first") != is_year_first:
+                impossible[name] += 1
+            else:
+                backwards[name] += time.date() < last.get(name, time).date()
+                last[name] = time
+    ranked = sorted(_ORDERS, key=lambda name: (impossible[name], backwards[name]))
+    first, second = ((impossible[name], backwards[name]) for name in ranked[:2])
+    return ranked[0], first != second
+
+
+def _whatsapp(file: File) -> Found:
+    order, is_sure = _order(file)
+    if not is_sure:
+        yield Note(f"{file.name} does not show whether days or months come first; its dates are read with the {order}")
+    names = Counter(found[1] for line in _lines(file) if (found := _NAMED.match(line.body)))
+    chat = _CHAT.match(PurePosixPath(file.name).stem)[1]  # type: ignore[index]
+    repeats, session = Counter[tuple[object, ...]](), ""
+    for line in _lines(file):
+        place, time, found = f"{file.name}: line {line.number + 1}", line.time(_ORDERS[order]), _NAMED.match(line.body)
+        # The first message names a chat whose file has no name of its own.
+        session = session or f"whatsapp-{digest(time, line.body) if chat.startswith('_chat') else chat}"
+        if found is None or _is_notice(found[1], names):
+            yield Left(place, _NOTICES)
+            continue
+        if time is None:
+            yield Fault(place, f"{line.date} is no date with the {order}")
+            continue
+        words = _EDITED.sub("", found[2])
+        said = text_of(_ATTACHED.sub("", words, count=1))
+        if _DELETED.match(words) or words.startswith("\u200e") or not said:
+            yield Left(place, "deleted messages" if _DELETED.match(words) else _FILES)
+            continue
+        key = (time, found[1], said)
+        repeats[key] += 1
+        about = given(session_id=session, timestamp=time, metadata=given(conversation=chat.removeprefix("_chat")))
+        yield Incoming(place, "\0".join(map(str, (*key, repeats[key]))), said, None, about, found[1].strip())
+
+
+def _is_notice(name: str, names: Mapping[str, int]) -> bool:
+    """Return whether what stands before a colon is no name, as in `Bob changed the subject to "Time: 5"`."""
+    is_sentence = names[name] == 1 and len(name.split()) >= _WORDS_OF_NOTICE
+    return any(mark in name for mark in '"“”„«') or (is_sentence and any(name.startswith(f"{one} ") for one in names))
+
+
+def _is_whatsapp(file: File) -> bool:
+    begin = file.head.decode("utf-8-sig", "replace").splitlines()[:5]
+    return any(_LINE.match(line) for line in begin)
+
+
+WHATSAPP = Format("a chat of WhatsApp", sniff=_is_whatsapp, read_file=_whatsapp)
+
+# --- Telegram --------------------------------------------------------------------------------------------------------
+
+
+def _telegram(entry: Entry) -> Found:
+    """Yield a message of a chat, or all messages of one of several chats."""
+    value = entry.value
+    if isinstance(value.get("messages"), list):
+        yield from read_each(value["messages"], f"{entry.place}.messages", partial(_telegram_message, chat=value))
+    else:
+        yield from read_one(value, entry.place, partial(_telegram_message, chat=entry.head))
+
+
+def _telegram_message(message: Mapping[str, Any], place: str, *, chat: Mapping[str, Any]) -> Incoming | Left:
+    if message.get("type") != "message":
+        return Left(place, _NOTICES)
+    parts = message.get("text") or ""
+    parts = parts if isinstance(parts, list) else [parts]
+    text = text_of("".join(str(one.get("text", "")) if isinstance(one, dict) else str(one) for one in parts))
+    if not text:
+        return Left(place, _FILES)
+    unix = message.get("date_unixtime")
+    time = moment(int(unix)) if unix else datetime.fromisoformat(message["date"])
+    about = given(
+        conversation=chat.get("name"),
+        forwarded_from=message.get("forwarded_from"),
+        reply_to=message.get("reply_to_message_id"),
+    )
+    details = given(session_id=f"telegram-{chat.get('id')}", timestamp=time, metadata=about)
+    return Incoming(place, str(message["id"]), text, None, details, message.get("from") or None)
+
+
+def _is_telegram(value: Mapping[str, Any]) -> bool:
+    is_message = {"id", "type", "date"} <= value.keys() and bool(value.keys() & {"text_entities", "from_id", "actor"})
+    return is_message or ({"type", "id", "messages"} <= value.keys() and "schema" not in value)
+
+
+TELEGRAM = Format("an export of Telegram", _is_telegram, _telegram)
+
+# --- Slack -----------------------------------------------------------------------------------------------------------
+
+_SAID = frozenset({None, "bot_message", "me_message", "thread_broadcast", "reply_broadcast", "file_share"})
+_LINK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
+
+
+def _slack(file: File) -> Found:
+    """Yield the messages of a day in a channel, whose folder has its name."""
+    channel = PurePosixPath(file.name).parent.name
+    names = {one["id"]: _slack_name(one) for one in file.beside("users.json") if isinstance(one, dict) and "id" in one}
+    for entry in file.entries():
+        if isinstance(entry, Entry):
+            yield from read_one(entry.value, entry.place, partial(_slack_message, channel=channel, names=names))
+        else:
+            yield entry
+
+
+def _slack_name(user: Mapping[str, Any]) -> str:
+    profile = mapping(user.get("profile"))
+    named = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
+    return next(filter(None, named), user.get("id") or "")
+
+
+def _slack_message(
+    message: Mapping[str, Any], place: str, *, channel: str, names: Mapping[str, str]
+) -> Incoming | Left:
+    if message.get("type") != "message" or message.get("subtype") not in _SAID:
+        return Left(place, _NOTICES)
+
+    def shown(link: re.Match[str]) -> str:
+        sign, target, label = link.groups()
+        if sign == "@":
+            return f"@{names.get(target) or label or target}"
+        return f"{sign.replace('!', '@')}{label or target}" if sign else label or target
+
+    text = text_of(html.unescape(_LINK.sub(shown, str(message.get("text") or ""))))
+    if not text:
+        return Left(place, _FILES)
+    user = message.get("user") or message.get("bot_id") or ""
+    own = _slack_name({"profile": message.get("user_profile")})
+    speaker = names.get(user) or own or message.get("username") or user
+    about = given(conversation=channel, thread=message.get("thread_ts"))
+    details = given(session_id=f"slack-{channel}", timestamp=moment(float(message["ts"])), metadata=about)
+    return Incoming(place, str(message["ts"]), text, None, details, speaker or None)
+
+
+SLACK = Format(
+    "an export of Slack",
+    lambda value: value.get("type") == "message" and "ts" in value,
+    read_file=_slack,
+)
+
+# --- Discord ---------------------------------------------------------------------------------------------------------
+
+_DISCORD_SAID = frozenset({"Default", "Reply", "ChatInputCommand", "ContextMenuCommand"})
+
+
+def _discord(entry: Entry) -> Found:
+    head = entry.value if "messages" in entry.value else entry.head
+    reader = partial(_discord_message, channel=mapping(head.get("channel")))
+    if "messages" in entry.value:
+        yield from read_each(entry.value["messages"], f"{entry.place}.messages", reader)
+    else:
+        yield from read_one(entry.value, entry.place, reader)
+
+
+def _discord_message(message: Mapping[str, Any], place: str, *, channel: Mapping[str, Any]) -> Incoming | Left:
+    if message.get("type", "Default") not in _DISCORD_SAID:
+        return Left(place, _NOTICES)
+    text, author = text_of(message.get("content")), mapping(message.get("author"))
+    if not text:
+        return Left(place, _FILES)
+    files = [one["fileName"] for one in objects(message.get("attachments")) if one.get("fileName")]
+    reply = mapping(message.get("reference")).get("messageId")
+    about = given(conversation=channel.get("name"), attachments=files, reply_to=reply)
+    details = given(session_id=f"discord-{channel.get('id')}", timestamp=moment(message["timestamp"]), metadata=about)
+    return Incoming(place, message["id"], text, None, details, author.get("nickname") or author.get("name") or None)
+
+
+DISCORD = Format(
+    "a channel of Discord",
+    lambda value: (
+        {"guild", "channel", "messages"} <= value.keys() or {"id", "timestamp", "author", "content"} <= value.keys()
+    ),
+    _discord,
+)

@@ -1,0 +1,190 @@
+"""Notes: vaults of Markdown files, letters, the graph of MCP's server-memory, and the files of MemoryOS.
+
+See docs/formats/notes.md.
+"""
+
+from __future__ import annotations
+
+import mailbox
+import re
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import datetime
+from email.header import decode_header, make_header
+from email.message import Message
+from email.utils import parseaddr, parsedate_to_datetime
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any
+
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_one
+from neurogated.archive.foreign.stream import Entry, File
+from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+
+# --- Markdown --------------------------------------------------------------------------------------------------------
+
+_LINK = re.compile(r"\[\[([^\]|#^]+)|\]\(([^)\s:]+\.md)(?:#[^)]*)?\)")
+_TITLE = re.compile(r"\A---\r?\n(?:[^\n]*\n)*?title:")
+
+
+def _note(file: File) -> Found:
+    """Yield a note. Its path is its id; a title in its front matter has priority over the name of its file."""
+    with file.text() as opened:
+        text = opened.read()
+    if not text.strip():
+        yield Left(file.name, "empty notes")
+        return
+    links = dict.fromkeys(found[1] or PurePosixPath(found[2]).stem for found in _LINK.finditer(text))
+    title = None if _TITLE.match(text) else PurePosixPath(file.name).stem
+    details = given(title=title, metadata=given(path=file.name, links=list(links)))
+    yield Incoming(file.name, file.name, text, details=details)
+
+
+VAULT = Format(
+    "a vault of Markdown notes",
+    sniff=lambda file: PurePosixPath(file.name).suffix.casefold() in {".md", ".markdown"},
+    read_file=_note,
+)
+
+# --- Letters ---------------------------------------------------------------------------------------------------------
+
+
+def _letters(file: File) -> Found:
+    """Yield the plain texts of a mailbox. Letters that answer each other are a session."""
+    with file.on_disk() as path, closing(mailbox.mbox(path, create=False)) as letters:
+        for number, letter in enumerate(letters):
+            yield from read_one({"letter": letter}, f"{file.name}[{number}]", _letter)
+
+
+def _letter(item: Mapping[str, Any], place: str) -> Incoming | Left:
+    letter: Message = item["letter"]
+    parts = [part for part in letter.walk() if part.get_content_type() == "text/plain" and not part.get_filename()]
+    texts = []
+    for part in parts:
+        raw = part.get_payload(decode=True)
+        charset = part.get_content_charset() or "utf-8"
+        texts += [text_of(raw.decode(charset, "replace"))] if isinstance(raw, bytes) else []
+    files = [name for part in letter.walk() if (name := part.get_filename())]
+    if not any(texts):
+        return Left(place, "letters without plain text")
+    key = str(letter.get("Message-ID") or digest(letter.get("Date"), *texts)).strip()
+    thread = str(letter.get("References") or letter.get("In-Reply-To") or key).split()[0]
+    date = letter.get("Date")
+    name, address = parseaddr(str(make_header(decode_header(letter.get("From", "")))))
+    subject = str(make_header(decode_header(letter.get("Subject", ""))))
+    details = given(
+        session_id=f"mbox-{digest(thread)}",
+        timestamp=parsedate_to_datetime(date) if date else None,
+        metadata=given(conversation=subject, sender=address, attachments=files),
+    )
+    return Incoming(place, key, "\n".join(filter(None, texts)), None, details, name or address or None)
+
+
+MBOX = Format("a mailbox", sniff=lambda file: file.head.startswith(b"From "), read_file=_letters)
+
+# --- MCP server-memory -----------------------------------------------------------------------------------------------
+
+
+def _graph(entry: Entry) -> Found:
+    """Yield the observations and relations of entities. An entity may be in several lines."""
+    value, place = entry.value, entry.place
+    for number, one in enumerate(objects(value.get("entities")) if "entities" in value else [value]):
+        if one.get("type") != "relation":
+            yield from _entity(one, f"{place}.entities[{number}]" if one is not value else place)
+    relations = objects(value.get("relations")) if "entities" in value else [value]
+    for number, one in enumerate(one for one in relations if "relationType" in one):
+        yield from read_one(one, f"{place}.relations[{number}]" if one is not value else place, _relation)
+
+
+def _entity(entity: Mapping[str, Any], place: str) -> Found:
+    name, observations = entity["name"], entity.get("observations") or []
+    if not observations:
+        yield Left(place, "entities without observations")
+    for number, observation in enumerate(observations):
+        text = text_of(observation.get("content") if isinstance(observation, dict) else observation)
+        where = f"{place}.observations[{number}]"
+        details = given(title=name, metadata=given(entity_type=entity.get("entityType")))
+        key = f"{name}\0{text}"
+        yield Incoming(where, key, text, details=details) if text else Left(where, "empty texts")
+
+
+def _relation(relation: Mapping[str, Any], place: str) -> Incoming:
+    parts = [str(relation[name]) for name in ("from", "relationType", "to")]
+    return Incoming(place, "\0".join(parts), " ".join(parts), details={"metadata": {"relation": parts[1]}})
+
+
+def _is_graph(value: Mapping[str, Any]) -> bool:
+    is_line = value.get("type") == "entity" and "entityType" in value
+    return is_line or "relationType" in value or {"entities", "relations"} <= value.keys()
+
+
+MCP_MEMORY = Format("the graph of MCP's server-memory", _is_graph, _graph)
+
+# --- MemoryOS --------------------------------------------------------------------------------------------------------
+
+_PAGES = ("pages", "details")
+_SAID = {"user_input": "user", "agent_response": "assistant", "user": "user", "assistant": "assistant"}
+"""What a page says, as MemoryOS and as our own export writes it."""
+_FACTS = ("knowledge_base", "user_knowledge", "assistant_knowledge")
+
+
+def _memoryos(entry: Entry) -> Found:
+    """Yield the pages and the knowledge of a tier. A page may be in the short term and in the middle term."""
+    value, place = entry.value, entry.place
+    user = given(user_id=value.get("user_id"))
+    tiers = [value, *(mapping(value.get(name)) for name in ("short_term", "mid_term", "long_term"))]
+    for tier in tiers:
+        pages = [tier, *objects(tier.get("pages"))]
+        segments = tier.get("segments") or tier.get("sessions")
+        for segment in (segments or {}).values() if isinstance(segments, dict) else ():
+            pages += [page for name in _PAGES for page in objects(segment.get(name))]
+            if text_of(segment.get("summary")):
+                yield Left(place, "summaries")
+        for page in pages:
+            for name in (name for name in _SAID if isinstance(page.get(name), str)):
+                yield from read_one(page, f"{place}.{name}", partial(_page, name=name, user=user))
+        for name in _FACTS:
+            for fact in objects(tier.get(name)):
+                yield from read_one(fact, f"{place}.{name}", partial(_knowledge, user=user))
+        for name, profile in mapping(tier.get("user_profiles")).items():
+            about = {"title": f"Profile of {name}", "metadata": {"derived": True}, **user}
+            text = text_of(mapping(profile).get("data"))
+            yield (
+                Incoming(f"{place}.{name}", f"profile-{name}", text, details=about)
+                if text
+                else Left(place, "empty texts")
+            )
+
+
+def _page(page: Mapping[str, Any], place: str, *, name: str, user: Mapping[str, Any]) -> Incoming | Left:
+    text, time = text_of(page[name]), page.get("timestamp")
+    session = page.get("session_id") or "memoryos"
+    details = {**user, **given(session_id=session, timestamp=_local(time))}
+    return (
+        Incoming(place, f"{time}\0{digest(text)}", text, _SAID[name], details) if text else Left(place, "empty texts")
+    )
+
+
+def _knowledge(fact: Mapping[str, Any], place: str, *, user: Mapping[str, Any]) -> Incoming | Left:
+    text = text_of(fact.get("knowledge") or fact.get("text"))
+    details = {**user, **given(timestamp=_local(fact.get("timestamp"))), "metadata": {"derived": True}}
+    return Incoming(place, digest(text), text, details=details) if text else Left(place, "empty texts")
+
+
+def _local(value: object) -> datetime | None:
+    """Return a time; one without a zone is local, as MemoryOS writes it."""
+    if isinstance(value, str) and value:
+        return datetime.fromisoformat(value)
+    return moment(value)
+
+
+MEMORYOS = Format(
+    "files of MemoryOS",
+    lambda value: (
+        {"user_input", "agent_response"} <= value.keys()
+        or {"user_profiles", "knowledge_base"} <= value.keys()
+        or {"sessions", "access_frequency"} <= value.keys()
+        or ("user_id" in value and bool(value.keys() & {"pages", "segments", "user_profile"}))
+    ),
+    _memoryos,
+)

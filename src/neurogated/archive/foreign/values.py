@@ -1,0 +1,64 @@
+"""Values of JSON as texts, times and objects."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from neurogated.text.strings import repaired
+
+_MILLISECONDS = 1e11
+"""Numbers of seconds above this are milliseconds."""
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return an object of JSON; an empty one for null. Raises TypeError for another value."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise TypeError(f"{str(value)[:40]!r} must be an object")
+    return value
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """Return the objects of a list; an empty list for any other value."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def text_of(value: object) -> str:
+    """Return a text that a memory can store, or an empty one for another value.
+
+    NUL and halves of surrogate pairs, which no memory can store, are replaced by U+FFFD.
+    """
+    return repaired(value).strip() if isinstance(value, str) else ""
+
+
+def moment(value: object) -> datetime | None:
+    """Return a time: seconds or milliseconds since 1970, or a text in ISO format, in UTC unless it has a zone.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    if value is None or value == "":
+        return None
+    try:
+        if isinstance(value, str):
+            found = datetime.fromisoformat(value)
+            return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS else value, UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise ValueError(f"{value!r} is no time")
+
+
+def given(**details: object) -> dict[str, Any]:
+    """Return the details that have a value."""
+    return {name: value for name, value in details.items() if value not in (None, "", {}, [])}
+
+
+def digest(*parts: object) -> str:
+    """Return a short name for something that has none in its file."""
+    return hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "replace")).hexdigest()[:16]
