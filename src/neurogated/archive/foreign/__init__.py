@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from neurogated.archive.foreign import (
@@ -58,8 +57,6 @@ FORMATS: dict[str, Format] = {
 EXPORTS = ("pam",)
 """Those of them that are also written."""
 
-_LOOKED_AT = 20
-"""Entries of a file that may show its format."""
 _READABLE = frozenset(
     {"", ".json", ".jsonl", ".ndjson", ".af", ".txt", ".csv", ".md", ".markdown", ".db", ".sqlite", ".mbox"}
 )
@@ -128,13 +125,12 @@ def _is_of(wanted: Format, file: File, *, is_asked: bool = True) -> bool:
         return False
     if wanted.sniff(file) or wanted.matches is None or not file.is_json:
         return wanted.sniff(file)
-    first = list(islice((one for one in file.entries() if isinstance(one, Entry)), _LOOKED_AT))
-    return any(_matches(wanted, one) for one in first) or (is_asked and all(one.is_rest for one in first))
+    return any(_matches(wanted, one) for one in file.first) or (is_asked and all(one.is_rest for one in file.first))
 
 
 def _matches(wanted: Format, entry: Entry) -> bool:
-    is_object = isinstance(entry.value, dict) and not entry.is_rest and wanted.matches is not None
-    return is_object and wanted.matches(entry.value)
+    is_object = isinstance(entry.value, dict) and not entry.is_rest
+    return is_object and wanted.matches is not None and wanted.matches(entry.value)
 
 
 def _records(wanted: Format, file: File) -> Iterator[Entry | Incoming | IncomingItem | Left | Fault | Note]:
@@ -191,8 +187,7 @@ def _kind(file: File) -> str:
     likely = [f"{one.title} (--from {name})" for name, one in FORMATS.items() if one.sniff(file)]
     if likely or not file.is_json:
         return " or ".join(likely) or f"a file that begins with {file.head[:20]!r}"
-    found = next((one for one in file.entries() if isinstance(one, Entry)), None)
-    return _looks_like(found.value) if found else "malformed JSON"
+    return _looks_like(file.first[0].value) if file.first else "malformed JSON"
 
 
 def _looks_like(value: object) -> str:

@@ -1,6 +1,6 @@
 """What agents leave behind: sessions of Claude Code, Codex and OpenAI's Agents SDK, and runs of LangSmith.
 
-See docs/formats/agents.md.
+See docs/formats/.
 """
 
 from __future__ import annotations

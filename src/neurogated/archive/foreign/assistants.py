@@ -1,4 +1,4 @@
-"""Assistants whose exports are logs: Gemini, AI Studio, Grok and Microsoft Copilot. See docs/formats/assistants.md."""
+"""Assistants whose exports are logs: Gemini, AI Studio, Grok and Microsoft Copilot. See docs/formats/."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_each, read_one, unseen
 from neurogated.archive.foreign.stream import Entry, File
-from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
 
 # --- Gemini ----------------------------------------------------------------------------------------------------------
 
@@ -202,10 +202,8 @@ def _copilot(file: File) -> Found:
 
 
 def _copilot_time(value: object) -> datetime | None:
-    try:
-        return moment(value)
-    except ValueError:
-        pass
+    if (known := moment_or_none(value)) is not None:
+        return known
     for form in ("%m/%d/%Y %H:%M:%S %z", "%m/%d/%Y %I:%M:%S %p %z", "%m/%d/%Y %H:%M:%S"):
         try:
             found = datetime.strptime(str(value), form)  # noqa: DTZ007 - its zone is set below

@@ -15,7 +15,7 @@ from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_one, unseen
 from neurogated.archive.foreign.stream import Entry
-from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
 
 # What stands between these characters is shown as a link, as a name, or not at all.
 _MARK = re.compile("( ?)\ue200([^\ue201\ue202]*)\ue202?([^\ue201]*)\ue201| ?【[^】†]*†[^】]*】")
@@ -88,10 +88,7 @@ def _path(parents: Mapping[str, Any], last: str | None) -> list[str]:
 def _time_of(node: Mapping[str, Any]) -> datetime | None:
     """Return the time of a message; None for one that has no time or a malformed one."""
     message = node.get("message")
-    try:
-        return moment(message.get("create_time") or None) if isinstance(message, dict) else None
-    except ValueError:
-        return None
+    return moment_or_none(message.get("create_time") or None) if isinstance(message, dict) else None
 
 
 def _message(node: Mapping[str, Any], place: str, *, key: str, about: Mapping[str, Any]) -> Incoming | Left | None:

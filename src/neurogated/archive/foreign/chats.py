@@ -1,4 +1,4 @@
-"""Chats of people: WhatsApp, Telegram, Slack and Discord. See docs/formats/chats.md.
+"""Chats of people: WhatsApp, Telegram, Slack and Discord. See docs/formats/.
 
 Speakers have names, and no roles: nobody in a chat is the user or an assistant.
 """
@@ -174,8 +174,9 @@ def _telegram_message(message: Mapping[str, Any], place: str, *, chat: Mapping[s
 
 
 def _is_telegram(value: Mapping[str, Any]) -> bool:
-    is_message = {"id", "type", "date"} <= value.keys() and bool(value.keys() & {"text_entities", "from_id", "actor"})
-    return is_message or ({"type", "id", "messages"} <= value.keys() and "schema" not in value)
+    is_chat = {"type", "id", "messages"} <= value.keys() and "schema" not in value
+    is_dated = "date" in value or value.get("type") == "unsupported"
+    return is_chat or ("id" in value and value.get("type") in {"message", "service", "unsupported"} and is_dated)
 
 
 TELEGRAM = Format("an export of Telegram", _is_telegram, _telegram)
@@ -234,7 +235,9 @@ SLACK = Format(
 
 # --- Discord ---------------------------------------------------------------------------------------------------------
 
-_DISCORD_SAID = frozenset({"Default", "Reply", "ChatInputCommand", "ContextMenuCommand"})
+_DISCORD_SAID = frozenset({"Default", "Reply"})
+_REPLY = 19
+"""The number of the type `Reply`. Smaller ones are notices; types that DiscordChatExporter cannot name are numbers."""
 
 
 def _discord(entry: Entry) -> Found:
@@ -247,14 +250,21 @@ def _discord(entry: Entry) -> Found:
 
 
 def _discord_message(message: Mapping[str, Any], place: str, *, channel: Mapping[str, Any]) -> Incoming | Left:
-    if message.get("type", "Default") not in _DISCORD_SAID:
+    kind, forwarded = str(message.get("type", "Default")), mapping(message.get("forwardedMessage"))
+    if kind not in _DISCORD_SAID and not (kind.isdecimal() and int(kind) >= _REPLY):
         return Left(place, _NOTICES)
     text, author = text_of(message.get("content")), mapping(message.get("author"))
+    text = text or text_of(forwarded.get("content"))
     if not text:
         return Left(place, _FILES)
     files = [one["fileName"] for one in objects(message.get("attachments")) if one.get("fileName")]
     reply = mapping(message.get("reference")).get("messageId")
-    about = given(conversation=channel.get("name"), attachments=files, reply_to=reply)
+    about = given(
+        conversation=channel.get("name"),
+        attachments=files,
+        reply_to=reply,
+        forwarded_from_time=forwarded.get("timestamp"),
+    )
     details = given(session_id=f"discord-{channel.get('id')}", timestamp=moment(message["timestamp"]), metadata=about)
     return Incoming(place, message["id"], text, None, details, author.get("nickname") or author.get("name") or None)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_each, unseen
 from neurogated.archive.foreign.stream import Entry
-from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
 
 _ROLES = {"human": "user", "assistant": "assistant"}
 _PARENT = "parent_message_uuid"
@@ -44,7 +44,7 @@ def _conversation(value: Mapping[str, Any], place: str) -> Found:
     about = given(session_id=f"claude-{name}", metadata=given(conversation=value.get("name")))
     listed = {one["uuid"]: one for one in objects(messages) if isinstance(one.get("uuid"), str)}
     parents = {key: one[_PARENT] for key, one in listed.items() if isinstance(one.get(_PARENT), str)}
-    times = {key: _time_of(listed[key]) for key in parents}
+    times = {key: moment_or_none(listed[key].get("created_at")) for key in parents}
     last = value.get("current_leaf_message_uuid")
     last = last if last in parents else next(reversed(parents), last_leaf(parents, times))
     others = unseen(parents, last)
@@ -57,13 +57,6 @@ def _conversation(value: Mapping[str, Any], place: str) -> Found:
     if summary := text_of(value.get("summary")):
         title = f"Summary of {value.get('name') or 'a conversation'}"
         yield _noted(f"{place}.summary", f"summary-{name}", summary, title, metadata=_DERIVED)
-
-
-def _time_of(message: Mapping[str, Any]) -> datetime | None:
-    try:
-        return moment(message.get("created_at"))
-    except ValueError:
-        return None
 
 
 def _message(

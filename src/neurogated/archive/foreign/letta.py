@@ -57,6 +57,8 @@ def _message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> Incomi
     if role == "summary" or "following is a summary of the previous" in str(body):
         text = _unwrapped(_joined(body), "message")
         return Incoming(place, f"{time}\0{text}", text, details={**details, "metadata": {"derived": "summary"}})
+    if role == "approval":
+        return Left(place, "calls of tools")
     if role == "user":
         body = _user_text(body)
         if body is None:
@@ -104,6 +106,6 @@ FORMAT = Format(
     lambda value: isinstance(value.get("agents"), list) or {"agent_type", "core_memory"} <= value.keys(),
     _read,
     note=lambda _: (
-        "agent files hold no archival passages, and often only the latest messages; get those from Letta's API"
+        "agent files hold no archival passages, and at most 50 messages of an agent; get those from Letta's API"
     ),
 )

@@ -1,6 +1,6 @@
 """Notes: vaults of Markdown files, letters, the graph of MCP's server-memory, and the files of MemoryOS.
 
-See docs/formats/notes.md.
+See docs/formats/.
 """
 
 from __future__ import annotations

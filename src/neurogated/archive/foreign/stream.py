@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import count
+from itertools import count, islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, TextIO
 
@@ -27,6 +27,7 @@ _LONGEST = 1 << 26
 """Longest value, in characters."""
 _HEAD = 1 << 12
 """Bytes at the beginning of a file that show its kind."""
+_LOOKED_AT = 20
 _LISTS = frozenset({"results", "memories", "items", "edges", "sessions", "episodes", "conversations", "data"})
 """The lists of an object at the top of a file whose items are read one by one."""
 _CHAT = {"channel", "guild"}, {"id", "name", "type"}
@@ -81,6 +82,11 @@ class File:
         """The first 4 KB."""
         with self._opened() as raw:
             return raw.read(_HEAD)
+
+    @cached_property
+    def first(self) -> list[Entry]:
+        """The first 20 values of a JSON file, which show its format."""
+        return list(islice((one for one in self.entries() if isinstance(one, Entry)), _LOOKED_AT))
 
     @property
     def is_json(self) -> bool:

@@ -54,6 +54,14 @@ def moment(value: object) -> datetime | None:
     raise ValueError(f"{value!r} is no time")
 
 
+def moment_or_none(value: object) -> datetime | None:
+    """Return a time; None for a malformed one, too."""
+    try:
+        return moment(value)
+    except ValueError:
+        return None
+
+
 def given(**details: object) -> dict[str, Any]:
     """Return the details that have a value."""
     return {name: value for name, value in details.items() if value not in (None, "", {}, [])}

@@ -230,12 +230,13 @@ _TELEGRAM: list[dict[str, object]] = [
     _telegram(2, ["See ", {"type": "link", "text": "https://x.org"}, "!"], text_entities=[]),
     _telegram(3, "", photo="(File not included.)"),
     _telegram(4, "News.", forwarded_from="Bob"),
+    {"id": "5", "type": "unsupported"},
 ]
 _TELEGRAM_SAID: list[Said] = [
     (None, "Ana", "2024-01-01T10:00:02+00:00", "See https://x.org!"),
     (None, "Ana", "2024-01-01T10:00:04+00:00", "News."),
 ]
-_TELEGRAM_LEFT = {"notices": 1, "files without words": 1}
+_TELEGRAM_LEFT = {"notices": 2, "files without words": 1}
 TELEGRAM = {
     "one chat": Shape(
         "telegram",
@@ -311,12 +312,17 @@ DISCORD = {
                     _discord("1", "Hi.", attachments=[{"fileName": "x.png"}]),
                     _discord("2", "Joined.", type="GuildMemberJoin"),
                     _discord("3", ""),
+                    _discord("4", "", forwardedMessage={"content": "News.", "timestamp": "2024-01-01T10:00:00+01:00"}),
+                    _discord("5", "Boosted.", type="8"),
                 ],
                 "messageCount": 3,
             }
         },
-        [(None, "Ana", "2024-01-01T11:00:00.500000+01:00", "Hi.")],
-        {"notices": 1, "files without words": 1},
+        [
+            (None, "Ana", "2024-01-01T11:00:00.500000+01:00", "Hi."),
+            (None, "Ana", "2024-01-01T11:00:00.500000+01:00", "News."),
+        ],
+        {"notices": 2, "files without words": 1},
         ["discord-8"],
     ),
     "a channel that names itself last": Shape(
