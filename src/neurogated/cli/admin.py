@@ -145,7 +145,9 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
 
 @command("import")
 @click.argument("file", metavar="FILE")
-@click.option("--from", "source", type=click.Choice(tuple(FORMATS)), help="the system that wrote the file, if unclear")
+@click.option(
+    "--from", "source", type=click.Choice(tuple(FORMATS)), metavar="FORMAT", help="its format, if it is unclear"
+)
 @click.option("--branches", type=click.Choice(("seen", "all")), default="seen", help="branches of conversations")
 @click.option("--include-private", is_flag=True, help="also what you asked the other system not to remember")
 @click.option("--mirror", is_flag=True, help="delete what earlier imports had and the file no longer has")
