@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
 from neurogated.core.derivation import are_original, derived_from, is_derived, source_rows
 from neurogated.core.filters import Filter
-from neurogated.retrieval.derived import shares_of_sources
+from neurogated.retrieval.similarity import shares_of_sources
 
 PAIRS = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] != pair[1]), max_size=10)
 

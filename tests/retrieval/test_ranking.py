@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 
 from neurogated import GraphDelta, GraphStore, MemoryNode
-from neurogated.retrieval.ranking import best_places
+from neurogated.core.view import best_places
 
 NAMES = [f"n{number}" for number in range(12)]
 STORE = GraphStore()

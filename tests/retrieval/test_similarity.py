@@ -13,8 +13,8 @@ from neurogated.core.found import Found
 from neurogated.core.model import Vector
 from neurogated.core.rendering import TIME
 from neurogated.core.view import Rows
-from neurogated.retrieval.sample import Samples
 from neurogated.retrieval.similarity import QuestionSimilarity
+from neurogated.retrieval.turns import Samples
 from neurogated.storage.reader import Reader
 from neurogated.text.words import split_words
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode, Scope
 from neurogated.core.found import Found
 from neurogated.core.turns import asks, length_level
-from neurogated.retrieval.sample import Samples
 from neurogated.retrieval.similarity import QuestionSimilarity
-from neurogated.retrieval.turns import is_first_person, neighbours
+from neurogated.retrieval.turns import Samples, is_first_person, neighbours
 from neurogated.text.keywords import fold
 
 OFF = {
@@ -190,7 +189,7 @@ def test_activation_counts_half_as_much_with_every_doubling_of_a_message() -> No
     said = [MemoryNode(f"n{n}", "a heron", position=n, found=Found(part=(0, n))) for n in lengths]
     store = chained([*said, MemoryNode("document", "a heron " * 300)])
     rows = store.view().live_nodes()
-    assert asked(store).activation_shares(rows).tolist() == [1.0, 1.0, 0.5, 0.25, 0.125, 1.0]
+    assert asked(store).of(rows).shares.tolist() == [1.0, 1.0, 0.5, 0.25, 0.125, 1.0]
 
 
 CALLS = [

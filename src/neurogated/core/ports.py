@@ -226,8 +226,8 @@ class GraphReader(Protocol):
     def nearest(self, queries: Sequence[Vector], k: int) -> list[tuple[Rows, NDArray[np.float64]]]:
         """Return for each query the rows of the `k` nearest neighbours and their cosines; see `GraphStorePort`."""
 
-    def similarities(self, query: Vector, rows: Rows) -> NDArray[np.float64]:
-        """Return the cosines of nodes with the query; 0 for a node without embedding.
+    def similarities(self, query: Vector, rows: Rows, missing: float = 0.0) -> NDArray[np.float64]:
+        """Return the cosines of nodes with the query; `missing` for a node without embedding.
 
         They equal those of `nearest` within `SCORE_TOLERANCE`.
         """
@@ -246,6 +246,12 @@ class GraphReader(Protocol):
 
     def has_tags(self, tags: Sequence[str], rows: Rows) -> NDArray[np.bool_]:
         """Return (tags, rows) bool: whether nodes have each of `tags`; see `core.rendering`."""
+
+    def marks(self, tags: Sequence[str], rows: Rows) -> NDArray[np.uint8]:
+        """Return for each node the bits of those of up to eight tags that it has; the first tag is the lowest bit.
+
+        It is quick for the same tags as in the last call.
+        """
 
     def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
         """Return those of `tags` that at least one node has."""

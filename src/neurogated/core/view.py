@@ -23,7 +23,7 @@ from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.scope_rows import ScopeRows
 from neurogated.errors import UnknownIdError
 
-__all__ = ["Arcs", "GraphView", "Rows"]
+__all__ = ["Arcs", "GraphView", "Rows", "best_places"]
 
 _MANY_SCOPES = 1000
 """Beyond this many scopes, scanning the column of all nodes is quicker."""
@@ -311,3 +311,17 @@ class GraphView:
 
 
 _FIELDS = attrgetter(*GraphView.__slots__)
+
+
+def best_places(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int) -> list[int]:
+    """Return the positions of the `count` highest scores, best first; ties are in order of id."""
+    if count < 1 or not rows.size:
+        return []
+    threshold = np.partition(scores, rows.size - count)[rows.size - count] if count < rows.size else -np.inf
+    (possible,) = (scores >= threshold).nonzero()
+    possible = possible[(-scores[possible]).argsort(kind="stable")]
+    best = scores[possible]
+    if (best[1:] == best[:-1]).any():
+        return sorted(possible.tolist(), key=lambda place: (-scores[place], view.ids[int(rows[place])]))[:count]
+    found: list[int] = possible[:count].tolist()
+    return found

@@ -19,10 +19,9 @@ from neurogated.core.kernel import CANVAS, CAUSE, EFFECT, PLACE, SENTIMENT, SPAN
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphReader
 from neurogated.core.sentiment import SentimentScale
-from neurogated.core.view import Rows
+from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.feelings import feeling_of
-from neurogated.retrieval.ranking import best_places
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.time_spans import Span, span_of, spans_in
 from neurogated.text.times import Zone

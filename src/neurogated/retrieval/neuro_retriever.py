@@ -25,6 +25,7 @@ from neurogated.core.ports import Embedder, GraphReader, GraphStorePort, KernelS
 from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.core.view import best_places
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.asks import each_question, merged
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
@@ -42,14 +43,13 @@ from neurogated.retrieval.queries import (
     plain_query,
     zone_of,
 )
-from neurogated.retrieval.ranking import Found, Ranking, activated_of, best_places, memories_of, recency_of, relays_of
+from neurogated.retrieval.ranking import Found, Ranking, activated_of, memories_of, recency_of, relays_of
 from neurogated.retrieval.replaced import Views, in_present_order
 from neurogated.retrieval.requests import rare_words, without_request
-from neurogated.retrieval.sample import Samples
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.stopwatch import Stopwatch
 from neurogated.retrieval.trust import lifted_scores, trust_in_graph
-from neurogated.retrieval.turns import TURN_WEIGHTS
+from neurogated.retrieval.turns import TURN_WEIGHTS, Samples
 from neurogated.retrieval.typing_errors import corrected
 from neurogated.text.strings import checked_names
 from neurogated.text.time_spans import without_times
@@ -205,9 +205,9 @@ class NeuroRetriever:
         vectors, kernels, found_first = self._read(queries, search, shared)
         with self._in_turn():
             shared.skip()
-            nearest = reader.nearest(list(vectors), depth)
+            closest = reader.nearest(list(vectors), depth) if samples.few_rows is None else repeat(None)
             when = map(repeat, (present, zone))
-            asked = list(map(Asked, given, plain, queries, vectors, kernels, nearest, *when, keywords, found_first()))
+            asked = list(map(Asked, given, plain, queries, vectors, kernels, closest, *when, keywords, found_first()))
             shared.lap("search")
             found = list(map(self._find, asked, admissions, repeat(samples), repeat(wanted)))
             shared.skip()
@@ -380,7 +380,7 @@ class NeuroRetriever:
         subjects = max(1, len(likeness.named))
         scales = np.zeros(known.rows.size)
         places = np.searchsorted(known.rows, reached)
-        scales[places] = likeness.activation_shares(reached) * trust / subjects
+        scales[places] = known.shares[places] * trust / subjects
         arrived = np.zeros(known.rows.size)
         arrived[places] = values * scales[places]
         lift = config.ACTIVATION_WEIGHT * arrived

@@ -33,8 +33,8 @@ class Asked(NamedTuple):
     """`plain` with typing errors corrected."""
     vector: NDArray[np.float32]
     kernel: Kernel
-    nearest: Scored
-    """The rows that vector search found, and their cosines."""
+    nearest: Scored | None
+    """The rows that vector search found, and their cosines; None if all memories are measured."""
     present: int
     """The present, in microseconds since 1970 UTC."""
     zone: Zone

@@ -17,7 +17,7 @@ from neurogated.core.ports import GraphReader
 from neurogated.core.read_only import ReadOnlyDict
 from neurogated.core.same_as import others_of
 from neurogated.core.trace import PathStep, RecalledMemory
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.activation import Activation
 from neurogated.retrieval.similarity import PARTS, Similarities
 
@@ -112,17 +112,3 @@ def _by_row(columns: Mapping[str, Values]) -> list[dict[str, float]]:
     """Return one mapping for each row of the columns."""
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def best_places(view: GraphView, rows: Rows, scores: NDArray[np.floating], count: int) -> list[int]:
-    """Return the positions of the `count` highest scores, best first; ties are in order of id."""
-    if count < 1 or not rows.size:
-        return []
-    threshold = np.partition(scores, rows.size - count)[rows.size - count] if count < rows.size else -np.inf
-    (possible,) = (scores >= threshold).nonzero()
-    possible = possible[(-scores[possible]).argsort(kind="stable")]
-    best = scores[possible]
-    if (best[1:] == best[:-1]).any():
-        return sorted(possible.tolist(), key=lambda place: (-scores[place], view.ids[int(rows[place])]))[:count]
-    found: list[int] = possible[:count].tolist()
-    return found

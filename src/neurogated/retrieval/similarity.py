@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -11,20 +12,21 @@ from numpy.typing import NDArray
 
 from neurogated.core.columns import contained, distinct
 from neurogated.core.derivation import is_derived
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import DIMENSIONS, Kernel
 from neurogated.core.places import named_places
 from neurogated.core.rendering import names_in, place_tag, places_among, subjects_among, trait_tag
-from neurogated.core.view import Rows
-from neurogated.retrieval.derived import shares_of_sources
+from neurogated.core.turns import call_tag, role_tag
+from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.dormancy import NOTHING, Admission, Scored
-from neurogated.retrieval.sample import Samples
-from neurogated.retrieval.turns import Turns
+from neurogated.retrieval.turns import Samples, Turns, roles_called
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words, without_final_s
 
 PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """The parts of the similarity of a memory."""
 Values = NDArray[np.float64]
+_NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 class Similarities(NamedTuple):
@@ -33,7 +35,7 @@ class Similarities(NamedTuple):
     rows: Rows
     """(n,) ascending."""
     columns: Values
-    """(1 + parts, n): the similarity and then its `PARTS`."""
+    """(2 + parts, n): the similarity, its `PARTS`, and the share of its activation that counts for each node."""
 
     @property
     def similarity(self) -> Values:
@@ -63,20 +65,21 @@ class Similarities(NamedTuple):
     @property
     def subject(self) -> Values:
         """1 if the question names the subject or the speaker of the node, else 0 (n,)."""
-        return self._column(-2)
+        return self._column(1 + PARTS.index("subject"))
 
     @property
     def tags(self) -> Values:
         """Highest share in the kernel of a tag that the node has (n,), 0–1."""
+        return self._column(1 + PARTS.index("tags"))
+
+    @property
+    def shares(self) -> Values:
+        """Share of its activation that counts for the score of each node (n,), 0–1: less for long messages."""
         return self._column(-1)
 
     def _column(self, place: int) -> Values:
         column: Values = self.columns[place]
         return column
-
-    def holds(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return for each of `rows` whether it is among these (n,)."""
-        return contained(self.rows, rows)
 
     def at(self, rows: Rows) -> Similarities:
         """Return the similarities of `rows`, which must be among these."""
@@ -98,7 +101,8 @@ class QuestionSimilarity:
     """Similarity of one question to the nodes of a view.
 
     Vector and keyword search propose candidates. Other nodes, such as those that activation reaches, are measured in
-    the same way. Each node is measured once.
+    the same way. Each node is measured once. If the recall may find few nodes, all of them are measured together with
+    the candidates.
     """
 
     def __init__(
@@ -113,14 +117,14 @@ class QuestionSimilarity:
     ) -> None:
         """Take a question; `keywords` is its text for keyword search, if that differs."""
         reader, view, config = samples.reader, samples.view, samples.config
-        self._reader = reader
-        self._view = view
+        self._reader, self._view, self._config = reader, view, config
         self._admission = Admission(view, 0) if admission is None else admission
-        self._config = config
         self._asked_words = query if keywords is None else keywords
         self._vector = vector
-        words = split_words(fold(query))
-        found = frozenset().union(*names_in([words, without_final_s(words)], reader.existing_tags))
+        self._few = samples.few_rows
+        folded = fold(query)
+        words = split_words(folded)
+        found, calls = _names(words, reader.existing_tags)
         titles = subjects_among(found)
         # A name within a longer name is no subject of its own, such as "Leland" in "Leland, North Carolina".
         self.named = frozenset(
@@ -128,27 +132,33 @@ class QuestionSimilarity:
         )
         """Subjects that the question names, as folded words."""
         places = places_among(found)
-        self.places = sorted(map(place_tag, named_places(query, places)))
+        self.places = sorted(map(place_tag, named_places(query, places))) if places else []
         """Tags of the places that the question names."""
-        self._subjects = found.difference(map(place_tag, places)) if config.retrieval.subject_weight else frozenset()
+        has_subjects = bool(config.retrieval.subject_weight)
+        self._subjects = [*found.difference(map(place_tag, places))] if has_subjects else []
+        # The turns of a speaker whom the question calls by a learned name have the subject of the question, too.
+        self._subjects += map(role_tag, roles_called(reader, calls)) if has_subjects and calls else ()
         self._traits = {tag: share for tag, share in kernel.tags.items() if tag not in DIMENSIONS}
         self._tags = [*self._subjects, *map(trait_tag, self._traits)]
         self._best_keywords = 0.0
         # Methods of this object would make a cycle, which keeps a dropped memory open until the collector runs.
         self._cosine = _Scores(partial(reader.similarities, vector))
         self._keyword = _Scores(partial(reader.keyword_scores, self._asked_words))
-        self._turns = Turns(samples, query)
+        self._turns = Turns(samples, folded)
         self.keyword_weight = samples.keyword_weight
         """`retrieval.keyword_weight`, or more if the embedder finds all texts alike."""
         self._total = 1.0 + self.keyword_weight + config.retrieval.subject_weight + config.retrieval.tag_weight
-        self.known = Similarities(np.empty(0, dtype=np.int64), np.empty((1 + len(PARTS), 0)))
+        self._measured = Similarities(_NO_ROWS, np.empty((2 + len(PARTS), 0)))
+        self._rows = _NO_ROWS
+        self._known: Similarities | None = None
 
     def propose(self, count: int, nearest: Scored | None = None, by_keywords: Scored | None = None) -> Similarities:
         """Return the nodes that vector search and keyword search find, up to `count` each.
 
         `nearest` and `by_keywords` are the results of these searches, if the caller has them.
         """
-        nearest = self._admission.best(count, self._nearest, nearest)
+        search = self._nearest if self._few is None else self._nearest_of_few()
+        nearest = self._admission.best(count, search, nearest)
         if self.keyword_weight:
             by_keywords = self._admission.best(count, self._with_keywords, by_keywords)
             # A fact has the words of several memories, so its BM25 is no measure for theirs.
@@ -156,10 +166,11 @@ class QuestionSimilarity:
             self._best_keywords = float(by_keywords[1].max(initial=0.0, where=originals))
         else:
             by_keywords = NOTHING
-        rows = distinct(np.concatenate((nearest[0], by_keywords[0], self._admission.replaced)))
-        self._cosine.add(*nearest)
-        self._keyword.add(*by_keywords)
-        self.known = self._measure(rows)
+        self._rows = distinct(np.concatenate((nearest[0], by_keywords[0], self._admission.replaced)))
+        if self._few is None:
+            self._cosine.add(*nearest)
+            self._keyword.add(*by_keywords)
+        self._measured = self._measure(self._rows if self._few is None else self._few, self._rows)
         self._scale()
         return self.known
 
@@ -167,27 +178,55 @@ class QuestionSimilarity:
         (found,) = self._reader.nearest([self._vector], count)
         return found
 
+    def _nearest_of_few(self) -> Callable[[int], Scored]:
+        """Measure the cosines of all nodes that the recall may find, and return the search among them."""
+        assert self._few is not None  # noqa: S101 - the caller checked it
+        rows = self._few
+        cosines = self._reader.similarities(self._vector, rows, np.nan)
+        has_vector = ~np.isnan(cosines)
+        if not has_vector.all():
+            self._cosine.add(rows, np.where(has_vector, cosines, 0.0))
+            rows, cosines = rows[has_vector], cosines[has_vector]
+        else:
+            self._cosine.add(rows, cosines)
+
+        def search(count: int) -> Scored:
+            best = best_places(self._view, rows, cosines, count)
+            return rows[best], cosines[best]
+
+        return search
+
     def _with_keywords(self, count: int) -> Scored:
         return self._reader.keyword_search(self._asked_words, count)
 
     @property
+    def known(self) -> Similarities:
+        """The candidates, and the nodes that were asked for."""
+        if self._known is None:
+            self._known = self._measured.at(self._rows)
+        return self._known
+
+    @property
     def admitted(self) -> Similarities:
-        """The measured nodes that the recall may return."""
-        return self.known.at(self.known.rows[self._admission.admits(self.known.rows)])
+        """The known nodes that the recall may return."""
+        return self.known.at(self._rows[self._admission.admits(self._rows)])
 
     def of(self, rows: Rows) -> Similarities:
         """Return the similarity of nodes with its parts; `rows` ascend."""
-        self._learn(rows)
-        return self.known.at(rows)
-
-    def activation_shares(self, rows: Rows) -> Values:
-        """Return for each node the share of its activation that counts for its score (n,), 0–1."""
-        return self._turns.shares(rows)
+        unknown = rows[~contained(self._measured.rows, rows)]
+        if unknown.size:
+            measured = self._measure(unknown)
+            # A node that only the graph reaches may exceed the best match.
+            np.minimum(measured.columns[0], 1.0, out=measured.columns[0])
+            self._measured = self._measured.joined(measured)
+        fresh = rows[~contained(self._rows, rows)]
+        if fresh.size:
+            self._rows, self._known = np.sort(np.concatenate((self._rows, fresh))), None
+        return self._measured.at(rows)
 
     def similarity(self, rows: Rows) -> Values:
         """Return the similarity of nodes (n,); `rows` ascend."""
-        self._learn(rows)
-        return self.known.similarity[self.known.rows.searchsorted(rows)]
+        return self.of(rows).similarity
 
     def _scale(self) -> None:
         """Divide similarities by the highest value that the best match could have; the order does not change.
@@ -195,50 +234,40 @@ class QuestionSimilarity:
         A part that the best match cannot have does not lower its similarity, such as a subject if the question names
         none.
         """
-        admitted = self.admitted
-        if not admitted.rows.size:
-            return
-        best, config = int(admitted.similarity.argmax()), self._config
-        total = 1.0 + self.keyword_weight * bool(self._best_keywords)
-        total += (
-            config.retrieval.subject_weight * admitted.subject[best] + config.retrieval.tag_weight * admitted.tags[best]
-        )
-        total = max(1.0, total + admitted.neighbours[best] + admitted.message[best])
-        self.known.columns[0] *= self._total / total
-        self._total = float(total)
+        admitted, self._known = self.admitted, None
+        similarity = self._measured.columns[0]
+        if admitted.rows.size:
+            best, config = int(admitted.similarity.argmax()), self._config
+            total = 1.0 + self.keyword_weight * bool(self._best_keywords)
+            total += (
+                config.retrieval.subject_weight * admitted.subject[best]
+                + config.retrieval.tag_weight * admitted.tags[best]
+            )
+            total = max(1.0, total + admitted.neighbours[best] + admitted.message[best])
+            similarity *= self._total / total
+            self._total = float(total)
+        if self._few is not None:
+            np.minimum(similarity, 1.0, out=similarity, where=~contained(self._rows, self._measured.rows))
 
-    def _learn(self, rows: Rows) -> None:
-        unknown = rows[~self.known.holds(rows)]
-        if unknown.size:
-            measured = self._measure(unknown)
-            # A node that only the graph reaches may exceed the best match.
-            np.minimum(measured.columns[0], 1.0, out=measured.columns[0])
-            self.known = self.known.joined(measured)
-
-    def _measure(self, rows: Rows) -> Similarities:
-        config, none = self._config, np.zeros(rows.size)
+    def _measure(self, rows: Rows, candidates: Rows | None = None) -> Similarities:
+        config = self._config.retrieval
         cosine, keywords = self._cosine.of(rows), self._keywords(rows)
-        subject = tags = none
+        subject, tags = np.zeros((2, rows.size))
         if self._tags:
             held = self._reader.has_tags(self._tags, rows)
-            named: NDArray[np.bool_] = np.logical_or.reduce(held[: len(self._subjects)])
-            subject = named.astype(np.float64)
+            subject = held[: len(self._subjects)].any(axis=0).astype(np.float64)
             for share, tagged in zip(self._traits.values(), held[len(self._subjects) :], strict=True):
-                tags = np.maximum(tags, share * tagged)
+                np.maximum(tags, share * tagged, out=tags)
         own = cosine + self.keyword_weight * keywords
-        turns = self._turns.measure(rows, own, self._own_similarity)
-        message = turns.message - config.retrieval.fact_cost * shares_of_sources(
-            self._view, rows, self._admission.admits
-        )
-        subject = np.maximum(subject, self._turns.named(rows))
+        turns = self._turns.measure(rows, own, self._own_similarity, candidates)
+        message = turns.message
+        if config.fact_cost and EdgeType.DERIVED_FROM in self._view.edge_types:
+            message = message - config.fact_cost * shares_of_sources(self._view, rows, self._admission.admits)
         similarity = (
-            own
-            + config.retrieval.subject_weight * subject
-            + config.retrieval.tag_weight * tags
-            + turns.neighbours
-            + message
+            own + config.subject_weight * subject + config.tag_weight * tags + turns.neighbours + message
         ) / self._total
-        return Similarities(rows, np.array((similarity, cosine, keywords, turns.neighbours, message, subject, tags)))
+        parts = (similarity, cosine, keywords, turns.neighbours, message, subject, tags, turns.shares)
+        return Similarities(rows, np.array(parts))
 
     def _own_similarity(self, rows: Rows) -> Values:
         """Return the weighted sum of cosine and keywords (n,)."""
@@ -249,6 +278,36 @@ class QuestionSimilarity:
             return np.zeros(rows.size)
         # A text that only the graph reaches may have a higher BM25 than all candidates.
         return np.minimum(1.0, self._keyword.of(rows) / self._best_keywords)
+
+
+def _names(
+    words: Sequence[str], existing: Callable[[Iterable[str]], frozenset[str]]
+) -> tuple[frozenset[str], list[str]]:
+    """Return the tags of the names among the words of a question, and the words by which turns address somebody."""
+    both = [words, without_final_s(words)]
+    calls = {call_tag(word): word for word in dict.fromkeys(chain(*both))}
+    known: frozenset[str] | None = None
+
+    def found(tags: Iterable[str]) -> frozenset[str]:
+        nonlocal known
+        if known is not None:
+            return existing(tags)
+        # One lookup finds the beginnings of names and the calls.
+        known = existing({*tags, *calls})
+        return known
+
+    named = frozenset[str]().union(*names_in(both, found))
+    return named, [word for tag, word in calls.items() if tag in (known or ())]
+
+
+def shares_of_sources(view: GraphView, rows: Rows, admits: Callable[[Rows], NDArray[np.bool_]]) -> NDArray[np.float64]:
+    """Return (n,) the share of each node's sources that the recall admits; 0 for nodes that were not derived.
+
+    A fact is worth less while the question may find its sources themselves.
+    """
+    arcs = view.arcs(rows, EdgeType.DERIVED_FROM)
+    found = np.bincount(arcs.origin[admits(arcs.target)], minlength=rows.size)
+    return found / np.maximum(np.bincount(arcs.origin, minlength=rows.size), 1)
 
 
 class _Scores:

@@ -3,22 +3,57 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import contained, distinct, firsts
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.columns import contained, distinct
+from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, role_tag
+from neurogated.core.ports import GraphReader
+from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, call_tag, role_tag
 from neurogated.core.view import GraphView, Rows
-from neurogated.retrieval.called_names import SpeakersByName
-from neurogated.retrieval.long_answers import asks_for_answer, asks_for_overview
-from neurogated.retrieval.sample import Samples
-from neurogated.text.keywords import fold
-from neurogated.text.words import split_words, without_final_s
+from neurogated.text.keywords import split_keywords
+from neurogated.text.words import split_words
+
+_ROLES = ("user", "assistant")
+# A name that occurs in one address only may be the name of another person.
+_LEAST_CALLS = 2
+# People rarely say their own name. A speaker who says a name more often than this share of the addresses means another
+# person.
+_OWN_NAME = 0.1
+
+
+# Mean cosine of the texts of a memory up to which keywords have their weight, and from which they have twice as much.
+# For MiniLM it is 0.0 to 0.3 in English and 0.5 to 0.7 in Chinese.
+_DISTINCT, _ALIKE = 0.3, 0.5
+_SIZE = 32
+_SPARE = 8
+_FEW_NODES = 1024
+"""So many memories are measured at once; of more, only those that searches and activation reach."""
+
+
+# The second person in a past tense, in English, German, French, Spanish and Chinese, folded.
+_ANSWER = re.compile(
+    r"\b(?:did|had) you\b|\byou(?:'ve| have| had)? (?:said|told|gave|given|wrote|written|showed|shown|made|\w{3,}ed)\b"
+    r"|\b(?:hast|hattest) du\b|\bdu (?:hast|hattest)\b"
+    r"|\b(?:as|avais)-tu\b|\btu (?:m'|nous )?(?:as|avais) \w+"
+    r"|\b(?:avez|aviez)-vous\b|\bvous (?:m'|nous )?(?:avez|aviez) \w+"
+    r"|\b(?:has|habias) (?:\w+[ai]do|dicho|hecho|escrito)\b|\b(?:me|nos) \w+(?:aste|iste)\b"
+    "|[你您](?:之前|以前|刚才|剛才|上次|曾|说过|說過|提到|提过|提過|告诉过|告訴過|(?:建议|建議|推荐|推薦)(?:了|过|過))"
+)
+# English, German, French, Spanish and Chinese, folded.
+_OVERVIEW = re.compile(
+    r"\b(?:summar(?:y|ies|i[sz]\w+)|sum(?:ming)? up|overview|recap\w*|run ?down|outline|synopsis"
+    r"|zusammenfass\w*|zusammengefasst|uberblick|ubersicht"
+    r"|resum(?:e[rz]?|es|en|er|ir|a|as|an|iendo)|recapitul\w+|synthese|apercu|panorama|sintesis)\b"
+    "|总结|總結|概述|概括|综述|綜述|概览|概覽|归纳|歸納"
+)
+
 
 # Share of the pairs of near turns with a rare word in common up to which near turns count fully, and from which they
 # do not count. It is about 1/8 in conversations, 1/5 in chats with long messages and 3/4 in lists of notes.
@@ -41,7 +76,11 @@ TURN_WEIGHTS = (
     "own_words_weight",
 )
 """The settings of `config.retrieval` that apply to turns only."""
-_MESSAGE_TAGS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"))
+_MARKS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"), ASKS_TAG)
+"""The tags of a turn, as the bits of its marks: three of its length, two of its place, its role, whether it asks."""
+_LENGTH, _PLACE, _PLACE_AT, _BY_USER, _ASKS = 0b111, 0b11, 3, 1 << 5, 1 << 6
+_SHARES = np.exp2(-np.arange(_LENGTH + 1.0))
+"""The share that remains after so many doublings of a message's length: half of it each."""
 # The first person singular in English, German, French, Spanish and Chinese; the pronouns of a language are few.
 _FIRST_PERSON = frozenset(
     [
@@ -63,11 +102,26 @@ class Neighbours(NamedTuple):
     """Whether this is the turn directly before it."""
 
 
+class _Around(NamedTuple):
+    """Turns with those around them."""
+
+    rows: Rows
+    own: Values
+    """Of the turns: weighted sum of cosine and keywords."""
+    near: Neighbours
+    similarity: Values
+    """Of the turns around: this sum."""
+    asks: NDArray[np.bool_]
+    """Whether they ask."""
+
+
 class TurnParts(NamedTuple):
     """Terms that add to the similarity of nodes, (n,) each; 0 for nodes that are no turns."""
 
     neighbours: Values
     message: Values
+    shares: Values
+    """The share of its activation that counts for each node: less for long messages, 1 for other nodes."""
 
 
 def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
@@ -86,6 +140,85 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
     return Neighbours(*(np.concatenate(column) for column in zip(*steps, strict=True)))
 
 
+class Samples:
+    """Means over the samples of a view, which the questions of a recall share; each is computed on first use."""
+
+    def __init__(self, reader: GraphReader, config: MemoryConfig) -> None:
+        self.reader, self.view, self.config = reader, reader.view, config
+
+    @cached_property
+    def few_rows(self) -> Rows | None:
+        """The rows of all nodes that the recall may return, ascending, if they are so few that all are measured."""
+        view = self.view
+        if (view.node_count if view.among is None else view.among.size) > _FEW_NODES:
+            return None
+        return view.admitted_nodes()
+
+    @cached_property
+    def keyword_weight(self) -> float:
+        """The weight of keywords: more, the less the embedder tells the texts apart that the recall may find."""
+        weight = self.config.retrieval.keyword_weight
+        if not (weight and self.config.retrieval.switches.keywords_for_like_vectors):
+            return weight
+        rows = _sampled(self.view)
+        rows = rows[~is_derived(self.view, rows)]
+        mean = self.reader.mean_vector(rows)
+        # Each vector is like itself, which says nothing about the others.
+        likeness = (rows.size * float(mean @ mean) - 1.0) / max(rows.size - 1, 1)
+        # Rounded, since the order of the rows changes the last digits of the mean, which would decide ties.
+        return round(weight * (1.0 + min(1.0, max(0.0, (likeness - _DISTINCT) / (_ALIKE - _DISTINCT)))), 3)
+
+    @cached_property
+    def mean_of_turns(self) -> NDArray[np.float32]:
+        """The mean vector (dimension,) of some of the turns that the recall may return; empty without turns."""
+        view = self.view
+        # Claims, and texts that were made from others, have no position. So they do not move the sample.
+        if view.among is None:
+            turns = np.flatnonzero(view.position.all()[: view.node_count] >= 0)
+        else:
+            turns = view.among[view.position.take(view.among) >= 0]
+        return self.reader.mean_vector(_sampled(view, turns))
+
+
+def _sampled(view: GraphView, rows: Rows | None = None) -> Rows:
+    """Return up to 32 evenly spaced rows that are not hidden, of `rows` or of all that the recall may return."""
+    rows = view.among if rows is None else rows
+    places = _spread(view.node_count if rows is None else rows.size, _SPARE * _SIZE)
+    some = places if rows is None else rows[places]
+    some = some[view.alive.take(some).astype(np.bool_) & ~view.hides(some)]
+    return some[_spread(some.size, _SIZE)]
+
+
+def _spread(size: int, count: int) -> Rows:
+    """Return up to `count` evenly spaced numbers below `size`."""
+    return np.arange(size) if size <= count else np.linspace(0, size - 1, count).astype(np.int64)
+
+
+def roles_called(reader: GraphReader, calls: Sequence[str]) -> list[str]:
+    """Return the roles that a question calls by their names, learned from the conversation.
+
+    A name belongs to the assistant if the user addresses the assistant by it, and the assistant hardly ever says it.
+    The names of the user are found in the same way.
+
+    Args:
+        reader: only turns that its searches find count.
+        calls: folded words of the question by which turns address somebody.
+    """
+    return list(dict.fromkeys(role for word in calls if (role := _called(reader, word)) is not None))
+
+
+def _called(reader: GraphReader, word: str) -> str | None:
+    """Return the role that has this name, None if it is no name."""
+    for caller, other in (_ROLES, _ROLES[::-1]):
+        calls = reader.rows_with([call_tag(word), role_tag(caller)]).size
+        if calls < _LEAST_CALLS:
+            continue
+        said = reader.rows_with([*split_keywords(word), role_tag(other)]).size
+        if said <= _OWN_NAME * calls:
+            return other
+    return None
+
+
 class Turns:
     """Measures turns for one question.
 
@@ -102,120 +235,106 @@ class Turns:
     around: such turns name their subject themselves, as notes do, and need no context.
     """
 
-    def __init__(self, samples: Samples, query: str) -> None:
-        self._samples = samples
-        reader, view, config = samples.reader, samples.view, samples.config
-        self._reader = reader
-        self._view = view
-        self._config = config
-        self._folded = fold(query)
-        words = [*(plain := split_words(self._folded)), *without_final_s(plain)]
-        self._speakers = SpeakersByName(reader, words) if config.retrieval.subject_weight else None
-        self._counts = any(getattr(config.retrieval, name) for name in TURN_WEIGHTS)
+    def __init__(self, samples: Samples, folded: str) -> None:
+        """Take the samples of a recall and the folded question."""
+        self._samples, self._reader, self._view = samples, samples.reader, samples.view
+        self._config = samples.config
+        self._folded = folded
+        self._counts = any(getattr(samples.config.retrieval, name) for name in TURN_WEIGHTS)
         self._centre: tuple[float, float] | None = None
         self._usual: float | None = None
         self._share = 1.0
 
-    def named(self, rows: Rows) -> Values:
-        """Return 1 for the turns of speakers whom the question calls by a learned name, else 0 (n,)."""
-        return np.zeros(rows.size) if self._speakers is None else self._speakers.of(rows)
-
-    def measure(self, rows: Rows, own: Values, measure: Measure) -> TurnParts:
+    def measure(self, rows: Rows, own: Values, measure: Measure, candidates: Rows | None = None) -> TurnParts:
         """Return the terms of nodes.
 
         Args:
             rows: the nodes, ascending.
             own: (n,) their weighted sum of cosine and keywords.
             measure: returns this sum for other nodes, whose rows ascend.
+            candidates: those of the nodes whose means centre the terms, in the first call; all if omitted.
         """
-        parts = TurnParts(np.zeros(rows.size), np.zeros(rows.size))
-        if not self._counts:
-            return parts
+        parts = TurnParts(np.zeros(rows.size), np.zeros(rows.size), np.ones(rows.size))
         (turns,) = (self._view.position.take(rows) >= 0).nonzero()
-        if turns.size:
-            here = rows[turns]
-            tags = self._reader.has_tags(_MESSAGE_TAGS, here)
-            levels = _level(tags[: len(LENGTH_TAGS)])
-            parts.neighbours[turns] = self._around(here, own[turns], measure) * _decayed(levels)
-            parts.message[turns] = self._of_message(here, levels, _level(tags[len(LENGTH_TAGS) : -1]), tags[-1])
+        if not turns.size:
+            return parts
+        here = rows[turns]
+        near = neighbours(self._view, here, _REACH if self._counts else 0)
+        every = distinct(np.concatenate((near.row, here)))
+        marks = self._reader.marks(_MARKS, every)
+        at = every.searchsorted(here)
+        length = marks[at] & _LENGTH
+        parts.shares[turns] = shares = _SHARES[length]
+        if self._counts:
+            chosen = np.ones(here.size, dtype=np.bool_) if candidates is None else contained(candidates, here)
+            values, asks = measure(every), (marks & _ASKS) != 0
+            near_at = every.searchsorted(near.row)
+            around = self._around(_Around(here, own[turns], near, values[near_at], asks[near_at]), chosen)
+            cost = _QUESTION_COST * self._config.retrieval.answer_weight
+            parts.neighbours[turns] = (around - cost * asks[at]) * shares
+            parts.message[turns] = self._of_message(here, marks[at], length, chosen)
         return parts
 
-    def shares(self, rows: Rows) -> Values:
-        """Return the share of its activation that counts for each node (n,): less for long messages, 1 for others."""
-        return _decayed(_level(self._reader.has_tags(LENGTH_TAGS, rows)))
-
-    def _around(self, rows: Rows, own: Values, measure: Measure) -> Values:
-        config, size = self._config, rows.size
-        near = neighbours(self._view, rows, _REACH)
-        first, place = firsts(near.row)
-        around = near.row[first]
-        every = distinct(np.concatenate((around, rows)))
-        asking: NDArray[np.bool_] = self._reader.has_tags([ASKS_TAG], every)[0]
-        similarity, asks = measure(around), asking[every.searchsorted(around)]
+    def _around(self, turns: _Around, chosen: NDArray[np.bool_]) -> Values:
+        (rows, own, near, similarity, asks), config = turns, self._config.retrieval
+        size = rows.size
         count = np.bincount(near.owner, minlength=size)
-        mean = np.bincount(near.owner, similarity[place], size) / np.maximum(count, 1)
+        mean = np.bincount(near.owner, similarity, size) / np.maximum(count, 1)
         best = np.full(size, -np.inf)
-        np.maximum.at(best, near.owner, similarity[place])
-        mean += _BEST_SHARE * np.where(count > 0, best - mean, 0.0)
-        asked = near.before & asks[place]
-        answered = np.bincount(near.owner[asked], similarity[place[asked]], size)
+        np.maximum.at(best, near.owner, similarity)
+        there = count > 0
+        mean += _BEST_SHARE * np.where(there, best - mean, 0.0)
+        asked = near.before & asks
+        answered = np.bincount(near.owner[asked], similarity[asked], size)
         answers = np.bincount(near.owner[asked], minlength=size) > 0
         if self._centre is None:
-            self._centre = float(mean[count > 0].mean()) if count.any() else 0.0, float(own.mean())
-            self._share = self._share_of_context(rows, near)
-        weight = config.retrieval.neighbour_weight * self._share
-        gain: Values = weight * np.where(count > 0, mean - self._centre[0], 0.0)
-        gain += config.retrieval.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
-        cost = _QUESTION_COST * config.retrieval.answer_weight
-        return gain - cost * asking[every.searchsorted(rows)].astype(np.float64)
+            chosen = chosen if chosen.any() else ~chosen
+            counted = there & chosen
+            self._centre = float(mean[counted].mean()) if counted.any() else 0.0, float(own[chosen].mean())
+            self._share = self._share_of_context(rows, near, chosen)
+        gain: Values = config.neighbour_weight * self._share * np.where(there, mean - self._centre[0], 0.0)
+        gain += config.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
+        return gain
 
-    def _of_message(self, rows: Rows, length: Values, place: Values, by_user: NDArray[np.bool_]) -> Values:
+    def _of_message(
+        self, rows: Rows, marks: NDArray[np.uint8], length: NDArray[np.signedinteger], chosen: NDArray[np.bool_]
+    ) -> Values:
         config = self._config.retrieval
         length_cost, own_words = self._weights
-        worth = own_words * by_user.astype(np.float64) - length_cost * length - config.length_cost * place
+        place = (marks >> _PLACE_AT) & _PLACE
+        worth: Values = own_words * ((marks & _BY_USER) != 0) - length_cost * length - config.length_cost * place
         cost = config.generic_cost * self._share
-        return worth - cost * self._likeness_to_all(rows) if cost else worth
+        return worth - cost * self._likeness_to_all(rows, chosen) if cost else worth
 
     @cached_property
     def _weights(self) -> tuple[float, float]:
         """The cost of a long message and the weight of the user's own words."""
         config = self._config.retrieval
         # Long messages lose nothing if the question asks for a summary or for an answer of the assistant.
-        if asks_for_overview(self._folded) or asks_for_answer(self._folded):
+        if _OVERVIEW.search(self._folded) is not None or _ANSWER.search(self._folded) is not None:
             return 0.0, 0.0
         return config.length_cost, config.own_words_weight * is_first_person(self._folded)
 
-    def _share_of_context(self, rows: Rows, near: Neighbours) -> float:
-        """Return how much the turns around these count, 0–1: less if they repeat the rare words of these."""
-        if not (near.row.size and self._config.retrieval.switches.notes_need_no_context):
+    def _share_of_context(self, rows: Rows, near: Neighbours, chosen: NDArray[np.bool_]) -> float:
+        """Return how much the turns around the chosen ones count, 0–1: less if they repeat the rare words of these."""
+        here = chosen[near.owner]
+        if not (here.any() and self._config.retrieval.switches.notes_need_no_context):
             return 1.0
-        terms, size = self._view.arcs(rows, EdgeType.TERM, both_ways=True), self._view.node_count
+        terms, size = self._view.arcs(rows[chosen], EdgeType.TERM, both_ways=True), self._view.node_count
         joined = np.sort(terms.origin * size + terms.target)
-        repeats = float(contained(joined, near.owner * size + near.row).mean())
+        owner = (chosen.cumsum() - 1)[near.owner[here]]
+        repeats = float(contained(joined, owner * size + near.row[here]).mean())
         return min(1.0, max(0.0, (_MOST_REPEAT - repeats) / (_MOST_REPEAT - _FEW_REPEAT)))
 
-    def _likeness_to_all(self, rows: Rows) -> Values:
+    def _likeness_to_all(self, rows: Rows, chosen: NDArray[np.bool_]) -> Values:
         """Return the centred mean cosine of turns to a sample of the turns that the recall may return (n,)."""
         mean = self._samples.mean_of_turns
         if not mean.any():
             return np.zeros(rows.size)
-        likeness = np.linalg.norm(mean) * self._reader.similarities(mean, rows)
+        likeness: Values = np.linalg.norm(mean) * self._reader.similarities(mean, rows)
         if self._usual is None:
-            self._usual = float(likeness.mean())
-        centred: Values = likeness - self._usual
-        return centred
-
-
-def _decayed(levels: Values) -> Values:
-    """Return the share that remains after this many doublings of a message's length (n,): half of it each."""
-    shares: Values = np.exp2(-levels)
-    return shares
-
-
-def _level(digits: NDArray[np.bool_]) -> Values:
-    """Return the number (n,) that the tags of each node spell in binary; the lowest digit is first."""
-    levels: Values = np.exp2(np.arange(len(digits))) @ digits
-    return levels
+            self._usual = float(likeness[chosen if chosen.any() else ~chosen].mean())
+        return likeness - self._usual
 
 
 def is_first_person(folded: str) -> bool:

@@ -54,8 +54,8 @@ class Reader(GraphReader):
         vectors, among = state.form.vectors, state.among(self.view)
         return self._searched(lambda left_out: vectors.search_batch(queries, k, left_out, among), k)
 
-    def similarities(self, query: Vector, rows: Rows) -> NDArray[np.float64]:
-        return self._state.form.vectors.similarities(query, self._state.rows_of(self.view, rows))
+    def similarities(self, query: Vector, rows: Rows, missing: float = 0.0) -> NDArray[np.float64]:
+        return self._state.form.vectors.similarities(query, self._state.rows_of(self.view, rows), missing)
 
     def mean_vector(self, rows: Rows) -> NDArray[np.float32]:
         return self._state.form.vectors.mean(self._state.rows_of(self.view, rows))
@@ -71,6 +71,10 @@ class Reader(GraphReader):
     def has_tags(self, tags: Sequence[str], rows: Rows) -> NDArray[np.bool_]:
         texts = self._texts
         return texts.having(tags, self._state.rows_of(self.view, rows))
+
+    def marks(self, tags: Sequence[str], rows: Rows) -> NDArray[np.uint8]:
+        texts = self._texts
+        return texts.marks(tags, self._state.rows_of(self.view, rows))
 
     def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
         texts, view = self._texts, self.view

@@ -172,6 +172,19 @@ class LexicalStore:
             numbers = self._table.vocabulary.numbers(list(terms))
         return self._table.read(lambda view: holding(view, numbers, keys))
 
+    def marks(self, terms: Sequence[str], keys: Rows) -> NDArray[np.uint8]:
+        """Return the bits of those of up to eight terms that the text of each key holds; the first is the lowest."""
+        with self._table.lock:
+            numbers = self._table.vocabulary.numbers(terms)
+
+        def marked(view: TableView) -> NDArray[np.uint8]:
+            found = np.zeros(keys.size, dtype=np.uint8)
+            for part, here, places in view.located(keys):
+                found[here] = part.marks(numbers)[places]
+            return found
+
+        return self._table.read(marked)
+
     def isolated(self) -> LexicalStore:
         """Return an index of the same texts, isolated from later changes; its own changes do not reach this index."""
         return LexicalStore(table=self._table.isolated())

@@ -19,7 +19,7 @@ from neurogated.storage.index.text.bm25 import length_norm, rounded_lengths
 # A word that more than one in this many texts hold also gets a row of counts in memory, where a lookup is quickest.
 _COMMON_SHARE = 8
 _HALF_BITS = 16
-_LENGTHS = -1  # the key of the lengths among the rows in memory
+_LENGTHS, _MARKS = -1, -2  # the keys of the lengths and the marks among the rows in memory
 
 Places = NDArray[np.int32] | NDArray[np.int64]
 """Positions of texts."""
@@ -175,6 +175,20 @@ class Segment:
             return row[places]
         which = held.searchsorted(places.astype(np.int32))
         return np.where(held.take(which, mode="clip") == places, counts.take(which, mode="clip"), 0)
+
+    def marks(self, words: Sequence[int]) -> NDArray[np.uint8]:
+        """Return for each text the bits of those of up to eight words that it holds; the first word is the lowest bit.
+
+        The words of the last call stay in memory.
+        """
+        known, marks = self._rows.get(_MARKS, (None, None))
+        if known != words:
+            marks = np.zeros(len(self), dtype=np.uint8)
+            for position, places in self.postings_of(words):
+                marks[places] |= np.uint8(1 << position)
+            self._rows[_MARKS] = words, marks
+        found: NDArray[np.uint8] = marks
+        return found
 
     def pairs(self, words: Rows) -> tuple[Rows, Rows]:
         """Return pairs of a position in `words` and the place of a text that holds that word, word by word."""

@@ -203,10 +203,12 @@ class EmbeddingStore:
         """Return the result of `search` for each query; one batch takes less time than single searches."""
         return self._nearest(queries, k, without, among)
 
-    def similarities(self, query: Vector, keys: Rows) -> NDArray[np.float64]:
-        """Return the cosine of `query` with the vector of each key as in `search`; 0 for a key without a vector."""
+    def similarities(self, query: Vector, keys: Rows, missing: float = 0.0) -> NDArray[np.float64]:
+        """Return the cosine of `query` with the vector of each key as in `search`; `missing` without a vector."""
         state = self._state
-        return np.zeros(keys.size) if state is None else cosines(state, self._checked_query(query), keys)
+        if state is None:
+            return np.full(keys.size, missing)
+        return cosines(state, self._checked_query(query), keys, missing)
 
     def freeze(self) -> VectorSnapshot:
         """Return the present state, to be written while this index changes."""

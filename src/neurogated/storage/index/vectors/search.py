@@ -67,13 +67,13 @@ def nearest(
     return found
 
 
-def cosines(state: VectorState, query: Floats, keys: Rows) -> NDArray[np.float64]:
-    """Return the cosine of `query` (dimension,) with the vector of each key; 0 for a key without a vector."""
+def cosines(state: VectorState, query: Floats, keys: Rows, missing: float) -> NDArray[np.float64]:
+    """Return the cosine of `query` (dimension,) with the vector of each key; `missing` for a key without a vector."""
     slots = state.slots.of(keys)
     known = slots >= 0
     if known.all():
         return _exact_cosines(state, query, slots)
-    scores = np.zeros(keys.size)
+    scores = np.full(keys.size, missing)
     scores[known] = _exact_cosines(state, query, slots[known])
     return scores
 
