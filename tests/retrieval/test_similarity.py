@@ -134,10 +134,10 @@ def test_the_cosine_of_a_turn_is_computed_once_though_it_counts_for_its_neighbou
             store.add_edge(f"n{place - 1}", f"n{place}", EdgeType.SEQ)
     compute = Reader.similarities
 
-    def noting(reader: Reader, query: Vector, rows: Rows) -> NDArray[np.float64]:
+    def noting(reader: Reader, query: Vector, rows: Rows, missing: float = 0.0) -> NDArray[np.float64]:
         if query is TOWARDS:
             measured.extend(rows.tolist())
-        return compute(reader, query, rows)
+        return compute(reader, query, rows, missing)
 
     monkeypatch.setattr(Reader, "similarities", noting)
     likeness = asked(store, "heron", TOWARDS)

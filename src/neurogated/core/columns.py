@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,10 @@ class PatchedValues:
         return PatchedValues(self.base, all_rows[order], patches[order])
 
 
+_FEW_ARCS = 100_000
+"""A layer of more edges has no copy for both directions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Adjacency:
     """Arcs in one direction, grouped by the node they leave (compressed sparse rows).
@@ -112,24 +117,38 @@ class Adjacency:
     edges: NDArray[np.int32]
     sources: Rows | None = None
 
-    def groups(self, frontier: Rows) -> tuple[Rows, Rows, Rows]:
-        """Return the positions of the frontier nodes with a group, its start in the arc arrays, and its length."""
+    def owners(self) -> Rows:
+        """Return the node that each arc leaves."""
+        groups = np.arange(self.indptr.size - 1) if self.sources is None else self.sources
+        return groups.repeat(np.diff(self.indptr))
+
+    def gathered(self, frontier: Rows) -> tuple[Rows, NDArray[np.int32], NDArray[np.int32]] | None:
+        """Return the place in the frontier, the target and the edge of each arc that leaves its nodes; None if none."""
         if not self.targets.size:
             # All edges of the layer were removed.
-            return frontier[:0], frontier[:0], frontier[:0]
+            return None
         if self.sources is None:
             last = self.indptr.size - 2
-            here = np.arange(frontier.size) if frontier.max() <= last else (frontier <= last).nonzero()[0]
-            group = frontier[here]
+            here, group = None, frontier
+            if int(np.maximum.reduce(frontier)) > last:
+                (here,) = (frontier <= last).nonzero()
+                group = frontier[here]
         else:
             group = self.sources.searchsorted(frontier)
             (here,) = (self.sources.take(group, mode="clip") == frontier).nonzero()
             group = group[here]
         begin = self.indptr[group]
-        return here, begin, self.indptr[group + 1] - begin
+        count = self.indptr[group + 1] - begin
+        ends = count.cumsum()
+        if not ends.size or not ends[-1]:
+            return None
+        # Index into the arc arrays: start of the group plus offset in the group.
+        arc = np.arange(ends[-1]) + (begin - ends + count).repeat(count)
+        origin: Rows = (np.arange(frontier.size) if here is None else here).repeat(count)
+        return origin, self.targets[arc], self.edges[arc]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layer:
     """The adjacency of the edge rows in [`begin`, `end`), along and against their direction."""
 
@@ -137,3 +156,20 @@ class Layer:
     end: int
     outgoing: Adjacency
     incoming: Adjacency
+
+    def ways(self, *, along: bool, against: bool) -> tuple[Adjacency, ...]:
+        """Return the adjacency of the edges along and against their direction."""
+        if along and against and self.outgoing.targets.size <= _FEW_ARCS:
+            return (self._both,)
+        return (self.outgoing,) * along + (self.incoming,) * against
+
+    @cached_property
+    def _both(self) -> Adjacency:
+        """The arcs of both directions together, which are read in half the steps."""
+        parts = self.outgoing, self.incoming
+        nodes = np.concatenate([one.owners() for one in parts])
+        targets, edges = (np.concatenate([getattr(one, name) for one in parts]) for name in ("targets", "edges"))
+        order = np.lexsort((edges, nodes))
+        nodes = nodes[order]
+        sources, begins = np.unique(nodes, return_index=True)
+        return Adjacency(np.append(begins, nodes.size), targets[order], edges[order], sources)

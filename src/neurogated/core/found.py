@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from neurogated.core.clock import checked_moment
+from neurogated.core.read_only import filled
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_name, checked_names
 
@@ -157,6 +158,14 @@ class Found:
             values = {**values, "statement": Statement(**values["statement"])}
         return cls(**values) if values else NOTHING_FOUND
 
+    @classmethod
+    def restored(cls, values: Mapping[str, Any]) -> Found:
+        """Read the values of `to_json` that a store kept; it does not check names again."""
+        if not _PLAIN.issuperset(values):
+            return cls.from_json(values)
+        lists = {name: tuple(values[name]) for name in (*_LISTS, "part") if name in values}
+        return filled(cls, {**_DEFAULTS, **values, **lists})
+
 
 def _checked_part(part: Sequence[int]) -> tuple[int, ...]:
     numbers = tuple(part)
@@ -178,4 +187,7 @@ def _is_signed_unit(value: object) -> bool:
 
 _FIELDS = attrgetter(*Found.__slots__)
 NOTHING_FOUND = Found()
+_DEFAULTS = {name: getattr(NOTHING_FOUND, name) for name in Found.__slots__}
+_PLAIN = frozenset((*_LISTS, *_SIGNED, "part", "document_id", "place", "label"))
+"""The fields whose JSON values need no conversion besides that of lists to tuples."""
 """The value for a text about which nothing is known."""

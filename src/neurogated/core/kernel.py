@@ -116,16 +116,19 @@ class Kernel(Mapping[str, Any]):
     def towards(self, other: Kernel, share: float, justification: str) -> Kernel:
         """Return the interpolation between this kernel (`share` 0) and `other` (`share` 1)."""
 
-        def between(start: float, end: float) -> float:
-            return start + share * (end - start)
+        def between(first: Mapping[EdgeType, float], second: Mapping[EdgeType, float]) -> dict[EdgeType, float]:
+            return {kind: first[kind] + share * (second[kind] - first[kind]) for kind in types}
 
         # The order of a set differs between processes, and would show in what a recall tells.
         types = dict.fromkeys((*self.weights, *self.against, *other.weights, *other.against))
+        ways = [{kind: one.weights[kind] for kind in types} for one in (self, other)]
+        backwards = [{**way, **one.against} for way, one in zip(ways, (self, other), strict=True)]
+        tags = dict.fromkeys((*self.tags, *other.tags))
         return Kernel(
-            {kind: between(self[kind], other[kind]) for kind in types},
+            between(*ways),
             justification,
-            {kind: between(self.backwards(kind), other.backwards(kind)) for kind in types},
-            {tag: between(self.share(tag), other.share(tag)) for tag in dict.fromkeys((*self.tags, *other.tags))},
+            between(*backwards),
+            {tag: self.share(tag) + share * (other.share(tag) - self.share(tag)) for tag in tags},
         )
 
     @classmethod

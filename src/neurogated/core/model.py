@@ -18,6 +18,7 @@ from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.node_kind import DEFAULT_KIND, checked_kind
+from neurogated.core.read_only import filled
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_name, checked_names, checked_text, halves_joined
@@ -217,10 +218,7 @@ class MemoryNode:
 
         It skips validation, which costs more than reading the node.
         """
-        node = object.__new__(cls)
-        for name, value in fields.items():
-            object.__setattr__(node, name, value)
-        return node
+        return filled(cls, fields)
 
     def changed(self, **fields: Any) -> MemoryNode:  # noqa: ANN401
         """Return the node with other values of some fields, which must be valid; it skips validation."""

@@ -1,11 +1,22 @@
-"""A dictionary that does not change after it was made."""
+"""Values that do not change after they were made."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from itertools import repeat
 from typing import NoReturn, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+
+def filled(cls: type[V], fields: Mapping[str, object]) -> V:
+    """Return a frozen value with all its fields, which must be valid; its checks would cost more than reading it."""
+    made = object.__new__(cls)
+    deque(map(object.__setattr__, repeat(made), fields, fields.values()), maxlen=0)
+    return made
 
 
 class ReadOnlyDict(dict[K, V]):
@@ -21,3 +32,29 @@ class ReadOnlyDict(dict[K, V]):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (dict(self),)
+
+
+class Deferred(Mapping[K, V]):
+    """A mapping that is computed when it is first read."""
+
+    def __init__(self, compute: Callable[[], Mapping[K, V]]) -> None:
+        self._compute = compute
+
+    @cached_property
+    def _values(self) -> ReadOnlyDict[K, V]:
+        return ReadOnlyDict(self._compute())
+
+    def __getitem__(self, key: K) -> V:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ReadOnlyDict, (dict(self),)

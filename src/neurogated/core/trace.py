@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from textwrap import shorten
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access
@@ -87,6 +87,69 @@ class RecalledMemory:
     def metadata(self) -> Mapping[str, Any]:
         """The node's metadata."""
         return self.node.metadata
+
+
+class Explanation(Protocol):
+    """Explains the ranks of memories. Each list has an entry for each place, and is computed when it is first read."""
+
+    @property
+    def parts(self) -> Sequence[Mapping[str, float]]:
+        """See `RecalledMemory.parts`."""
+
+    @property
+    def paths(self) -> Sequence[tuple[PathStep, ...]]:
+        """See `RecalledMemory.path`."""
+
+    @property
+    def flows(self) -> Sequence[tuple[PathStep, ...]]:
+        """See `RecalledMemory.flows`."""
+
+    @property
+    def contributions(self) -> Sequence[Mapping[str, float]]:
+        """See `RecalledMemory.contributions`."""
+
+
+class ExplainedMemory(RecalledMemory):
+    """A recalled memory whose rank is explained when somebody asks."""
+
+    __slots__ = ("_place", "_why")
+    _why: Explanation
+    _place: int
+
+    def __new__(cls, *values: Any, **fields: Any) -> RecalledMemory:  # type: ignore[misc]  # noqa: ANN401
+        """Return a memory with given explanations, as `dataclasses.replace` needs it; see `of`."""
+        return RecalledMemory(*values, **fields)
+
+    @classmethod
+    def of(cls, node: MemoryNode, score: float, same_as: tuple[str, ...], why: Explanation, place: int) -> Self:
+        """Return a memory with the explanation of some ranks and the place of its own."""
+        made: Self = object.__new__(cls)
+        for name, value in (("node", node), ("score", score), ("same_as", same_as), ("_why", why), ("_place", place)):
+            object.__setattr__(made, name, value)
+        return made
+
+    @property
+    def parts(self) -> Mapping[str, float]:
+        """See `RecalledMemory`."""
+        return self._why.parts[self._place]
+
+    @property
+    def path(self) -> tuple[PathStep, ...]:
+        """See `RecalledMemory`."""
+        return self._why.paths[self._place]
+
+    @property
+    def flows(self) -> tuple[PathStep, ...]:
+        """See `RecalledMemory`."""
+        return self._why.flows[self._place]
+
+    @property
+    def contributions(self) -> Mapping[str, float]:
+        """See `RecalledMemory`."""
+        return self._why.contributions[self._place]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return RecalledMemory, tuple(getattr(self, one.name) for one in fields(RecalledMemory))
 
 
 class Profile(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import Adjacency, Layer, PatchedValues, Rows, contained
+from neurogated.core.columns import Layer, PatchedValues, Rows, contained
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey
@@ -224,47 +224,31 @@ class GraphView:
         """
         if not frontier.size or (edge_type is not None and edge_type not in self.edge_types):
             return _NO_ARCS
-        code = None if edge_type is None else self.edge_types.index(edge_type)
-        ways = [
-            adjacency
+        parts = [
+            part
             for layer in self.layers
-            for adjacency, wanted in ((layer.outgoing, not inwards), (layer.incoming, inwards or both_ways))
-            if wanted
+            for adjacency in layer.ways(along=not inwards, against=inwards or both_ways)
+            if (part := adjacency.gathered(frontier)) is not None
         ]
-        parts = [part for adjacency in ways if (part := self._gather(frontier, adjacency, code)) is not None]
         if not parts:
             return _NO_ARCS
-        origin, target, edge = (np.concatenate(column, dtype=np.int64) for column in zip(*parts, strict=True))
+        if len(parts) == 1:
+            origin, target, edge = parts[0]
+        else:
+            origin, target, edge = (np.concatenate(column) for column in zip(*parts, strict=True))
+        if edge_type is not None:
+            (wanted,) = (self.edge_type[edge] == self.edge_types.index(edge_type)).nonzero()
+            origin, target, edge = origin[wanted], target[wanted], edge[wanted]
         if len(parts) > 1:
             # Sort, so that sums over arcs do not depend on how the edges are spread over layers.
             order = (origin * self.edge_count + edge).argsort()
             origin, target, edge = origin[order], target[order], edge[order]
-        weight = self.weight.take(edge)
-        removed = np.isnan(weight)
-        if not removed.any():
-            return Arcs(origin, target, edge, weight)
-        return Arcs(*(column[~removed] for column in (origin, target, edge, weight)))
-
-    def _gather(
-        self, frontier: Rows, adjacency: Adjacency, code: int | None
-    ) -> tuple[Rows, NDArray[np.int32], NDArray[np.int32]] | None:
-        """Return origin positions, target rows and edge rows of the arcs of `frontier`, also of removed edges.
-
-        With `code`, only those of one edge type; None if there are none.
-        """
-        here, begin, count = adjacency.groups(frontier)
-        ends = count.cumsum()
-        if not ends.size or not ends[-1]:
-            return None
-        # Index into the arc arrays: start of the group plus offset in the group.
-        arc = np.arange(ends[-1]) + (begin - ends + count).repeat(count)
-        origin, edge = here.repeat(count), adjacency.edges[arc]
-        if code is not None:
-            (wanted,) = (self.edge_type[edge] == code).nonzero()
-            if not wanted.size:
-                return None
-            arc, origin, edge = arc[wanted], origin[wanted], edge[wanted]
-        return origin, adjacency.targets[arc], edge
+        edges = edge.astype(np.int64)
+        weight = self.weight.take(edges)
+        live = ~np.isnan(weight)
+        if np.logical_and.reduce(live):
+            return Arcs(origin, target.astype(np.int64), edges, weight)
+        return Arcs(origin[live], target[live].astype(np.int64), edges[live], weight[live])
 
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
         """Return the row of the edge of `edge_type` from each source to its target, -1 if it does not exist."""

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, pairwise, zip_longest
 
+from neurogated.core.read_only import Deferred
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.retrieval.question_cues import has_interrogative, interrogatives_of
 from neurogated.text.keywords import split_keywords
@@ -128,12 +129,14 @@ def alternated(recalls: Sequence[Recall], most: int) -> Recall:
         anchors=tuple(sorted(anchors.items(), key=lambda each: (-each[1], each[0]))),
         seconds={stage: float(seconds[stage]) for stage in whole.seconds},
         notes=(*whole.notes, f"questions of the text that were searched for, too: {len(others)}"),
-        relays={
-            name: steps
-            for recall in reversed(recalls)
-            for name, steps in recall.relays.items()
-            if name not in shown and name not in anchors
-        },
+        relays=Deferred(
+            lambda: {
+                name: steps
+                for recall in reversed(recalls)
+                for name, steps in recall.relays.items()
+                if name not in shown and name not in anchors
+            }
+        ),
         activated={name: value for name, value in whole.activated.items() if name not in shown},
     )
 

@@ -22,6 +22,7 @@ from neurogated.core.filters import FilterOptions, recallable
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphReader, GraphStorePort, KernelSource, SupportsKernelBatch
+from neurogated.core.read_only import Deferred
 from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
@@ -318,7 +319,7 @@ class NeuroRetriever:
             confidence=found.confidence if memories else 0.0,
             trust=found.ranking.trust,
             notes=(*asked.notes(), *found.notes),
-            relays=relays_of(found, memories),
+            relays=Deferred(partial(relays_of, found, memories)),
             activated=found.ranking.activated,
             zone=asked.zone,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphReader
 from neurogated.core.read_only import ReadOnlyDict
 from neurogated.core.same_as import others_of
-from neurogated.core.trace import PathStep, RecalledMemory
+from neurogated.core.trace import ExplainedMemory, PathStep, RecalledMemory
 from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.activation import Activation
 from neurogated.retrieval.similarity import PARTS, Similarities
@@ -61,19 +62,47 @@ def memories_of(reader: GraphReader, found: Sequence[Found], least: float) -> li
     ids = [[reader.view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
     rows = np.concatenate([one.ranking.likeness.rows for one in found])
     nodes = {node.id: node for node in reader.nodes(rows if len(found) == 1 else distinct(rows))}
-    ranked = (_ranked(one, names, nodes) for one, names in zip(found, ids, strict=True))
-    return [tuple(memory for memory in memories if memory.score >= least) for memories in ranked]
+    return [tuple(_ranked(one, names, nodes, least)) for one, names in zip(found, ids, strict=True)]
 
 
-def _ranked(found: Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode]) -> Iterator[RecalledMemory]:
-    ranking, likeness, activation = found.ranking, found.ranking.likeness, found.activation
-    parts = _by_row({"similarity": likeness.similarity, **ranking.parts, **{n: getattr(likeness, n) for n in PARTS}})
-    scales = np.ones(likeness.rows.size) if ranking.scales is None else ranking.scales
-    terms, flows = _by_row(ranking.contributions), activation.flows_into(likeness.rows, scales)
-    paths, same = activation.paths(likeness.rows, scales), others_of(activation.view, likeness.rows)
-    for node_id, *rest in zip(ids, ranking.score.tolist(), parts, paths, flows, terms, same, strict=True):
-        if node_id in nodes:
-            yield RecalledMemory(nodes[node_id], *rest)
+def _ranked(
+    found: Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode], least: float
+) -> Iterator[RecalledMemory]:
+    ranking, why = found.ranking, Explained(found)
+    same = others_of(found.activation.view, ranking.likeness.rows)
+    for place, (name, score) in enumerate(zip(ids, ranking.score.tolist(), strict=True)):
+        if name in nodes and score >= least:
+            yield ExplainedMemory.of(nodes[name], score, same[place], why, place)
+
+
+class Explained:
+    """Explains the ranks of the memories that a question found; see `core.trace.Explanation`."""
+
+    def __init__(self, found: Found) -> None:
+        self._ranking, self._activation = found.ranking, found.activation
+        rows = found.ranking.likeness.rows
+        self._scales = np.ones(rows.size) if found.ranking.scales is None else found.ranking.scales
+
+    @cached_property
+    def parts(self) -> list[dict[str, float]]:
+        """The parts of each score."""
+        likeness, parts = self._ranking.likeness, self._ranking.parts
+        return _by_row({"similarity": likeness.similarity, **parts, **{n: getattr(likeness, n) for n in PARTS}})
+
+    @cached_property
+    def contributions(self) -> list[dict[str, float]]:
+        """The terms of each score."""
+        return _by_row(self._ranking.contributions)
+
+    @cached_property
+    def paths(self) -> list[tuple[PathStep, ...]]:
+        """The strongest path to each memory."""
+        return self._activation.paths(self._ranking.likeness.rows, self._scales)
+
+    @cached_property
+    def flows(self) -> list[tuple[PathStep, ...]]:
+        """The flows into each memory."""
+        return self._activation.flows_into(self._ranking.likeness.rows, self._scales)
 
 
 def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:

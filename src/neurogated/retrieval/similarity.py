@@ -252,12 +252,13 @@ class QuestionSimilarity:
     def _measure(self, rows: Rows, candidates: Rows | None = None) -> Similarities:
         config = self._config.retrieval
         cosine, keywords = self._cosine.of(rows), self._keywords(rows)
-        subject, tags = np.zeros((2, rows.size))
+        subject: Values = np.zeros(rows.size)
+        tags = np.zeros(rows.size)
         if self._tags:
             held = self._reader.has_tags(self._tags, rows)
-            subject = held[: len(self._subjects)].any(axis=0).astype(np.float64)
+            subject = np.logical_or.reduce(held[: len(self._subjects)]).astype(np.float64)
             for share, tagged in zip(self._traits.values(), held[len(self._subjects) :], strict=True):
-                np.maximum(tags, share * tagged, out=tags)
+                tags[tagged] = np.maximum(tags[tagged], share)
         own = cosine + self.keyword_weight * keywords
         turns = self._turns.measure(rows, own, self._own_similarity, candidates)
         message = turns.message

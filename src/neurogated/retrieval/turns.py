@@ -191,7 +191,11 @@ def _sampled(view: GraphView, rows: Rows | None = None) -> Rows:
 
 def _spread(size: int, count: int) -> Rows:
     """Return up to `count` evenly spaced numbers below `size`."""
-    return np.arange(size) if size <= count else np.linspace(0, size - 1, count).astype(np.int64)
+    if size <= count:
+        return np.arange(size)
+    places = np.arange(count) * ((size - 1) / (count - 1))
+    places[-1] = size - 1
+    return places.astype(np.int64)
 
 
 def roles_called(reader: GraphReader, calls: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from neurogated.core.columns import NODE_COLUMNS
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import register_kind
+from neurogated.core.read_only import filled
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.storage.index.graph.topology import Topology
@@ -122,7 +123,7 @@ def _found_to_json(found: Found) -> str | None:
 
 def found_from_json(text: str | None) -> Found:
     """Return the findings stored in the file for a text."""
-    return NOTHING_FOUND if text is None else Found.from_json(json.loads(text))
+    return NOTHING_FOUND if text is None else Found.restored(_JSON.raw_decode(text)[0])
 
 
 def record_of(values: Iterable[Any]) -> NodeRecord:
@@ -130,12 +131,12 @@ def record_of(values: Iterable[Any]) -> NodeRecord:
     record = dict(zip(NodeRecord.__slots__, values, strict=True))
     record |= {name: from_micros(micros) for name in _TIMES if (micros := record[name]) is not None}
     record["metadata"], _ = _JSON.raw_decode(record["metadata"])
-    record["tags"] = tuple(json.loads(record["tags"])) if record["tags"] else ()
+    record["tags"] = tuple(_JSON.raw_decode(record["tags"])[0]) if record["tags"] else ()
     record["found"] = found_from_json(record["found"])
     if (given := record["found"].given) is not None:
         # Files of older versions hold computed valid times beside the given ones.
         record |= {"valid_from": given[0], "valid_to": given[1], "found": replace(record["found"], given=None)}
-    return NodeRecord(**record)
+    return filled(NodeRecord, record)
 
 
 def given_micros(found: str, times: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
