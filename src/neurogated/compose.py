@@ -38,7 +38,7 @@ from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge
-from neurogated.ingestion.llm_analysers import LLMCausalJudge, LLMEntityFinder, LLMImportanceJudge
+from neurogated.ingestion.llm_analysers import LLMImportanceJudge
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.knowledge.judge.cross_encoder import CrossEncoderJudge
 from neurogated.knowledge.judge.model import ModelJudge, TextJudge
@@ -53,6 +53,7 @@ from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJu
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.runtime import Runtime
 from neurogated.session import Session, Subscriber
+from neurogated.storage.files.process_lock import ProcessLock
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
 from neurogated.tiers.canvas import CANVAS_HALF_LIFE, WorkingCanvas
@@ -69,6 +70,7 @@ _LLM = "llm"
 _CANVAS_HALF_LIVES = 24
 _CANVAS_SECONDS = 0.25  # that a call waits for the server of the canvas
 _LLM_CACHE = "llm_cache.db"
+_READING_LOCK = "reading.lock"
 _OPENAI_KEY = "OPENAI_API_KEY"
 _ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 
@@ -78,7 +80,8 @@ _log = logging.getLogger(__name__)
 def build(config: MemoryConfig, clock: Clock = utc_now, embedder: Embedder | None = None) -> Parts:
     """Build the parts that `config` names.
 
-    The configured language model judges questions, causes and names; without one, the offline analysers do. A given
+    The configured language model judges questions; without one, the offline analysers do. They also find names and
+    causes of new texts, which a language model reads later. A given
     `embedder` takes the place of the one that `config` names.
 
     Raises:
@@ -131,11 +134,15 @@ def open_session(config: MemoryConfig, parts: Parts | None = None, followers: tu
     if parts is None:
         config = reachable(config)
     built = build(config) if parts is None else parts
+    turn = None
+    asks = built.language_model is not None or built.text_judge is not None
+    if asks and not config.read_only and config.storage != "memory":
+        turn = ProcessLock(Path(config.save_dir) / _READING_LOCK, "asks the language model about new memories")
     try:
-        return Session(
+        session = Session(
             config,
             built,
-            Runtime(config, built.clock, built.store, built.caches),
+            Runtime(config, built.clock, built.store, built.caches, turn),
             (
                 subscribers.update_canvas,
                 subscribers.note_handed_out,
@@ -151,6 +158,9 @@ def open_session(config: MemoryConfig, parts: Parts | None = None, followers: tu
         if parts is None:
             built.store.close()
         raise
+    if any(backlog.waiting for backlog in session.backlogs):
+        subscribers.read_later(session, 0)
+    return session
 
 
 def _fact_follower(config: MemoryConfig) -> FactFollower | None:
@@ -265,8 +275,9 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
         KernelGenerator(config, judge=judge, fallback=offline, concurrency=config.llm.concurrency),
         judge,
         offline,
-        LLMCausalJudge(model, prompts, config),
-        spacy or LLMEntityFinder(model, prompts),
+        # A write waits for no model; the model reads names and causes later, with what is said.
+        OfflineCausalJudge(),
+        spacy or patterns,
         _encoder(config, embedder.name, LLMImportanceJudge(model, prompts, config)),
         model,
     )

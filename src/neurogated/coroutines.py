@@ -48,6 +48,8 @@ class AsyncNeuroGraphMemory:
     answer = awaitable(NeuroGraphMemory.answer)
     execute = awaitable(NeuroGraphMemory.execute)
     maintenance = awaitable(NeuroGraphMemory.maintenance)
+    flush = awaitable(NeuroGraphMemory.flush)
+    usage = awaitable(NeuroGraphMemory.usage)
     undo = awaitable(NeuroGraphMemory.undo)
 
     async def close(self) -> None:

@@ -15,6 +15,7 @@ NeurogatedError
 │   └── EmbedderMismatchError            another embedder or dimension built it
 ├── EmbeddingError (RuntimeError)        the embedding model failed or returned unusable vectors
 ├── LLMError (RuntimeError)              the language model failed or its answer is unusable
+│   ├── UnusableAnswerError              it answered, and the answer is of no use
 │   └── BudgetExceededError              the budget of calls or tokens is used up
 ├── MemoryClosedError (RuntimeError)     the memory was used after `close()`
 ├── ForkedMemoryError (RuntimeError)     the memory was opened before the process was forked
@@ -99,6 +100,19 @@ class EmbeddingError(NeurogatedError, RuntimeError):
 
 class LLMError(NeurogatedError, RuntimeError):
     """The language model cannot be reached, refuses, or gives an unusable answer."""
+
+
+class UnusableAnswerError(LLMError):
+    """The language model answered, and its answer is cut off or does not fit.
+
+    Attributes:
+        partial: what can be read of an answer that is cut off; None if nothing can.
+    """
+
+    def __init__(self, message: str, partial: dict[str, object] | None = None) -> None:
+        """Take the message and what can be read."""
+        super().__init__(message)
+        self.partial = partial
 
 
 class BudgetExceededError(LLMError):

@@ -366,6 +366,22 @@ class NeuroGraphMemory:
         """
         return self.learning.maintain(now)
 
+    def flush(self) -> int:
+        """Write the uses of memories, and wait until the language model has read the new memories.
+
+        Memories that were parked because the model gave no usable answer about them are asked about again; see
+        `learning.parked`.
+
+        Returns:
+            How many memories still wait, because the model failed.
+        """
+        self.learning.flush()
+        return self.learning.resume(progress=False)[1]
+
+    def usage(self) -> dict[str, int | float]:
+        """Return the calls, tokens and cache hits of the language model since the memory was opened; {} without one."""
+        return dict(self.admin.stats()["language model use"])
+
     def freeze(self, *, lasting: bool = True) -> None:
         """Stop learning until `learning.unfreeze`; see `learning.freeze`."""
         self.learning.freeze(lasting=lasting)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
+from weakref import WeakKeyDictionary
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.handed_out import HandedOut
@@ -18,13 +20,14 @@ from neurogated.core.forking import bind_to_process
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.reading import SupportsReading, reading
 from neurogated.core.work import outside_work, work
-from neurogated.errors import InputError, NeurogatedError
+from neurogated.errors import InputError, MemoryLockedError, NeurogatedError
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController
 from neurogated.telemetry import spans
 
 # Concurrent questions of `arecall` and `aretrieve`.
 _RECALL_CONCURRENCY = 64
+_CLOSING_SECONDS = 0.5
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +65,83 @@ class Periodic:
                 _log.warning("%s failed: %s", self._thread.name, error)
 
 
+class Gathering:
+    """Calls a function about an object in a daemon thread, once enough was added for it, or the oldest is old enough.
+
+    It does not keep the objects alive.
+    """
+
+    def __init__(self, most: int, seconds: float, work: Callable[[Any], float | None]) -> None:
+        """Take the limits, and what to call; it returns after how many seconds to call it again, None for not."""
+        self._most, self._seconds, self._work = most, seconds, work
+        self._due = WeakKeyDictionary[Any, tuple[int, float]]()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self.closing = False
+
+    def add(self, about: object, number: int) -> None:
+        """Note that so many more wait."""
+        with self._changed:
+            known, due = self._due.get(about, (0, time.monotonic() + self._seconds))
+            self._note(about, known + number, due)
+
+    def close(self) -> None:
+        """End the thread; wait shortly for a call that is running, which may wait for a server."""
+        with self._changed:
+            self.closing = True
+            self._changed.notify_all()
+            thread = self._thread
+        if thread not in {None, threading.current_thread()}:
+            thread.join(_CLOSING_SECONDS)  # type: ignore[union-attr]
+
+    def _note(self, about: object, number: int, due: float) -> None:
+        self._due[about] = number, time.monotonic() if number >= self._most else due
+        if self._thread is None and not self.closing:
+            self._thread = threading.Thread(target=self._run, name="neurogated-reading", daemon=True)
+            self._thread.start()
+        self._changed.notify_all()
+
+    def _run(self) -> None:
+        while (about := self._next()) is not None:
+            again: float | None = self._seconds
+            try:
+                again = self._work(about)
+            except NeurogatedError as error:
+                if not self.closing:
+                    _log.warning("new memories wait for a model: %s", error)
+            if again is not None:
+                with self._changed:
+                    known, due = self._due.get(about, (0, time.monotonic() + again))
+                    self._note(about, known, due)
+            del about
+
+    def _next(self) -> object | None:
+        """Wait for the next object, and return it; None if there is no more."""
+        with self._changed:
+            while self._due and not self.closing:
+                about, (_, due) = min(self._due.items(), key=lambda item: item[1][1])
+                if (left := due - time.monotonic()) <= 0:
+                    del self._due[about]
+                    return about
+                del about
+                self._changed.wait(left)
+            self._thread = None
+            return None
+
+
+class Turn(Protocol):
+    """A lock with one holder among the processes of a memory."""
+
+    def acquire(self, patience: float) -> None:
+        """Take it within so many seconds. Raises MemoryLockedError."""
+
+    def release(self) -> None:
+        """Give it back."""
+
+    def close(self) -> None:
+        """Give it back for good."""
+
+
 class Runtime:
     """Created by the memory that is opened first; `in_namespace` passes it on.
 
@@ -77,8 +157,11 @@ class Runtime:
         clock: Clock,
         store: GraphStorePort,
         caches: Sequence[SupportsClear] = (),
+        turn: Turn | None = None,
     ) -> None:
+        """Take the parts; with `turn`, the processes of the memory ask its model by turns."""
         self._config = config
+        self._turn = turn
         # A check of a protocol costs more than a block for a cache.
         self._caches = [one for one in caches if isinstance(one, SupportsReading)]
         self._freezable = store if isinstance(store, SupportsFreezing) else None
@@ -102,6 +185,8 @@ class Runtime:
         self._start()
 
     def _start(self) -> None:
+        self._gathering: Gathering | None = None
+        self._asking = threading.Lock()
         self.threads = ThreadPoolExecutor(_RECALL_CONCURRENCY, thread_name_prefix="recall")
 
     def is_frozen(self) -> bool:
@@ -155,16 +240,46 @@ class Runtime:
         """Call `work` every `seconds` in a thread until `stop_repeating`."""
         self._repeated = Periodic(name, seconds, work)
 
+    def gather(self, about: object, number: int, most: int, work: Callable[[Any], float | None]) -> None:
+        """Call `work` in a thread once `most` wait, or `llm.gather_seconds` after the first; see `Gathering`."""
+        if self._gathering is None:
+            self._gathering = Gathering(most, self._config.llm.gather_seconds, work)
+        self._gathering.add(about, number)
+
+    @contextmanager
+    def turn_to_ask(self, patience: float) -> Iterator[bool]:
+        """Run a block that asks the models, one at a time among threads and processes; yield whether it is its turn."""
+        if not self._asking.acquire(timeout=patience):
+            yield False
+            return
+        try:
+            if self._turn is not None:
+                try:
+                    self._turn.acquire(patience)
+                except MemoryLockedError:
+                    yield False
+                    return
+            try:
+                yield True
+            finally:
+                if self._turn is not None:
+                    self._turn.release()
+        finally:
+            self._asking.release()
+
     @property
     def closing(self) -> bool:
-        """Whether repeated work should end early."""
-        return self._repeated is not None and self._repeated.closing
+        """Whether work in the background should end early."""
+        return any(one is not None and one.closing for one in (self._repeated, self._gathering))
 
     def stop_repeating(self) -> None:
-        """End the repeated work, and wait for it."""
-        if self._repeated is not None:
-            self._repeated.close()
+        """End the work in the background, and wait for it, but not for a server."""
+        for one in (self._repeated, self._gathering):
+            if one is not None:
+                one.close()
 
     def close(self) -> None:
         """Stop the threads; a running call raises an error when the store closes."""
+        if self._turn is not None:
+            self._turn.close()
         self.threads.shutdown()

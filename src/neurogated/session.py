@@ -38,7 +38,7 @@ from neurogated.knowledge.backlog import Backlog, Enquiry
 from neurogated.knowledge.checker import ConflictChecker
 from neurogated.knowledge.judge.model import PairEnquiry
 from neurogated.knowledge.questions import asked
-from neurogated.knowledge.read.model import ClaimEnquiry
+from neurogated.knowledge.read.model import ReadingEnquiry
 from neurogated.manifest.caching import ManifestCache
 from neurogated.manifest.creation import ManifestCreator
 from neurogated.manifest.titles import CommunityNamer
@@ -146,11 +146,8 @@ class Session:
         return ManifestCache(self.store, creator, self.clock, threshold=settings.update_threshold, seconds=seconds)
 
     def _writer(self) -> Writer:
-        parts, has_model = self.parts, self.parts.language_model is not None
-        # Only calls of a language model wait; threads would slow the other analysers down.
-        workers = self.config.llm.concurrency if has_model else 1
-        judges = parts.causal_judge, parts.entity_finder
-        analysis = Analysis(*judges, workers, parts.encoder)
+        parts = self.parts
+        analysis = Analysis(parts.causal_judge, parts.entity_finder, 1, parts.encoder)
         check = self.checker([one.kind for one in self._enquiries]).checked
         return Writer(
             self.store, parts.embedder, analysis, self.config, parts.clock, check=check, committer=self.committer
@@ -163,12 +160,12 @@ class Session:
 
     @cached_property
     def _enquiries(self) -> Sequence[Enquiry[Any, Any]]:
-        """The questions to models: what memories say, and then which others they contradict."""
+        """The questions to models: what memories say, name and cause, and then which others they contradict."""
         parts, settings, checker = self.parts, self.config.metabolism, self.checker()
         found = list[Enquiry[Any, Any]]()
         if parts.language_model is not None and settings.read_claims == "model":
             prompts = PromptTemplateManager()
-            found.append(ClaimEnquiry(self.store, checker, parts.language_model, prompts, settings))
+            found.append(ReadingEnquiry(self.store, checker, parts.language_model, prompts, self._linked))
         if parts.text_judge is not None and settings.check_conflicts and settings.conflict_uncertain:
             found.append(PairEnquiry(self.store, checker, parts.text_judge, settings))
         return found
@@ -178,7 +175,14 @@ class Session:
         """The queues of the memories that wait for a model; none if the memory is read-only."""
         if self.config.read_only:
             return ()
-        return [Backlog(self.store, one, self.config.metabolism, self.commit) for one in self._enquiries]
+        return [Backlog(self.store, one, self.commit) for one in self._enquiries]
+
+    def _linked(
+        self, names: Mapping[str, tuple[str, ...]], causes: Sequence[tuple[str, str, str]], at: datetime
+    ) -> GraphDelta:
+        """Return the delta of names and causes that a model read; see `Writer.linked`."""
+        strength = self.config.llm.strength
+        return self.writer.linked(names, [(cause, effect, strength(label)) for cause, effect, label in causes], at)
 
     def exclusively(self) -> AbstractContextManager[object]:
         """Lock the graph for a block that reads it and then writes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -12,6 +13,8 @@ from neurogated.core.projections import remove_manifests
 from neurogated.core.view import GraphView
 from neurogated.core.work import outside_work
 from neurogated.errors import MemoryClosedError, StorageError
+from neurogated.knowledge.backlog import REST_SECONDS
+from neurogated.knowledge.read.model import TOGETHER
 from neurogated.session import Notice, Session
 from neurogated.tiers.canvas import Owner
 
@@ -92,19 +95,43 @@ def find_conflicts(session: Session, notice: Notice) -> None:
     if notice.event not in {"added", "updated", "deleted"}:
         return
     announce_conflicts(session)
-    if notice.event != "deleted" and session.backlogs:
-        try:
-            work_off(session, patient=False)
-        except (StorageError, MemoryClosedError) as error:
-            # The write is complete, so it raises nothing; its memories stay in the queue.
-            _log.warning("new memories wait for a model: %s", error)
+    if notice.event == "deleted" or not session.backlogs:
+        return
+    if not session.config.llm.wait:
+        read_later(session, len(notice.about[0]) if notice.event == "added" else 1)
+        return
+    try:
+        work_off(session, patient=False)
+    except (StorageError, MemoryClosedError) as error:
+        # The write is complete, so it raises nothing; its memories stay in the queue.
+        _log.warning("new memories wait for a model: %s", error)
 
 
-def work_off(session: Session, calls: int | None = None, *, patient: bool = True) -> int:
-    """Ask the models about the memories that wait, by at most `calls` calls for each queue; return how many settled."""
+def read_later(session: Session, number: int) -> None:
+    """Let a thread ask the models about memories, once enough of them wait; see `Runtime.gather`."""
+    session.runtime.gather(session, number, TOGETHER, _read_waiting)
+
+
+def _read_waiting(session: Session) -> float | None:
+    work_off(session, patient=False, patience=0)
+    return REST_SECONDS if any(backlog.waiting for backlog in session.backlogs) else None
+
+
+def work_off(
+    session: Session, calls: int | None = None, *, patient: bool = True, patience: float = threading.TIMEOUT_MAX
+) -> int:
+    """Ask the models about the memories that wait; return how many settled.
+
+    Args:
+        session: the graph.
+        calls: the most calls for each queue; no limit when None.
+        patient: whether to ask a model that failed lately, and about memories that are parked.
+        patience: seconds to wait for another thread or process that asks about memories of this memory.
+    """
     settled = 0
-    with session.runtime.reading():
-        for backlog in session.backlogs:
+    # Whoever had the turn before has changed the graph since this work began.
+    with session.runtime.turn_to_ask(patience) as is_ours, session.runtime.reading(), outside_work():
+        for backlog in session.backlogs if is_ours else ():
             done, made = backlog.work(session.clock, lambda: session.runtime.closing, calls, patient=patient)
             settled += done
             session.writer.found_conflicts.extend(made)

@@ -64,7 +64,8 @@ class _Handler(ChatHandler):
             pass
 
     def _reply(self, messages: list[dict[str, str]], answer: Callable[[list[Pair]], dict[str, Any]]) -> None:
-        lines = [json.loads(line) for line in messages[-1]["content"].splitlines() if line.startswith("{")]
+        texts = [one["content"] for one in messages if one["content"].startswith(("Pairs:", "Attributes:"))]
+        lines = [json.loads(line) for line in texts[-1].splitlines() if line.startswith("{")]
         (self.server.asked if "pair" in lines[0] else self.server.read).append(lines)
         self.server.prompts.append(json.dumps(messages, ensure_ascii=False))
         if self.server.during is not None:
@@ -72,17 +73,18 @@ class _Handler(ChatHandler):
         if self.server.down:
             self.send(500, {"error": {"message": "out of order"}})
         else:
-            self.say(self.server.text if self.server.text is not None else json.dumps(answer(lines)))
+            self.say(self.server.text if self.server.text is not None else self.server.form(answer(lines)))
 
     def _pairs(self, lines: list[Pair]) -> dict[str, Any]:
         return {"pairs": [found for pair in lines if (found := self.server.judge(pair)) is not None]}
 
     def _claims(self, lines: list[Pair]) -> dict[str, Any]:
-        return {"claims": [claim for message in lines for claim in self.server.claims(message)]}
+        claims = [claim for message in lines for claim in self.server.claims(message)]
+        return {"claims": claims, **self.server.others(lines)}
 
 
 class ModelServer(ThreadingHTTPServer):
-    """Answers requests by `judge` and `claims`; `text`, `down` and `during` change that."""
+    """Answers requests by `judge`, `claims` and `others` in a form; `text`, `down` and `during` change that."""
 
     daemon_threads = True
 
@@ -90,6 +92,8 @@ class ModelServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.judge: Callable[[Pair], dict[str, Any] | None] = about_one_thing
         self.claims: Callable[[Pair], list[dict[str, Any]]] = lambda _: []
+        self.others: Callable[[list[Pair]], dict[str, Any]] = lambda _: {"names": [], "causes": []}
+        self.form: Callable[[dict[str, Any]], str] = json.dumps
         self.text: str | None = None
         self.down = False
         self.during: Callable[[], object] | None = None

@@ -71,6 +71,7 @@ def settings_for(server: ModelServer) -> Mapping[str, Any]:
         "llm_base_url": server.url,
         "llm.retries": 0,
         "llm.cache_bytes": 0,
+        "llm.wait": True,
         "metabolism.conflict_uncertain": 0,
     }
 

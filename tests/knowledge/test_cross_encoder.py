@@ -35,6 +35,7 @@ def _opened(folder: Path, **settings: float) -> NeuroGraphMemory:
             {
                 "storage": "memory",
                 "llm.use": "off",
+                "llm.wait": True,
                 "metabolism.judge": str(folder),
                 **{f"metabolism.{name}": value for name, value in settings.items()},
             }

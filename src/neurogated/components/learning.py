@@ -68,7 +68,7 @@ class Learning:
         with session.runtime.work("consolidating"):
             session.writer.deduplicate()
             session.commit(lambda: session.checker().without_rules(at))
-            work_off(session, session.config.metabolism.consolidation_calls)
+            work_off(session, session.config.metabolism.consolidation_calls, patience=session.config.llm.timeout)
             # When the memory is closed, the background work ends early and stores the facts that it has.
             texts = self._consolidator.prepare(at, user_id, max_clusters)
             texts = takewhile(lambda _: not session.runtime.closing, texts)
@@ -142,11 +142,17 @@ class Learning:
             How many were judged, and how many are still pending.
         """
         session = self._session
-        waiting = len(session.store.pending())
         with session.runtime.work("resuming"):
             made = sum(show_progress(session.writer.resume(), "resuming", "batch", progress=progress))
             made += work_off(session)
-        return made, waiting - made
+        return made, len(session.store.pending())
+
+    def parked(self) -> dict[str, str]:
+        """Return the ids of memories about which the language model gave no usable answer, and why not.
+
+        The reason is "" if another process has asked. `resume` asks again.
+        """
+        return {name: reason for backlog in self._session.backlogs for name, reason in backlog.parked().items()}
 
     def consolidate_in_background(self) -> None:
         """Consolidate all namespaces every `metabolism.consolidate_seconds`, in a thread, until `close`."""

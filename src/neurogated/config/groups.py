@@ -73,6 +73,10 @@ class LLMSettings:
         "language model for judgements: 'off', 'auto' (on if llm_base_url or a key in the environment is set), or a "
         "model name; none: on only if llm_base_url or an llm_name other than the default is set",
     )
+    wait: bool = setting(False, "a write returns when the model has read what it wrote; otherwise it is read later")
+    gather_seconds: float = setting(
+        20.0, "new memories are read together: when there are eight, or when the oldest has waited for so long", low=0.0
+    )
     timeout: float = setting(60.0, "seconds after which a language model call ends, with its retries", low=0.0)
     retries: int = setting(3, "retries of a failed language model call", low=0)
     concurrency: int = setting(4, "concurrent language model calls", low=1)

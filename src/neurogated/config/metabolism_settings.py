@@ -84,9 +84,6 @@ class MetabolismSettings:
         "facts are known in any case",
         choices=("model", "off"),
     )
-    claim_calls: int = setting(
-        1, "most calls of the language model for claims after a write; other memories wait for the next one", low=0
-    )
 
     # A model judges the pairs of memories that no slot connects.
     judge: str = setting(
@@ -105,14 +102,6 @@ class MetabolismSettings:
         "most earlier memories about which the model is asked for a new one; 0: it judges no conflicts",
         low=0,
         high=12,
-    )
-    conflict_calls: int = setting(
-        2, "most calls of the model for conflicts after a write; other memories wait for the next one", low=0
-    )
-    conflict_deadline: float = setting(
-        10.0,
-        "seconds that a write waits for the model about claims and conflicts; `consolidate` waits for `llm.timeout`",
-        low=0.0,
     )
 
     # Echoes

@@ -10,8 +10,8 @@ Clock = Callable[[], datetime]
 
 Moment = datetime | str | float
 """A time as callers give it: a datetime, a text in ISO format such as `2027-01-31` or `2027-01-31T12:00:00Z`, or the
-seconds or milliseconds since 1970 in UTC. Without a zone it is a time in the zone of the memory; see `Zone`. A day without
-an hour is its midnight, so that clocks further west show the day before."""
+seconds or milliseconds since 1970 in UTC. Without a zone it is a time in the zone of the memory; see `Zone`. A day
+without an hour is its midnight, so that clocks further west show the day before."""
 
 MICROS_A_DAY = 86_400_000_000
 

@@ -307,11 +307,14 @@ class LanguageModel(Protocol):
     def name(self) -> str:
         """The identity of the model."""
 
-    def infer_json(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an answer that fits the JSON schema, after at most one repair.
+    def infer_json(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], *, accepts: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return an answer that fits the JSON schema, or the looser one that is accepted, after at most one repair.
 
         Raises:
-            LLMError: the model cannot be reached, or its answer is unusable.
+            UnusableAnswerError: the answer is cut off, or does not fit.
+            LLMError: the model cannot be reached.
             BudgetExceededError: the budget of calls or tokens is used up.
         """
 

@@ -20,8 +20,9 @@ from neurogated.core.commit import Committer
 from neurogated.core.conflicts import CONFLICT, orphaned_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.derivation import derivations
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, Filter
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphReader, GraphStorePort
 from neurogated.core.reasons import EXPIRED, RESUMED
 from neurogated.core.rendering import document_tag
@@ -127,6 +128,43 @@ class Writer:
         other, check = copy(self), self._check
         other._check = lambda delta, fresh: join(check(delta, fresh), fresh)  # noqa: SLF001 - a copy of this writer
         return other
+
+    def linked(
+        self, names: Mapping[str, tuple[str, ...]], causes: Iterable[tuple[str, str, float]], at: datetime
+    ) -> GraphDelta:
+        """Return the delta of names and causes that a model found in stored texts; the write lock is held.
+
+        Args:
+            names: the names in texts, by id.
+            causes: pairs of ids, the cause first, with the weights of their CAUSE edges, 0–1. A pair that has such an
+                edge keeps it, because use may have changed its weight.
+            at: the time of the edges.
+        """
+        pairs = list(causes)
+        view, current = self._store.view(), stored(self._store, {*names, *(one for pair in pairs for one in pair[:2])})
+        changed = tuple(
+            replace(node, found=replace(node.found, entities=found))
+            for name, found in names.items()
+            if found and (node := current.get(name)) is not None and node.found.entities != found
+        )
+        present = [pair for pair in pairs if pair[0] in current and pair[1] in current]
+        firsts, seconds = (view.rows([pair[side] for pair in present]) for side in (0, 1))
+        known = view.edge_rows(firsts, seconds, EdgeType.CAUSE).tolist()
+        edges = tuple(
+            MemoryEdge(source, target, EdgeType.CAUSE, weight, created_at=at)
+            for (first, second, weight), row in zip(present, known, strict=True)
+            if row < 0
+            for source, target in ((first, second), (second, first))
+        )
+        mentions = text_edges(self._store, self._config, changed, at)
+        return GraphDelta(
+            removed_edges=tuple(mentions.removed),
+            nodes=changed,
+            edges=(*edges, *mentions.put),
+            weights=tuple(mentions.reweighted),
+            reason=RESUMED,
+            at=at,
+        )
 
     def resume(self) -> Iterator[int]:
         """Retry the pending judgements in batches, and yield the number of settled ones of each batch.
@@ -288,25 +326,14 @@ class Writer:
             self.expire(at)
             # During the judgement, other threads may have changed or removed nodes, so this changes only the names.
             current = stored(self._store, nodes)
-            changed = tuple(
-                replace(now, found=replace(now.found, entities=node.found.entities))
+            names = {
+                node.id: node.found.entities
                 for node in named.nodes
-                if (now := current.get(node.id)) is not None and now.content == node.content and node.found.entities
-            )
-            edges = tuple(edge for edge in causes.edges if {edge.source_id, edge.target_id} <= current.keys())
+                if (now := current.get(node.id)) is not None and now.content == node.content
+            }
+            pairs = [(edge.source_id, edge.target_id, edge.weight) for edge in causes.edges[::2]]
             if settled:
-                mentions = text_edges(self._store, self._config, changed, at)
-                self._commit(
-                    GraphDelta(
-                        removed_edges=tuple(mentions.removed),
-                        nodes=changed,
-                        edges=(*edges, *mentions.put),
-                        weights=tuple(mentions.reweighted),
-                        settled=settled,
-                        reason=RESUMED,
-                        at=at,
-                    )
-                )
+                self._commit(replace(self.linked(names, pairs, at), settled=settled))
         return len(settled)
 
     def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:

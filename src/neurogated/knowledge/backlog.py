@@ -8,28 +8,31 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.commit import Plan
 from neurogated.core.conflicts import CONFLICT
-from neurogated.core.deadline import answer_within
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.reasons import READ
 from neurogated.core.view import GraphView
-from neurogated.errors import LLMError
+from neurogated.errors import LLMError, UnusableAnswerError
 from neurogated.knowledge.origin import Owner, voice_of
 
 _log = logging.getLogger(__name__)
 
 _NEVER = float("-inf")
 REST_SECONDS = 30.0
-"""Writes ask no model for this long after it failed, so that not each of them waits for the deadline."""
+"""The background asks no model for this long after it failed."""
 _FAILURES = 2
-"""Calls in a row that may fail before `resume` and `consolidate` end, since one text may confuse the model."""
+"""Calls in a row that may fail before `resume` and `consolidate` end."""
+_TRIES = 3
+"""Unusable answers about a memory, the last ones about it alone, before it is parked."""
+_PARKED = "parked {}"
 _READ = 64
 """Waiting memories that are read together, so that a long queue needs no more memory than a short one."""
 
@@ -54,8 +57,6 @@ class Enquiry(Protocol[Q, A]):
     """The kind of the pending tasks."""
     together: int
     """Most questions of a call, or all those about one memory."""
-    calls: int
-    """Most calls after a write."""
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[Q]:
         """Return the questions about a memory; `is_later` tells of another whether it waits behind this one."""
@@ -76,6 +77,8 @@ class _Step(NamedTuple, Generic[Q, A]):
     done: Collection[PendingTask]
     answers: Answers[Q, A]
     read: Mapping[str, MemoryNode]
+    parked: Collection[PendingTask] = ()
+    """Those of `done` that got no usable answer."""
 
 
 class Backlog(Generic[Q, A]):
@@ -83,28 +86,29 @@ class Backlog(Generic[Q, A]):
 
     The model answers without a lock. Each call of the model becomes one delta under the write lock, which skips each
     memory that was deleted, changed or moved to another owner meanwhile, or that another process has settled. A memory
-    stays in the queue until all its questions have answers.
+    stays in the queue until all its questions have answers. A model that gives unusable answers is asked about each
+    memory alone, and a memory without a usable answer is parked, until somebody asks for it. A model that cannot be
+    reached parks nothing.
     """
 
     def __init__(
         self,
         store: GraphStorePort,
         enquiry: Enquiry[Q, A],
-        settings: MetabolismSettings,
         commit: Callable[[Plan], GraphDelta],
     ) -> None:
         """Take the parts; `commit` writes the delta that a function computes under the write lock."""
         self._store = store
         self._enquiry = enquiry
-        self._settings = settings
         self._write = commit
         self._lock = threading.Lock()
         self._taken: set[PendingTask] = set()
         self._failures: Counter[PendingTask] = Counter()
+        self._reasons: dict[str, str] = {}
         self._resting_until = _NEVER
 
     def work(
-        self, clock: Callable[[], datetime], stopped: Callable[[], bool], calls: int | None, *, patient: bool
+        self, clock: Callable[[], datetime], stopped: Callable[[], bool], calls: int | None = None, *, patient: bool
     ) -> tuple[int, list[str]]:
         """Ask about memories that wait, oldest first, and those that failed last.
 
@@ -112,22 +116,38 @@ class Backlog(Generic[Q, A]):
             clock: gives the time of each delta.
             stopped: whether to end before the next call.
             calls: the most calls of the model; no limit when None.
-            patient: whether to ask a model that failed lately, and to wait for an answer as long as it takes. Otherwise
-                the model gets as few calls as after a write.
+            patient: whether to ask a model that failed lately, and about the memories that are parked.
 
         Returns:
             How many memories were settled, and the ids of the new conflicts.
         """
-        if not patient:
-            calls = self._enquiry.calls
         if calls == 0 or (not patient and time.monotonic() < self._resting_until):
             return 0, []
+        if patient:
+            self._take_up_parked(clock())
         settled, made = 0, list[str]()
         with self._taking(None if calls is None else calls * self._enquiry.together) as tasks:
-            for step in self._steps(tasks, calls, stopped, patient=patient):
+            for step in self._steps(tasks, calls, stopped, _FAILURES if patient else 1):
                 made += self._commit(step, clock())
-                settled += len(step.done)
+                settled += len(step.done) - len(step.parked)
         return settled, made
+
+    @property
+    def waiting(self) -> int:
+        """How many memories wait, without those that are parked."""
+        return len(self._waiting())
+
+    def parked(self) -> dict[str, str]:
+        """Return the ids of the parked memories with the reasons, "" for those that another process parked."""
+        kind = _PARKED.format(self._enquiry.kind)
+        ids = [task.nodes[0] for task in self._store.pending() if task.kind == kind]
+        return {name: self._reasons.get(name, "") for name in ids}
+
+    def _take_up_parked(self, at: datetime) -> None:
+        if parked := self.parked():
+            kinds = (_PARKED.format(self._enquiry.kind), self._enquiry.kind)
+            old, new = (tuple(PendingTask(kind, (name,)) for name in parked) for kind in kinds)
+            self._write(lambda: GraphDelta(settled=old, queued=new, reason=READ, at=at))
 
     def _waiting(self) -> list[PendingTask]:
         return [task for task in self._store.pending() if task.kind == self._enquiry.kind]
@@ -146,32 +166,37 @@ class Backlog(Generic[Q, A]):
                 self._taken.difference_update(free)
 
     def _steps(
-        self, tasks: Sequence[PendingTask], calls: int | None, stopped: Callable[[], bool], *, patient: bool
+        self, tasks: Sequence[PendingTask], calls: int | None, stopped: Callable[[], bool], most_failures: int
     ) -> Iterator[_Step[Q, A]]:
         """Yield the memories without a question, and the answers of each call, until so many calls in a row fail."""
         number = failed = 0
-        failures, seconds = (_FAILURES, None) if patient else (1, self._settings.conflict_deadline)
-        for begin in range(0, len(tasks), _READ):
-            portion = tasks[begin : begin + _READ]
-            nodes = {one.id: one for one in self._store.get_nodes([one.nodes[0] for one in portion], missing_ok=True)}
-            asked = self._questions(portion, nodes)
-            if decided := [task for task in portion if not asked[task]]:
-                yield _Step(decided, (), nodes)
-            for read in self._batches(asked):
-                # The words of a memory that was deleted since it was read stay here; a changed one waits again.
-                batch = self._unchanged(read)
-                if number == calls or stopped():
-                    return
-                answers = self._answers(batch, seconds) if batch else []
-                number += bool(batch)
-                failed = 0 if answers or not batch else failed + 1
-                if failed == failures:
-                    return
-                answered = [one for one, _ in answers]
-                left = {self._task(one) for one in batch if one not in answered}
-                done = {self._task(one) for one in read} - left
-                if done or answers:
-                    yield _Step(done, answers, nodes)
+        while tasks:
+            tried = Counter({task: self._failures[task] for task in tasks})
+            for begin in range(0, len(tasks), _READ):
+                portion = tasks[begin : begin + _READ]
+                names = [one.nodes[0] for one in portion]
+                nodes = {one.id: one for one in self._store.get_nodes(names, missing_ok=True)}
+                asked = self._questions(portion, nodes)
+                if decided := [task for task in portion if not asked[task]]:
+                    yield _Step(decided, (), nodes)
+                for read in self._batches(asked):
+                    # The words of a memory that was deleted since it was read stay here; a changed one waits again.
+                    batch = self._unchanged(read)
+                    if number == calls or stopped():
+                        return
+                    answers, is_reached = self._answers(batch) if batch else ([], True)
+                    number += bool(batch)
+                    failed = 0 if is_reached else failed + 1
+                    if failed == most_failures:
+                        return
+                    answered = [one for one, _ in answers]
+                    left = {self._task(one) for one in batch if one not in answered}
+                    parked = {task for task in left if self._failures[task] >= _TRIES}
+                    done = {self._task(one) for one in read} - left | parked
+                    if done or answers:
+                        yield _Step(done, answers, nodes, parked)
+            # Those that the model confused are asked again at once, each alone.
+            tasks = [task for task in tasks if tried[task] < self._failures[task] < _TRIES]
 
     def _questions(
         self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode]
@@ -217,22 +242,24 @@ class Backlog(Generic[Q, A]):
         there = [view.ids[row] for row in view.known_rows(names).tolist()]
         return {node.id: node for node in self._store.get_nodes(there, missing_ok=True)}
 
-    def _answers(self, batch: Sequence[Q], seconds: float | None) -> list[tuple[Q, A]]:
-        """Return the answers of the model; none if it failed, and then it rests."""
+    def _answers(self, batch: Sequence[Q]) -> tuple[list[tuple[Q, A]], bool]:
+        """Return the usable answers of the model, and whether it answered at all; if it did not, it rests."""
         given: Sequence[A | None] = [None] * len(batch)
-        reason = "it left them out"
+        reason, is_reached = "it left them out", True
         try:
-            given = answer_within(seconds, lambda: self._enquiry.ask(batch), "model")
-        except TimeoutError:
-            reason = f"no answer within {seconds} seconds of metabolism.conflict_deadline; choose a faster model"
-        except LLMError as error:
+            given = self._enquiry.ask(batch)
+        except UnusableAnswerError as error:
             reason = str(error)
-        if missing := [self._task(one) for one, answer in zip(batch, given, strict=True) if answer is None]:
-            _log.warning("%d questions about memories wait for the model: %s", len(missing), reason)
-            self._failures.update(set(missing))
+        except LLMError as error:
+            reason, is_reached = str(error), False
+        if missing := {self._task(one) for one, answer in zip(batch, given, strict=True) if answer is None}:
+            _log.warning("%d memories wait for the model: %s", len(missing), reason)
+            self._reasons.update(dict.fromkeys((task.nodes[0] for task in missing), reason))
+            if is_reached:
+                self._failures.update(missing)
         answers = [(one, answer) for one, answer in zip(batch, given, strict=True) if answer is not None]
-        self._resting_until = _NEVER if answers else time.monotonic() + REST_SECONDS
-        return answers
+        self._resting_until = _NEVER if is_reached else time.monotonic() + REST_SECONDS
+        return answers, is_reached
 
     def _commit(self, step: _Step[Q, A], at: datetime) -> list[str]:
         """Write what follows from the answers, and settle memories, in one delta; return the new conflicts.
@@ -251,6 +278,10 @@ class Backlog(Generic[Q, A]):
                 if (node := now.get(task.nodes[0])) is None or _is_same(step.read.get(node.id), node)
             ]
             delta = self._enquiry.delta(answers, settled, at)
+            if step.parked:
+                kind = _PARKED.format(self._enquiry.kind)
+                parked = tuple(PendingTask(kind, task.nodes) for task in settled if task in step.parked)
+                delta = replace(delta, queued=(*delta.queued, *parked))
             made.extend(one.id for one in delta.nodes if one.kind == CONFLICT and not self._store.has_node(one.id))
             return delta
 

@@ -26,12 +26,12 @@ from neurogated.knowledge.judge.candidates import TextPair
 from neurogated.knowledge.judge.claim_nodes import Mate, claim_of, speaks_for
 from neurogated.knowledge.judge.ledger import ClaimLedger
 from neurogated.knowledge.judge.mates import is_same, rivals_of
-from neurogated.knowledge.origin import is_compared, is_message, voice_of
+from neurogated.knowledge.origin import is_compared, is_message, is_read, voice_of
 from neurogated.knowledge.settlement import Settlement
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 CLAIMS, WAITING = "claims", "conflict"
-"""The kinds of pending tasks of a memory whose claims a language model will read, or whose conflicts it will judge."""
+"""The kinds of pending tasks of a memory that a language model will read, or whose conflicts it will judge."""
 _NOTHING: Mapping[str, Sequence[Claim]] = {}
 # Facts of one attribute with which a new fact is compared: those that hold, and as many others. With this bound, a slot
 # with many values costs each write the same.
@@ -134,15 +134,15 @@ class ConflictChecker:
         """Return a delta that queues memories with new texts or owners, and all that a model will read again."""
         if not self._queues:
             return delta
-        messages = list(filter(is_message, fresh))
-        stored = self._store.get_nodes([one.id for one in messages], missing_ok=True)
+        texts = list(filter(is_read, fresh))
+        stored = self._store.get_nodes([one.id for one in texts], missing_ok=True)
         known = {node.id: (node.content, voice_of(node)) for node in stored}
-        news = {one.id for one in messages if known.get(one.id) != (one.content, voice_of(one))}
+        news = {one.id for one in texts if known.get(one.id) != (one.content, voice_of(one))}
         tasks = tuple(
             PendingTask(kind, (one.id,))
-            for one in messages
+            for one in texts
             for kind in self._queues
-            if one.id in news or kind == CLAIMS
+            if kind == CLAIMS or (one.id in news and is_message(one))
         )
         settled = tuple(task for task in delta.settled if task not in tasks)
         return replace(delta, queued=(*delta.queued, *tasks), settled=settled) if tasks else delta

@@ -39,6 +39,11 @@ def is_message(node: MemoryNode) -> bool:
     return node.found.statement is None and is_compared(node)
 
 
+def is_read(node: MemoryNode) -> bool:
+    """Return whether a model reads a memory: any text but one that the memory made, or that states one fact."""
+    return node.found.statement is None and node.kind not in {*_KINDS, FACT} and bool(node.content.strip())
+
+
 def _is_reading(node: MemoryNode) -> bool:
     """Return whether a memory is a part of a text that states nothing about its owner.
 

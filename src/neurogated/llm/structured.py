@@ -17,7 +17,7 @@ from jsonschema.exceptions import best_match
 from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.ports import Message
 from neurogated.core.reading import SupportsReading, reading
-from neurogated.errors import LLMError
+from neurogated.errors import UnusableAnswerError
 from neurogated.llm.base import LENGTH, BaseLLM, ask
 from neurogated.llm.bounds import without_bounds
 from neurogated.llm.cache import CachedLLM
@@ -62,40 +62,50 @@ class StructuredLLM:
     def name(self) -> str:
         return self._llm.name
 
-    def infer_json(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
+    def infer_json(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], *, accepts: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
         """Return the object in the model's answer that fits the schema; of several, the last one.
 
         Text in `<think>` tags and around the object is ignored, and so are code fences and keys that the schema does
         not know. Small faults, such as a comma too many, are repaired; `statistics` counts both. If no object fits, the
         model gets its answer and the error, and tries once more. Unusable answers are removed from the cache.
 
+        Args:
+            messages: what the model is asked.
+            schema: that of the answer, as the server is told.
+            accepts: a looser schema of what is accepted. A bare list is taken for its first property.
+
         Raises:
-            LLMError: the model cannot be reached, its answer was cut off, or two answers did not fit.
+            UnusableAnswerError: the answer was cut off, or two answers did not fit.
+            LLMError: the model cannot be reached.
             BudgetExceededError: the budget of calls or tokens is used up.
         """
         # The second request quotes the first, so its texts were read before the first.
         with reading([self._llm] if isinstance(self._llm, SupportsReading) else []):
-            return self._answer(messages, schema)
+            return self._answer(messages, schema, accepts)
 
-    def _answer(self, messages: Sequence[Message], schema: Mapping[str, Any]) -> dict[str, Any]:
+    def _answer(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], accepts: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
         # The length bounds are for the server; a slightly longer answer is valid.
-        validator = Draft202012Validator(without_bounds(schema))
+        validator = Draft202012Validator(without_bounds(schema if accepts is None else accepts))
         text, meta = ask(self._llm, messages, schema)
         try:
             return self._counted(_fitting_object(text, validator))
         except _UnfitAnswerError as error:
             repair = [*messages, *_repair_turns(text, error, schema)]
-            if meta.get("finish_reason") == LENGTH:
+            if meta.get("finish_reason") == LENGTH or (accepts is not None and _is_cut_off(_spoken(text))):
                 self._forget([messages], schema)
-                raise self._cut_off(text) from error
+                raise self._cut_off(text, validator) from error
         text, meta = ask(self._llm, repair, schema)
         try:
             return self._counted(_fitting_object(text, validator))
         except _UnfitAnswerError as error:
             self._forget([messages, repair], schema)
             if meta.get("finish_reason") == LENGTH:
-                raise self._cut_off(text) from error
-            raise LLMError(
+                raise self._cut_off(text, validator) from error
+            raise UnusableAnswerError(
                 f"two answers of language model {self.name!r} did not fit the schema: {str(error)[:_SHOWN]}; it said "
                 f"{text[-_SHOWN:]!r}; choose a more able model with llm_name"
             ) from error
@@ -113,9 +123,11 @@ class StructuredLLM:
     def close(self) -> None:
         self._llm.close()
 
-    def _cut_off(self, text: str) -> LLMError:
-        return LLMError(
-            f"the answer of language model {self.name!r} was cut off ({text[-_SHOWN:]!r}); raise max_new_tokens"
+    def _cut_off(self, text: str, validator: Draft202012Validator) -> UnusableAnswerError:
+        partial = next(filter(validator.is_valid, _repaired(_spoken(text), _first_list(validator))), None)
+        return UnusableAnswerError(
+            f"the answer of language model {self.name!r} was cut off ({text[-_SHOWN:]!r}); raise max_new_tokens",
+            partial,
         )
 
     def _forget(self, conversations: Sequence[Sequence[Message]], schema: Mapping[str, Any]) -> None:
@@ -141,8 +153,9 @@ def _spoken(text: str) -> str:
 
 def _fitting_object(text: str, validator: Draft202012Validator) -> _Fitting:
     complaints: list[str] = []
-    spoken = _spoken(text)
-    for is_repaired, objects in ((False, _objects(spoken)), (True, _repaired(spoken))):
+    spoken, first_list = _spoken(text), _first_list(validator)
+    repaired = () if _is_cut_off(spoken) else _repaired(spoken, first_list)
+    for is_repaired, objects in ((False, _objects(spoken, first_list)), (True, repaired)):
         for found in list(objects)[::-1]:
             if (error := best_match(validator.iter_errors(found))) is None:
                 return _Fitting(found, 0, is_repaired)
@@ -153,9 +166,19 @@ def _fitting_object(text: str, validator: Draft202012Validator) -> _Fitting:
     raise _UnfitAnswerError(complaints[0] if complaints else "it holds no whole JSON object")
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the outermost JSON objects in `text`."""
-    at = text.find("{")
+def _first_list(validator: Draft202012Validator) -> str | None:
+    """Return the name of the first property if it is a list; a bare list is taken for it."""
+    name, form = next(iter(validator.schema.get("properties", {}).items()), (None, {}))
+    return name if form.get("type") == "array" else None
+
+
+def _is_cut_off(text: str) -> bool:
+    return text.count("{") > text.count("}")
+
+
+def _objects(text: str, first_list: str | None) -> Iterator[dict[str, Any]]:
+    """Yield the outermost JSON objects in `text`, and a list of objects as the one of which it is the first list."""
+    at = _begin(text, 0, first_list)
     while at >= 0:
         try:
             found, end = _DECODER.raw_decode(text, at)
@@ -166,26 +189,37 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         except RecursionError:
             return
         else:
-            yield found
-        at = text.find("{", end)
+            yield found if isinstance(found, dict) else {str(first_list): found}
+        at = _begin(text, end, first_list)
 
 
-def _repaired(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects in a text that has small faults. One that is cut off is not completed."""
+def _begin(text: str, at: int, first_list: str | None) -> int:
+    """Return the place of the next object, or of the next list of objects; -1 if there is none."""
+    brace = text.find("{", at)
+    bracket = text.find("[", at, max(brace, at)) if first_list else -1
+    return bracket if bracket >= 0 and not text[bracket + 1 : brace].strip() else brace
+
+
+def _repaired(text: str, first_list: str | None) -> Iterator[dict[str, Any]]:
+    """Yield the objects in a text that has small faults, up to its last whole object."""
     if find_spec("json_repair") is None:
         # The extras with language models bring it; a model of one's own may do without.
         return
     from json_repair import repair_json  # noqa: PLC0415 - few answers need it
 
-    begin, end = text.find("{"), text.rfind("}") + 1
+    begin, end = _begin(text, 0, first_list), text.rfind("}") + 1
     if not 0 <= begin < end <= begin + _LONGEST_REPAIRED:
         return
+    end = len(text) if text[begin] == "[" and text[end:].lstrip().startswith("]") else end
     try:
         found = repair_json(text[begin:end], return_objects=True)
         json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return
-    yield from (one for one in (found if isinstance(found, list) else [found]) if isinstance(one, dict))
+    if first_list and text[begin] == "[" and isinstance(found, list):
+        yield {first_list: found}
+    else:
+        yield from (one for one in (found if isinstance(found, list) else [found]) if isinstance(one, dict))
 
 
 def _without_unknown_keys(found: dict[str, Any], validator: Draft202012Validator) -> tuple[dict[str, Any], int]:

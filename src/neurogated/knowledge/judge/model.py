@@ -99,11 +99,11 @@ class PairEnquiry:
     """Asks a judge about the memories that a new one may contradict, and records the conflicts."""
 
     kind = WAITING
+    together = _TOGETHER
 
     def __init__(
         self, store: GraphStorePort, checker: ConflictChecker, judge: TextJudge, settings: MetabolismSettings
     ) -> None:
-        self.together, self.calls = _TOGETHER, settings.conflict_calls
         self._checker = checker
         self._judge = judge
         self._finder = CandidateFinder(store, settings.conflict_uncertain)

@@ -1,15 +1,16 @@
-"""What a language model reads in messages, several in one call."""
+"""What a language model reads in memories, several in one call: claims, names, and which of them caused another."""
 
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
-from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.claims import USER, Change, Claim, Slot
 from neurogated.core.conflicts import moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
@@ -18,15 +19,19 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel
 from neurogated.core.reasons import READ
 from neurogated.core.view import GraphView
+from neurogated.errors import UnusableAnswerError
 from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker
 from neurogated.knowledge.origin import is_message, statements_in
 from neurogated.knowledge.read.table import attribute_named, attributes
 from neurogated.knowledge.read.values import date_of, number_of
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.prompts.prompt_template import STRENGTHS
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.time_spans import Span
 from neurogated.text.times import find_times
+
+_log = logging.getLogger(__name__)
 
 # Most characters of a memory that the model reads, and of a value.
 _CHARACTERS, _VALUE = 4_000, 200
@@ -34,15 +39,34 @@ _CHARACTERS, _VALUE = 4_000, 200
 # Most claims of one memory.
 _CLAIMS = 16
 
-_TOGETHER = 8
-"""Messages in one call, so that the answer about all of them stays below the usual limit of tokens."""
+TOGETHER = 8
+"""Memories in one call, so that the answer about all of them stays below the usual limit of tokens."""
 _DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 _CHANGES = {"begins": Change.BEGINS, "ends": Change.ENDS}
+_HOLDS = "holds"
+_STATES = frozenset({_HOLDS, "past", "denied", *_CHANGES})
+_OTHER_NAMES: Mapping[str, Sequence[str]] = {
+    "claims": ("facts", "statements", "results", "items"),
+    "message": ("id", "message_id", "number", "line"),
+    "subject": ("entity", "who", "person"),
+    "attribute": ("relation", "predicate", "property", "key"),
+    "value": ("object",),
+    "quote": ("evidence", "span"),
+    "since": ("start", "from", "valid_from"),
+    "until": ("end", "to", "valid_to"),
+}
+"""Names that small models give to the fields of an answer."""
+_ACCEPTED: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"claims": {"type": "array"}},
+    "anyOf": [{"required": [name]} for name in ("claims", *_OTHER_NAMES["claims"], "names", "causes")],
+}
+"""What is read of an answer; each entry is checked by itself."""
 _SPEAKER = frozenset({USER, "i", "me", "we", "speaker", "我"})
 
 
 class Reading(NamedTuple):
-    """A memory whose claims are read."""
+    """A memory that is read."""
 
     node: MemoryNode
 
@@ -52,10 +76,20 @@ class Reading(NamedTuple):
         return (self.node,)
 
 
-class ClaimEnquiry:
-    """Asks a language model what memories say. The prompt has texts, days and speakers, and no ids."""
+class Read(NamedTuple):
+    """What a model read in a memory."""
+
+    claims: Sequence[Claim] = ()
+    names: tuple[str, ...] = ()
+    effects: Sequence[tuple[str, str]] = ()
+    """The ids of the memories that it caused, each with `weak`, `medium` or `strong`."""
+
+
+class ReadingEnquiry:
+    """Asks a language model what memories say, name and cause. The prompt has texts, days and speakers, and no ids."""
 
     kind = CLAIMS
+    together = TOGETHER
 
     def __init__(
         self,
@@ -63,61 +97,135 @@ class ClaimEnquiry:
         checker: ConflictChecker,
         model: LanguageModel,
         prompts: PromptTemplateManager,
-        settings: MetabolismSettings,
+        linked: Callable[[Mapping[str, tuple[str, ...]], Sequence[tuple[str, str, str]], datetime], GraphDelta],
     ) -> None:
-        self.together, self.calls = _TOGETHER, settings.claim_calls
+        """Take the parts; `linked` returns the delta of names and causes, under the write lock."""
         self._store = store
         self._checker = checker
         self._model = model
         self._prompts = prompts
+        self._linked = linked
 
     def questions(self, _: GraphView, node: MemoryNode, __: Callable[[str], bool]) -> Sequence[Reading]:
-        """Return the memory, if somebody says something in it."""
-        return [Reading(node)] if is_message(node) and any(statements_in(node)) else []
+        """Return the memory, if it has words."""
+        return [Reading(node)] if _text(node).strip() else []
 
-    def ask(self, questions: Sequence[Reading]) -> Sequence[Sequence[Claim]]:
-        """Return the claims of each memory. A claim whose quote or value is not in its text is dropped."""
+    def ask(self, questions: Sequence[Reading]) -> Sequence[Read]:
+        """Return what the memories say. Of an answer with faults, all that can be understood counts."""
         lines = (json.dumps(_shown(number, one.node), ensure_ascii=False) for number, one in enumerate(questions, 1))
         messages = self._prompts.render("claims", attributes=", ".join(attributes()), messages="\n".join(lines))
-        answer = self._model.infer_json(messages, self._prompts.schema("claims"))
-        by_message = defaultdict[int, list[dict[str, Any]]](list)
-        for entry in answer["claims"]:
-            by_message[entry["message"]].append(entry)
-        return [
-            list(filter(None, (_claim(entry, one.node) for entry in by_message[number][:_CLAIMS])))
-            for number, one in enumerate(questions, 1)
-        ]
+        try:
+            answer = self._model.infer_json(messages, self._prompts.schema("claims"), accepts=_ACCEPTED)
+        except UnusableAnswerError as error:
+            # Of several memories, it is unknown which the lost part was about.
+            if error.partial is None or len(questions) > 1:
+                raise
+            answer = error.partial
+        return _Answer(answer, [one.node for one in questions]).read()
 
-    def delta(
-        self, answers: Answers[Reading, Sequence[Claim]], settled: Sequence[PendingTask], at: datetime
-    ) -> GraphDelta:
-        """Return the claims with the conflicts that they raise; the write lock is held."""
-        read = {one.node.id: claims for one, claims in answers if claims}
-        nodes = self._store.get_nodes(list(read))
-        return self._checker.checked(GraphDelta(settled=tuple(settled), reason=READ, at=at), nodes, read)
+    def delta(self, answers: Answers[Reading, Read], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
+        """Return names, causes and claims, with the conflicts that they raise; the write lock is held."""
+        names = {one.node.id: read.names for one, read in answers if read.names}
+        causes = [(one.node.id, effect, strength) for one, read in answers for effect, strength in read.effects]
+        delta = replace(self._linked(names, causes, at), settled=tuple(settled), reason=READ, at=at)
+        claims = {one.node.id: read.claims for one, read in answers if read.claims}
+        changed = {node.id: node for node in delta.nodes}
+        nodes = [changed.get(node.id, node) for node in self._store.get_nodes(list(claims))]
+        return self._checker.checked(delta, nodes, claims)
+
+
+class _Answer:
+    """The answer of a model about some memories. What cannot be used of it is counted by reason, and logged."""
+
+    def __init__(self, answer: Mapping[str, Any], nodes: Sequence[MemoryNode]) -> None:
+        self._answer = answer
+        self._nodes = nodes
+        self._dropped = Counter[str]()
+
+    def read(self) -> list[Read]:
+        """Return what was read in each memory."""
+        claims, names = defaultdict[int, list[Claim]](list), defaultdict[int, dict[str, None]](dict)
+        effects = defaultdict[int, list[tuple[str, str]]](list)
+        for entry in self._entries("claims"):
+            place = self._place(entry, "message")
+            claim = None if place is None else self._claim(entry, self._nodes[place])
+            if place is not None and claim is not None and len(claims[place]) < _CLAIMS:
+                claims[place].append(claim)
+        for entry in self._entries("names"):
+            if (place := self._place(entry, "message")) is not None:
+                said = self._nodes[place].content
+                given = entry.get("names")
+                found = [name for name in (given if isinstance(given, list) else [given]) if isinstance(name, str)]
+                names[place].update(dict.fromkeys(name for name in found if name.strip() and name in said))
+        for entry in self._entries("causes"):
+            cause, effect = self._place(entry, "cause"), self._place(entry, "effect")
+            strength = _words(entry, "strength")
+            if cause is not None and effect is not None and cause != effect and strength in STRENGTHS:
+                effects[cause].append((self._nodes[effect].id, strength))
+        if self._dropped:
+            told = ", ".join(f"{number} × {reason}" for reason, number in self._dropped.items())
+            _log.info("left out of the answer of the model: %s", told)
+        return [Read(claims[place], tuple(names[place]), effects[place]) for place in range(len(self._nodes))]
+
+    def _entries(self, name: str) -> list[dict[str, Any]]:
+        given = _under(self._answer, name)
+        entries = given if isinstance(given, list) else [] if given is None else [given]
+        return [one for one in entries if isinstance(one, dict)]
+
+    def _place(self, entry: Mapping[str, Any], name: str) -> int | None:
+        """Return the place of the memory that an entry names; of a single memory, the number may be missing."""
+        number = _words(entry, name)
+        if number.isdecimal() and 0 < int(number) <= len(self._nodes):
+            return int(number) - 1
+        if not number and len(self._nodes) == 1:
+            return 0
+        self._dropped["no message of that number"] += 1
+        return None
+
+    def _claim(self, entry: Mapping[str, Any], node: MemoryNode) -> Claim | None:
+        claim = _claim(entry, node) if is_message(node) else "a claim of a document"
+        if isinstance(claim, str):
+            self._dropped[claim] += 1
+            return None
+        return claim
+
+
+def _under(entry: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - as the model gave it
+    """Return what an entry has under a name, or under one that models give in its place."""
+    return next((entry[one] for one in (name, *_OTHER_NAMES.get(name, ())) if entry.get(one) is not None), None)
+
+
+def _words(entry: Mapping[str, Any], name: str) -> str:
+    """Return a field as one line of text; "" if it is missing or null."""
+    given = _under(entry, name)
+    return " ".join(str(given).split()) if isinstance(given, str | int | float) else ""
 
 
 def _text(node: MemoryNode) -> str:
-    return " ".join(statements_in(node))[:_CHARACTERS]
+    return (" ".join(statements_in(node)) if is_message(node) else node.content)[:_CHARACTERS]
 
 
 def _shown(number: int, node: MemoryNode) -> dict[str, Any]:
     speaker = {"speaker": node.speaker} if node.speaker else {}
-    return {"message": number, "day": moment_of(node).date().isoformat(), **speaker, "text": _text(node)}
+    kind = {} if is_message(node) else {"document": True}
+    return {"message": number, "day": moment_of(node).date().isoformat(), **speaker, **kind, "text": _text(node)}
 
 
-def _claim(entry: dict[str, Any], node: MemoryNode) -> Claim | None:
-    """Return the claim of an entry of the answer; None if it does not say what the text says."""
-    text, quote, value = _text(node), " ".join(entry["quote"].split()), " ".join(entry["value"].split())
-    subject = _subject(entry["subject"], node, text)
-    if not subject or not entry["attribute"].strip() or not quote or fold(quote) not in fold(text):
-        return None
+def _claim(entry: Mapping[str, Any], node: MemoryNode) -> Claim | str:
+    """Return the claim of an entry of the answer, or why it does not say what the text says."""
+    text, value = _text(node), _words(entry, "value")
+    subject, attribute = _subject(_words(entry, "subject"), node, text), _words(entry, "attribute")
+    state = _words(entry, "state") or _HOLDS
+    if not subject or not attribute:
+        return "no subject of the text, or no attribute"
     if not value or len(value) > _VALUE or not _is_said(value, text, moment_of(node)):
-        return None
-    state = entry["state"]
-    since, until = (_days(entry[name], text) for name in ("since", "until"))
+        return "no value of the text"
+    if state not in _STATES:
+        return "an unknown state"
+    place, quote = _quoted(_words(entry, "quote"), value, node)
+    since, until = (_days(_words(entry, name), text) for name in ("since", "until"))
     return Claim(
-        Slot(subject, attribute_named(" ".join(entry["attribute"].split())).key),
+        Slot(subject, attribute_named(attribute).key),
         value,
         is_denied=state == "denied",
         change=_CHANGES.get(state),
@@ -125,9 +233,31 @@ def _claim(entry: dict[str, Any], node: MemoryNode) -> Claim | None:
         valid_from=since and _midnight(since.first),
         valid_to=until and _midnight(until.last),
         confidence=READ_BY_MODEL,
-        sentence=next((n for n, one in enumerate(statements_in(node)) if fold(quote) in fold(one)), 0),
+        sentence=place,
         quote=quote,
     )
+
+
+def _quoted(quote: str, value: str, node: MemoryNode) -> tuple[int, str]:
+    """Return the sentence that says a value, by its place, and its words.
+
+    Small models quote in words of their own. Then the sentence counts that has the value, and most words of the quote.
+    """
+    sentences = statements_in(node)
+    if quote:
+        for place, sentence in enumerate(sentences):
+            if fold(quote) in fold(sentence):
+                return place, quote
+        if fold(quote) in fold(_text(node)):
+            return 0, quote
+    words, said = set(split_keywords(quote)), moment_of(node)
+
+    def fitness(place: int) -> tuple[bool, int, int]:
+        sentence = sentences[place]
+        return _is_said(value, sentence, said), len(words.intersection(split_keywords(sentence))), -place
+
+    best = max(range(len(sentences)), key=fitness)
+    return best, sentences[best]
 
 
 def _subject(named: str, node: MemoryNode, text: str) -> str | None:

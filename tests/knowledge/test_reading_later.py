@@ -1,0 +1,228 @@
+"""A language model reads new memories in the background: many in one call, whatever the form of its answers."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from tests.knowledge.model_server import ModelServer, Pair, said, waiting
+
+HOBBIES = ["sailing", "chess", "pottery", "fencing", "climbing", "rowing", "baking", "juggling"]
+
+
+def hobby(message: Pair) -> list[dict[str, Any]]:
+    """Read the hobby of a message."""
+    thing = next((one for one in HOBBIES if one in message["text"]), None)
+    if thing is None:
+        return []
+    claim = {"subject": "user", "attribute": "hobby", "value": thing, "state": "holds", "since": "", "until": ""}
+    return [{"message": message["message"], **claim, "quote": f"my hobby is {thing}"}]
+
+
+@pytest.fixture
+def later(config: MemoryConfig, model: ModelServer) -> MemoryConfig:
+    """Return the settings of a memory whose model reads later, once eight memories wait."""
+    model.claims = hobby
+    metabolism = {"read_claims": "model", "conflict_uncertain": 0}
+    return config.replace(metabolism=metabolism, llm={"wait": False, "gather_seconds": 1e6})
+
+
+def say_hobbies(memory: NeuroGraphMemory, number: int = len(HOBBIES)) -> list[str]:
+    return [said(memory, f"Well, my hobby is {one}.", day) for day, one in enumerate(HOBBIES[:number])]
+
+
+def hobbies(memory: NeuroGraphMemory) -> set[str]:
+    return {fact.value for fact in memory.facts.list(user_id="ana")}
+
+
+def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until another thread has done its work."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_eight_memories_are_read_in_one_call(later: MemoryConfig, model: ModelServer) -> None:
+    with NeuroGraphMemory(later) as memory:
+        say_hobbies(memory, 7)
+        assert (model.read, waiting(memory)) == ([], 7)
+        said(memory, f"Well, my hobby is {HOBBIES[7]}.", 8)
+        until(lambda: waiting(memory) == 0)
+        assert hobbies(memory) == set(HOBBIES)
+        assert [len(lines) for lines in model.read] == [8]
+
+
+def test_fewer_memories_are_read_after_some_time(later: MemoryConfig) -> None:
+    with NeuroGraphMemory(later.replace(llm={"gather_seconds": 0.01})) as memory:
+        say_hobbies(memory, 2)
+        until(lambda: waiting(memory) == 0)
+        assert hobbies(memory) == set(HOBBIES[:2])
+
+
+def test_a_memory_that_is_opened_again_goes_on(later: MemoryConfig) -> None:
+    with NeuroGraphMemory(later) as memory:
+        say_hobbies(memory, 3)
+    with NeuroGraphMemory(later.replace(llm={"gather_seconds": 0.0})) as memory:
+        until(lambda: waiting(memory) == 0)
+        assert hobbies(memory) == set(HOBBIES[:3])
+
+
+def test_closing_does_not_wait_for_the_model(later: MemoryConfig, model: ModelServer) -> None:
+    asked, answered = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        asked.set()
+        answered.wait(60)
+
+    model.during = hold
+    with NeuroGraphMemory(later) as memory:
+        say_hobbies(memory)
+        assert asked.wait(60)
+    answered.set()
+    model.during = None
+    with NeuroGraphMemory(later) as memory:
+        assert memory.flush() == 0
+        assert hobbies(memory) == set(HOBBIES)
+
+
+def test_two_processes_ask_about_each_memory_once(later: MemoryConfig, model: ModelServer) -> None:
+    # Two memories of one process use the same locks as two processes.
+    later = later.replace(llm={"gather_seconds": 0.0})
+    with NeuroGraphMemory(later) as one, NeuroGraphMemory(later) as other:
+        for day, thing in enumerate(HOBBIES):
+            said((one, other)[day % 2], f"Well, my hobby is {thing}.", day)
+        threads = [threading.Thread(target=memory.flush) for memory in (one, other)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert hobbies(one) == hobbies(other) == set(HOBBIES)
+    texts = [line["text"] for lines in model.read for line in lines]
+    assert sorted(texts) == sorted(f"Well, my hobby is {thing}." for thing in HOBBIES)
+
+
+def test_names_and_causes_come_with_the_claims(later: MemoryConfig, model: ModelServer) -> None:
+    model.others = lambda lines: {
+        "names": [{"message": line["message"], "names": ["the old mill", "Nowhere"]} for line in lines],
+        "causes": [{"cause": 1, "effect": 2, "strength": "strong"}, {"cause": 2, "effect": 9, "strength": "weak"}],
+    }
+    with NeuroGraphMemory(later) as memory:
+        first, second = (
+            said(memory, "Rain fell on the old mill.", 0),
+            said(memory, "The wheel turns at the old mill.", 1),
+        )
+        assert memory.flush() == 0
+        assert memory.get(first).found.entities == memory.get(second).found.entities == ("the old mill",)
+        assert memory.store.get_edge(first, second, EdgeType.CAUSE).weight == 1.0
+        assert memory.admin.check() == []
+
+
+def renamed(answer: dict[str, Any]) -> str:
+    names = {"attribute": "relation", "value": "object", "quote": "evidence", "message": "id"}
+    return json.dumps(
+        {"facts": [{names.get(key, key): value for key, value in one.items()} for one in answer["claims"]]}
+    )
+
+
+def changed(answer: dict[str, Any], **fields: object) -> str:
+    return json.dumps({**answer, "claims": [{**one, **fields} for one in answer["claims"]]})
+
+
+def without(answer: dict[str, Any], *names: str) -> str:
+    claims = [{key: value for key, value in one.items() if key not in names} for one in answer["claims"]]
+    return json.dumps({**answer, "claims": claims})
+
+
+MESSY: dict[str, Callable[[dict[str, Any]], str]] = {
+    "another key": lambda answer: changed(answer, certainty="high"),
+    "a comma too many": lambda answer: json.dumps(answer).replace("}]", "},]", 1),
+    "a bare list": lambda answer: json.dumps(answer["claims"]),
+    "in a fence, with words around it": lambda answer: f"Sure!\n```json\n{json.dumps(answer)}\n```\nAnything else?",
+    "other names of fields": renamed,
+    "numbers as text": lambda answer: re.sub(r'("message": )(\d+)', r'\1"\2"', json.dumps(answer)),
+    "null dates": lambda answer: changed(answer, since=None, until=None),
+    "missing dates": lambda answer: without(answer, "since", "until"),
+    "no state": lambda answer: without(answer, "state"),
+    "no quotation": lambda answer: without(answer, "quote"),
+    "a quotation in other words": lambda answer: changed(answer, quote="the speaker enjoys it as a pastime"),
+    "only claims": lambda answer: json.dumps({"claims": answer["claims"]}),
+    "one useless claim among them": lambda answer: json.dumps(
+        {**answer, "claims": [*answer["claims"], {"message": 1, "subject": None}, "no claim", {"message": 99}]}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MESSY)
+def test_all_that_can_be_understood_of_an_answer_counts(later: MemoryConfig, model: ModelServer, kind: str) -> None:
+    model.form = MESSY[kind]
+    with NeuroGraphMemory(later) as memory:
+        say_hobbies(memory)
+        assert memory.flush() == 0
+        assert hobbies(memory) == set(HOBBIES)
+        assert len(model.read) == 1
+
+
+def test_memories_of_an_answer_that_is_cut_off_are_read_alone(later: MemoryConfig, model: ModelServer) -> None:
+    def cut(answer: dict[str, Any]) -> str:
+        text = json.dumps(answer)
+        return text[: len(text) * 2 // 3] if len(answer["claims"]) > 1 else text
+
+    model.form = cut
+    with NeuroGraphMemory(later) as memory:
+        say_hobbies(memory)
+        assert memory.flush() == 0
+        assert hobbies(memory) == set(HOBBIES)
+
+
+def test_what_is_whole_in_the_answer_about_one_memory_counts(later: MemoryConfig, model: ModelServer) -> None:
+    model.claims = lambda message: [*hobby(message), *hobby({**message, "text": "chess"})]
+    model.form = lambda answer: json.dumps(answer)[:-80]
+    with NeuroGraphMemory(later) as memory:
+        said(memory, "Well, my hobby is sailing, and my hobby is chess.")
+        assert memory.flush() == 0
+        assert "sailing" in hobbies(memory)
+
+
+def test_a_memory_without_a_usable_answer_is_parked_and_named(later: MemoryConfig, model: ModelServer) -> None:
+    model.form = lambda answer: "I cannot do that." if "chess" in json.dumps(answer) else json.dumps(answer)
+    with NeuroGraphMemory(later) as memory:
+        ids = say_hobbies(memory)
+        assert memory.flush() == 1
+        assert hobbies(memory) == {*HOBBIES} - {"chess"}
+        assert list(memory.learning.parked()) == [ids[1]]
+        assert "did not fit" in memory.learning.parked()[ids[1]]
+    model.form = json.dumps
+    with NeuroGraphMemory(later) as memory:
+        assert memory.learning.parked() == {ids[1]: ""}
+        assert memory.flush() == 0
+        assert hobbies(memory) == set(HOBBIES)
+
+
+def test_a_server_that_is_down_parks_nothing(later: MemoryConfig, model: ModelServer) -> None:
+    model.down = True
+    with NeuroGraphMemory(later) as memory:
+        say_hobbies(memory, 2)
+        for _ in range(4):
+            assert memory.flush() > 0
+        assert memory.learning.parked() == {}
+        model.down = False
+        assert memory.flush() == 0
+        assert hobbies(memory) == set(HOBBIES[:2])
+
+
+def test_a_chat_needs_one_call_for_eight_messages(later: MemoryConfig, model: ModelServer) -> None:
+    with NeuroGraphMemory(later) as memory:
+        for number in range(40):
+            said(memory, f"Well, my hobby number {number} is {HOBBIES[number % 8]}.", number)
+        assert memory.flush() == 0
+        assert memory.usage()["calls"] <= 0.35 * 40
+    *_, request = json.loads(model.prompts[-1])
+    assert len(request["content"]) <= 1_500 * 8
