@@ -148,7 +148,7 @@ def main() -> None:
     half, prefix, url = arguments.half, PREFIXES[arguments.set], arguments.url
     # The writes wait for no slow model; `resume` asks it.
     real: Server = {"llm_base_url": url, "llm.timeout": 1800.0, "llm.retries": 0}
-    real |= {"metabolism.claim_calls": 0, "metabolism.conflict_calls": 0}
+    real |= {"llm.gather_seconds": 1e9}
     for measure, table, changes in (
         (facts, "sentences", {}),
         (pairs, "pairs", {"metabolism.read_claims": "off"}),

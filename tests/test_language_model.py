@@ -23,7 +23,7 @@ STORY = Document((Passage("The dam broke at dawn."), Passage("The fields lay und
 
 
 class _Answers(ChatHandler):
-    """Plays a model that recognises four tasks by the words of their prompts, or a model that is down."""
+    """Plays a model that recognises three tasks by the words of their prompts, or a model that is down."""
 
     server: "Model"
 
@@ -42,10 +42,9 @@ class _Answers(ChatHandler):
         if asked.startswith("Question: "):
             kind = "consequence" if "came of" in asked else "why"
             return {"kind": kind, "strength": "strong", "reason": f"asks for a {kind}"}
-        if asked.startswith("Text A:"):
-            return {"causal": "dam" in asked, "strength": "medium", "reason": "the water came from the dam"}
-        if "Text:" in asked:
-            return {"entities": ["dam", "not in the text"]}
+        if asked.startswith("Attributes:"):
+            names = [{"message": 1, "names": ["dam", "not in the text"]}]
+            return {"claims": [], "names": names, "causes": [{"cause": 1, "effect": 2, "strength": "medium"}]}
         return {"thought": "It is in the first passage.", "answer": "the dam"}
 
 
@@ -112,6 +111,7 @@ def test_questions_wait_for_the_model_together_and_writes_go_on_meanwhile(
 def test_the_model_judges_questions_causes_and_names(with_model: MemoryConfig) -> None:
     with NeuroGraphMemory(with_model) as memory:
         ids = memory.add_documents([STORY])[0]
+        assert memory.flush() == 0
         assert _causes(memory) == [0.7, 0.7]
         assert memory.store.get_node(ids[0]).found.entities == ("dam",)
         why = memory.recall("Why were the fields under water?").kernel
@@ -133,9 +133,10 @@ def test_asking_and_indexing_again_asks_the_model_nothing(with_model: MemoryConf
     for _ in range(2):
         with NeuroGraphMemory(with_model) as memory:
             memory.add_documents([STORY])
+            memory.flush()
             memory.recall("Why were the fields under water?")
         seen = len(model.requests)
-    assert len(model.requests) == seen == 4
+    assert len(model.requests) == seen == 2
 
 
 def test_when_the_model_fails_a_question_is_judged_offline_and_the_recall_says_so(
@@ -157,22 +158,23 @@ def test_judgements_that_fail_at_indexing_are_queued_and_resumed(
     with NeuroGraphMemory(with_model) as memory:
         memory.add_documents([STORY])
         assert memory.admin.stats()["nodes"] == 2
-        assert memory.admin.stats()["pending"] == 3
+        assert memory.flush() == 2
     model.down = False
     words = ["index", "--resume", "--json"]
     for name in ("save_dir", "embedding_name", "llm_base_url"):
         words += [f"--{name}", str(getattr(with_model, name))]
     assert main(words) == 0
-    assert json.loads(capsys.readouterr().out) == {"nodes": 2, "judged": 3, "pending": 0}
+    assert json.loads(capsys.readouterr().out) == {"nodes": 2, "judged": 2, "pending": 0}
     with NeuroGraphMemory(with_model) as memory:
         assert _causes(memory) == [0.7, 0.7]
 
 
 def test_a_budget_stops_cleanly_and_resume_judges_the_rest(with_model: MemoryConfig, model: Model) -> None:
     with NeuroGraphMemory(with_model.replace(llm={"max_calls": 1})) as memory:
+        memory.recall("Why were the fields under water?")
         memory.add_documents([STORY])
-        assert memory.admin.stats()["pending"] == 2
-        assert memory.recall("Why were the fields under water?").notes
+        assert memory.flush() == 2
+        assert memory.recall("What came of the broken dam?").notes
     assert len(model.requests) == 1
     with NeuroGraphMemory(with_model) as memory:
         assert memory.learning.resume() == (2, 0)

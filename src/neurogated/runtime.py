@@ -91,8 +91,8 @@ class Gathering:
             self.closing = True
             self._changed.notify_all()
             thread = self._thread
-        if thread not in {None, threading.current_thread()}:
-            thread.join(_CLOSING_SECONDS)  # type: ignore[union-attr]
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(_CLOSING_SECONDS)
 
     def _note(self, about: object, number: int, due: float) -> None:
         self._due[about] = number, time.monotonic() if number >= self._most else due
@@ -115,7 +115,7 @@ class Gathering:
                     self._note(about, known, due)
             del about
 
-    def _next(self) -> object | None:
+    def _next(self) -> Any | None:  # noqa: ANN401 - as it was added
         """Wait for the next object, and return it; None if there is no more."""
         with self._changed:
             while self._due and not self.closing:

@@ -30,7 +30,9 @@ class Model:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    def infer_json(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> dict[str, Any]:
+    def infer_json(
+        self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], **_: object
+    ) -> dict[str, Any]:
         assert "labels" in json.dumps(schema)
         self.asked.append(messages[-1]["content"])
         answer = self.answers.pop(0)

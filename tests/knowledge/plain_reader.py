@@ -77,8 +77,8 @@ def settings_for(server: ModelServer) -> Mapping[str, Any]:
 
 
 def flags_of(settings: Mapping[str, Any]) -> list[str]:
-    """Return the address of the model as flags of a command."""
-    return ["--llm_base_url", settings["llm_base_url"]]
+    """Return the address of the model, for which writes wait, as flags of a command."""
+    return ["--llm_base_url", settings["llm_base_url"], "--set", "llm.wait=true"]
 
 
 def config_of(settings: Mapping[str, Any], **others: Any) -> MemoryConfig:  # noqa: ANN401 - the settings have many types

@@ -69,7 +69,7 @@ def demo(flags: Flags, *, no_browser: bool) -> None:
 @command("index")
 @dataset_dir
 @dataset_format
-@click.option("--resume", is_flag=True, help="retry the judgements that a failing model left pending; index nothing")
+@click.option("--resume", is_flag=True, help="ask the model about all that waits; index nothing")
 @click.option(
     "--workers", type=click.IntRange(1), default=1, metavar="N", help="processes that index collections side by side"
 )
@@ -83,7 +83,7 @@ def index(flags: Flags, *, resume: bool, workers: int) -> None:
             memories = [memory]
         else:
             memories = index_dataset(data, memory) if workers == 1 else index_in_processes(data, memory, workers)
-        judged = sum(done for one in memories for done, _ in [one.learning.resume()]) if resume else 0
+        judged = sum(done for one in memories for done, _ in [one.learning.resume()])
         stats = [one.admin.stats() for one in memories]
     counts = {name: sum(int(one[name]) for one in stats) for name in ("nodes", "pending")}
     line = f"{counted(counts['nodes'], 'nodes')}, {judged} judged, {counts['pending']} pending"

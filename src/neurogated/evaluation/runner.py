@@ -133,6 +133,8 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
     """
     begin = time.perf_counter()
     memories = index(dataset, memory, progress=progress)
+    for one in memories:
+        one.learning.resume(progress=progress)
     indexing_seconds = time.perf_counter() - begin
     asked = [
         (one, question) for one, part in zip(memories, dataset.collections, strict=True) for question in part.questions

@@ -130,7 +130,7 @@ class Writer:
         return other
 
     def linked(
-        self, names: Mapping[str, tuple[str, ...]], causes: Iterable[tuple[str, str, float]], at: datetime
+        self, names: Mapping[str, Sequence[str]], causes: Iterable[tuple[str, str, float]], at: datetime
     ) -> GraphDelta:
         """Return the delta of names and causes that a model found in stored texts; the write lock is held.
 
@@ -141,14 +141,15 @@ class Writer:
             at: the time of the edges.
         """
         pairs = list(causes)
-        view, current = self._store.view(), stored(self._store, {*names, *(one for pair in pairs for one in pair[:2])})
+        sides = chain.from_iterable((first, second) for first, second, _ in pairs)
+        view, current = self._store.view(), stored(self._store, {*names, *sides})
         changed = tuple(
-            replace(node, found=replace(node.found, entities=found))
+            replace(node, found=replace(node.found, entities=tuple(found)))
             for name, found in names.items()
-            if found and (node := current.get(name)) is not None and node.found.entities != found
+            if found and (node := current.get(name)) is not None and node.found.entities != tuple(found)
         )
         present = [pair for pair in pairs if pair[0] in current and pair[1] in current]
-        firsts, seconds = (view.rows([pair[side] for pair in present]) for side in (0, 1))
+        firsts, seconds = view.rows([pair[0] for pair in present]), view.rows([pair[1] for pair in present])
         known = view.edge_rows(firsts, seconds, EdgeType.CAUSE).tolist()
         edges = tuple(
             MemoryEdge(source, target, EdgeType.CAUSE, weight, created_at=at)

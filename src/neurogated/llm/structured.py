@@ -168,8 +168,10 @@ def _fitting_object(text: str, validator: Draft202012Validator) -> _Fitting:
 
 def _first_list(validator: Draft202012Validator) -> str | None:
     """Return the name of the first property if it is a list; a bare list is taken for it."""
-    name, form = next(iter(validator.schema.get("properties", {}).items()), (None, {}))
-    return name if form.get("type") == "array" else None
+    schema: Any = validator.schema
+    return next(
+        (name if form.get("type") == "array" else None for name, form in schema.get("properties", {}).items()), None
+    )
 
 
 def _is_cut_off(text: str) -> bool:
