@@ -151,7 +151,7 @@ class _Importing:
             else:
                 try:
                     read = self._document(one) if isinstance(one, Incoming) else checked_item(one)
-                except (InputError, TypeError) as error:
+                except (InputError, AttributeError, TypeError, ValueError) as error:
                     self._done.count(Fault(one.place, str(error)))
                 else:
                     if read is not None:

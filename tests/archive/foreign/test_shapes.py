@@ -1,15 +1,21 @@
 """Every shape is read as it was said: words, role, speaker, time, order and branch; and all of it is accounted for."""
 
+import copy
+import dataclasses
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.archive.foreign import FORMATS, Incoming, IncomingItem, detect
 from neurogated.core.scope import ANY_USER
+from neurogated.errors import DatasetError
 from tests.archive.foreign.files import records
-from tests.archive.foreign.shapes import SHAPES, Said
+from tests.archive.foreign.shapes import SHAPES, Said, Shape
 
 _ALL = pytest.mark.parametrize("name", SHAPES)
 
@@ -77,3 +83,39 @@ def test_all_branches_are_kept_apart_and_marked(tmp_path: Path, plain: MemoryCon
 def test_each_format_has_two_shapes() -> None:
     counts = Counter(one.source for one in SHAPES.values())
     assert [name for name in FORMATS if counts[name] < 2] == []
+
+
+_PLAIN = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.sampled_from(["", "x", "1"])
+_KEYS = st.sampled_from(["role", "text", "id"])
+_MESSED = st.recursive(
+    _PLAIN, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_KEYS, inner, max_size=2), max_leaves=4
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_messed_up_value_stops_an_import_or_escapes_the_report(
+    tmp_path_factory: pytest.TempPathFactory, plain: MemoryConfig, data: st.DataObject
+) -> None:
+    shape = SHAPES[data.draw(st.sampled_from([name for name in SHAPES if _json_files(SHAPES[name])]))]
+    name = data.draw(st.sampled_from(_json_files(shape)))
+    messed = {**shape.files, name: copy.deepcopy(shape.files[name])}
+    place: Any = messed[name]
+    while isinstance(place, dict | list) and place:
+        key = data.draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
+        if not isinstance(place[key], dict | list) or data.draw(st.booleans()):
+            place[key] = data.draw(_MESSED)
+            break
+        place = place[key]
+    path = dataclasses.replace(shape, files=messed).write(tmp_path_factory.mktemp("messed"))
+    with NeuroGraphMemory(plain) as memory:
+        try:
+            done = memory.admin.import_from(shape.source, path)
+        except DatasetError:
+            return
+        assert done.present == done.texts + sum(done.left_out.values())
+        assert done.faults <= sum(done.left_out.values())
+
+
+def _json_files(shape: Shape) -> list[str]:
+    return [name for name, content in shape.files.items() if isinstance(content, dict | list) and ".zip" not in name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from neurogated.archive.foreign import (
     zep,
 )
 from neurogated.archive.foreign.incoming import NO_WORDS, Format, Found, Incoming, IncomingItem, Left, Note, Words
-from neurogated.archive.foreign.stream import Entry, Fault, File, files_of
+from neurogated.archive.foreign.stream import MALFORMED, Entry, Fault, File, fault_of, files_of
 from neurogated.archive.foreign.values import text_of
 from neurogated.errors import ConfigError, DatasetError
 
@@ -60,6 +60,8 @@ EXPORTS = ("pam",)
 _READABLE = frozenset(
     {"", ".json", ".jsonl", ".ndjson", ".af", ".txt", ".csv", ".md", ".markdown", ".db", ".sqlite", ".mbox"}
 )
+_LOOKED_AT = 20
+"""Entries of a file that may show its format."""
 _UNSAID = {"system": "instructions", "developer": "instructions", "tool": "results of tools"}
 _PART = re.compile(r"\[([^\]]*)\]")
 
@@ -89,10 +91,10 @@ def read_file(source: str | None, path: Path, words: Words) -> Iterator[Incoming
     if source is not None and source not in FORMATS:
         raise ConfigError(f"there is no format {source!r} to import; there are {', '.join(FORMATS)}")
     with files_of(path) as files:
-        wanted = FORMATS[source or _detected(path, files)]
-        count = left = 0
+        name = source or _detected(path, files)
+        wanted, count, left = FORMATS[name], 0, 0
         for file in files:
-            if _is_of(wanted, file):
+            if name in _formats_of(file) or (len(files) == 1 and wanted.matches and _is_hollow(file)):
                 for one in _records(wanted, file):
                     if isinstance(one, Entry):
                         count += 1
@@ -112,31 +114,43 @@ def read_file(source: str | None, path: Path, words: Words) -> Iterator[Incoming
 def _detected(path: Path, files: list[File]) -> str:
     if not files or all(one.is_blank for one in files):
         raise DatasetError(f"{path} is empty")
-    for name, wanted in FORMATS.items():
-        if any(_is_of(wanted, file, is_asked=False) for file in files):
-            return name
+    found = {name for file in files for name in _formats_of(file)}
+    if found:
+        return next(name for name in FORMATS if name in found)
     what = _kind(files[0]) if len(files) == 1 else f"{', '.join(one.name for one in files[:5])}"
     raise DatasetError(f"{path} has no format that can be imported, but {what}; there are {', '.join(FORMATS)}")
 
 
-def _is_of(wanted: Format, file: File, *, is_asked: bool = True) -> bool:
-    """Return whether a file has this format. A JSON file without any entry has every format that is asked for."""
+def _formats_of(file: File) -> list[str]:
+    """Return the formats that a file, or one of its first entries, looks like."""
     if Path(file.name).suffix.casefold() not in _READABLE and len(file.folder) > 1:
-        return False
-    if wanted.sniff(file) or wanted.matches is None or not file.is_json:
-        return wanted.sniff(file)
-    return any(_matches(wanted, one) for one in file.first) or (is_asked and all(one.is_rest for one in file.first))
+        return []
+    if sniffed := [name for name, wanted in FORMATS.items() if wanted.sniff(file)]:
+        return sniffed
+    return [name for entry in file.first(_LOOKED_AT) for name, wanted in FORMATS.items() if _matches(wanted, entry)]
+
+
+def _is_hollow(file: File) -> bool:
+    """Return whether a JSON file has no entry."""
+    return file.is_json and all(entry.is_rest for entry in file.first(1))
 
 
 def _matches(wanted: Format, entry: Entry) -> bool:
-    is_object = isinstance(entry.value, dict) and not entry.is_rest
-    return is_object and wanted.matches is not None and wanted.matches(entry.value)
+    return not entry.is_rest and _seems(wanted, entry.value)
+
+
+def _seems(wanted: Format, value: object) -> bool:
+    """Return whether a value looks like an entry of this format. One with odd values inside does not."""
+    try:
+        return isinstance(value, dict) and wanted.matches is not None and wanted.matches(value)
+    except MALFORMED:
+        return False
 
 
 def _records(wanted: Format, file: File) -> Iterator[Entry | Incoming | IncomingItem | Left | Fault | Note]:
     """Yield the records of a file, and its entries before their records."""
     if wanted.read is None or wanted.sniff(file):
-        yield from wanted.read_file(file) if wanted.read_file is not None else ()
+        yield from _safely(wanted.read_file(file), file.name) if wanted.read_file is not None else ()
         return
     is_empty = True
     for entry in file.entries():
@@ -145,7 +159,7 @@ def _records(wanted: Format, file: File) -> Iterator[Entry | Incoming | Incoming
             yield entry
         elif _matches(wanted, entry):
             yield entry
-            yield from _safely(wanted.read, entry)
+            yield from _safely(wanted.read(entry), entry.place)
         elif entry.is_rest:
             lists = {key: value for key, value in entry.value.items() if isinstance(value, list) and value}
             yield from (Left(entry.place, f"{key} are not imported", len(value)) for key, value in lists.items())
@@ -155,29 +169,36 @@ def _records(wanted: Format, file: File) -> Iterator[Entry | Incoming | Incoming
         yield Note(f"{file.name} is empty")
 
 
-def _safely(read: Callable[[Entry], Found], entry: Entry) -> Found:
+def _safely(found: Found, place: str) -> Found:
+    """Yield records until a value is malformed in a way that its reader does not expect."""
     try:
-        yield from read(entry)
-    except (KeyError, TypeError, ValueError) as error:
-        yield Fault(entry.place, f"it has no {error}" if isinstance(error, KeyError) else str(error))
+        yield from found
+    except MALFORMED as error:
+        yield fault_of(error, place)
 
 
 def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
     """Return a text with the words of its body; what is left out, if nobody says it."""
+    role: object = one.role
     parts: tuple[str, ...] = ()
     text = one.text
     if one.content is not None:
+        body = one.content
+        message = body if isinstance(body, dict) else {"role": role or "user", "content": body}
         try:
-            said = words({"role": one.role or "user", "content": one.content, "original": True})
+            said = words({**message, "original": True})
         except (TypeError, ValueError) as error:
             return Fault(one.place, str(error))
+        role = said.role if isinstance(body, dict) else role
         parts = tuple(dict.fromkeys(_PART.findall(said.others)))
         text = "\n".join(filter(None, (text_of(said.text), one.text)))
-    if one.role in _UNSAID:
-        return Left(one.place, _UNSAID[one.role])
+    if not isinstance(role, str | None):
+        return Fault(one.place, f"its role is {role!r:.40}, but must be text")
+    if role in _UNSAID:
+        return Left(one.place, _UNSAID[role])
     if not text.strip():
         return Left(one.place, f"only {', '.join(parts)}" if parts else NO_WORDS)
-    return replace(one, text=text, without=parts)
+    return replace(one, role=role, text=text, without=parts)
 
 
 def _kind(file: File) -> str:
@@ -187,12 +208,12 @@ def _kind(file: File) -> str:
     likely = [f"{one.title} (--from {name})" for name, one in FORMATS.items() if one.sniff(file)]
     if likely or not file.is_json:
         return " or ".join(likely) or f"a file that begins with {file.head[:20]!r}"
-    return _looks_like(file.first[0].value) if file.first else "malformed JSON"
+    return next((_looks_like(entry.value) for entry in file.first(1)), "malformed JSON")
 
 
 def _looks_like(value: object) -> str:
     """Return what a value of a file looks like."""
     if not isinstance(value, dict):
         return f"{str(value)[:40]!r}"
-    likely = [f"{one.title} (--from {name})" for name, one in FORMATS.items() if one.matches and one.matches(value)]
+    likely = [f"{one.title} (--from {name})" for name, one in FORMATS.items() if _seems(one, value)]
     return " or ".join(likely) or f"an object with {', '.join(list(value)[:6]) or 'nothing'}"

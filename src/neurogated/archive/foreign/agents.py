@@ -9,14 +9,14 @@ import json
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_one, unseen
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, each_entry, read_one, unseen
 from neurogated.archive.foreign.langgraph import has_tables
-from neurogated.archive.foreign.stream import Entry, Fault, File
+from neurogated.archive.foreign.stream import Entry, File
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 _CALLS, _RESULTS, _THOUGHTS = "calls of tools", "results of tools", "thoughts"
@@ -36,18 +36,14 @@ def _claude_code(file: File) -> Found:
     """Yield the messages of a session with their branches: going back in a session leaves what followed in the file."""
     parents: dict[str, str] = {}
     last = None
-    for entry in _objects(file):
-        value = entry.value
-        if isinstance(entry, Entry) and isinstance(name := value.get("uuid"), str):
+    for entry in file.entries():
+        value = entry.value if isinstance(entry, Entry) and isinstance(entry.value, dict) else {}
+        if isinstance(name := value.get("uuid"), str):
             # After its compaction, a session goes on without a parent.
             parents[name] = value.get("parentUuid") or value.get("logicalParentUuid") or f"root of {name}"
             last = name if value.get("type") in {"user", "assistant"} and not value.get("isSidechain") else last
     others = unseen(parents, last)
-    for entry in _objects(file, with_faults=True):
-        if isinstance(entry, Fault):
-            yield entry
-        else:
-            yield from read_one(entry.value, entry.place, partial(_claude_code_message, others=others))
+    yield from each_entry(file, partial(_claude_code_message, others=others))
 
 
 def _claude_code_message(value: Mapping[str, Any], place: str, *, others: Mapping[str, str]) -> Incoming | Left:
@@ -65,12 +61,6 @@ def _claude_code_message(value: Mapping[str, Any], place: str, *, others: Mappin
         session_id=f"claude-code-{value['sessionId']}", timestamp=moment(value.get("timestamp")), metadata=about
     )
     return Incoming(place, key, "", message.get("role") or kind, details, content=body, branch=others.get(key))
-
-
-def _objects(file: File, *, with_faults: bool = False) -> Iterator[Any]:
-    for entry in file.entries():
-        if with_faults or (isinstance(entry, Entry) and isinstance(entry.value, dict)):
-            yield entry
 
 
 CLAUDE_CODE = Format(
@@ -121,8 +111,7 @@ def _codex(file: File) -> Found:
         details = given(session_id=f"codex-{session or digest(file.name)}", timestamp=moment(line.get("timestamp")))
         return Incoming(place, f"{key}-{repeats[key]}", "", payload["role"], details, content=body)
 
-    for entry in _objects(file, with_faults=True):
-        yield from [entry] if isinstance(entry, Fault) else read_one(entry.value, entry.place, message)
+    yield from each_entry(file, message)
 
 
 def _is_codex(value: Mapping[str, Any]) -> bool:
@@ -174,14 +163,6 @@ OPENAI_AGENTS = Format(
 
 _THREADS = ("thread_id", "session_id", "conversation_id")
 _TEXTS = ("input", "question", "query", "text", "output", "answer", "content", "result")
-_TYPES = {
-    "human": "user",
-    "HumanMessage": "user",
-    "ai": "assistant",
-    "AIMessage": "assistant",
-    "AIMessageChunk": "assistant",
-}
-_TYPES |= {"system": "system", "SystemMessage": "system", "tool": "tool", "ToolMessage": "tool"}
 
 
 def _langsmith(entry: Entry) -> Found:
@@ -202,45 +183,28 @@ def _langsmith(entry: Entry) -> Found:
     if len(answered) > 1:
         yield Left(f"{place}.outputs", "messages of earlier runs", len(answered) - 1)
         answered = answered[-1:]
-    for name, said, time in (("inputs", asked, run.get("start_time")), ("outputs", answered, run.get("end_time"))):
-        for number, (role, body) in enumerate(said):
-            details = given(
-                session_id=f"langsmith-{thread or run['id']}", timestamp=moment(time or run.get("start_time"))
+    session, begin = f"langsmith-{thread or run['id']}", run.get("start_time")
+    for name, said, time in (("inputs", asked, begin), ("outputs", answered, run.get("end_time") or begin)):
+        for number, message in enumerate(said):
+            details = given(session_id=session, timestamp=moment(time))
+            yield Incoming(
+                f"{place}.{name}[{number}]", f"{run['id']}-{name}-{number}", details=details, content=message
             )
-            yield Incoming(f"{place}.{name}[{number}]", f"{run['id']}-{name}-{number}", "", role, details, content=body)
 
 
-def _turns(value: object, role: str) -> list[tuple[str, object]]:
-    """Return the messages of the inputs or outputs of a run, each with its role and body."""
-    if isinstance(value, str):
-        return [(role, value)]
+def _turns(value: object, role: str) -> list[dict[str, Any]]:
+    """Return the messages of the inputs or outputs of a run."""
     if not isinstance(value, dict):
-        return []
-    for name in ("messages", "generations"):
-        listed = value.get(name)
+        return [{"role": role, "content": value}] if isinstance(value, str) else []
+    for listed in (value.get("messages"), value.get("generations")):
         while isinstance(listed, list) and listed and isinstance(listed[0], list):
             listed = listed[0]
         if isinstance(listed, list) and listed:
-            return [_turn(one, role) for one in listed]
-    return next(([(role, value[name])] for name in _TEXTS if isinstance(value.get(name), str)), [])
+            messages = (one.get("message", one) if isinstance(one, dict) else one for one in listed)
+            plain = ({"role": role, "content": one} if isinstance(one, str) else one for one in messages)
+            return [{"role": role, **one} if one.keys() == {"text"} else one for one in plain if isinstance(one, dict)]
+    found = next((value[name] for name in _TEXTS if isinstance(value.get(name), str)), None)
+    return [] if found is None else [{"role": role, "content": found}]
 
 
-def _turn(message: object, role: str) -> tuple[str, object]:
-    if not isinstance(message, dict):
-        return role, message if isinstance(message, str) else ""
-    if isinstance(message.get("message"), dict):
-        return _turn(message["message"], role)
-    inner = next((message[name] for name in ("kwargs", "data") if isinstance(message.get(name), dict)), message)
-    kind = inner.get("role") or inner.get("type") or message.get("type")
-    if kind == "constructor" and isinstance(message.get("id"), list):
-        kind = message["id"][-1]
-    return _TYPES.get(str(kind), str(kind) if inner.get("role") else role), inner.get("content") or inner.get(
-        "text"
-    ) or ""
-
-
-LANGSMITH = Format(
-    "runs of LangSmith",
-    lambda value: {"run_type", "inputs"} <= value.keys(),
-    _langsmith,
-)
+LANGSMITH = Format("runs of LangSmith", lambda value: {"run_type", "inputs"} <= value.keys(), _langsmith)

@@ -11,7 +11,17 @@ from html.parser import HTMLParser
 from pathlib import PurePosixPath
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_each, read_one, unseen
+from neurogated.archive.foreign.incoming import (
+    Format,
+    Found,
+    Incoming,
+    Left,
+    ends_of,
+    last_leaf,
+    read_each,
+    read_one,
+    unseen,
+)
 from neurogated.archive.foreign.stream import Entry, File
 from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
 
@@ -50,7 +60,7 @@ def _gemini(entry: Entry) -> Found:
     """Yield a prompt and its answer. The log has no conversations, unless an address names one: a day is a session."""
     value, place = entry.value, entry.place
     time, title = moment(value["time"]), text_of(value.get("title"))
-    if not any("gemini" in str(one).casefold() or "bard" in str(one).casefold() for one in _labels(value)):
+    if not re.search("gemini|bard", f"{value.get('header')} {value.get('products')}", re.IGNORECASE):
         yield Left(place, "activities of other products")
         return
     named = _CONVERSATION.search(str(value.get("titleUrl") or ""))
@@ -71,16 +81,7 @@ def _gemini(entry: Entry) -> Found:
         yield Incoming(f"{place}.safeHtmlItem", f"{key}\0answer", answer, "assistant", details)
 
 
-def _labels(value: Mapping[str, Any]) -> list[object]:
-    products = value.get("products")
-    return [value.get("header"), *(products if isinstance(products, list) else [])]
-
-
-GEMINI = Format(
-    "the activity of Gemini",
-    lambda value: {"header", "title", "time"} <= value.keys(),
-    _gemini,
-)
+GEMINI = Format("the activity of Gemini", lambda value: {"header", "title", "time"} <= value.keys(), _gemini)
 
 
 def _aistudio(file: File) -> Found:
@@ -133,8 +134,9 @@ def _grok(entry: Entry) -> Found:
     times = {key: _bson(listed[key].get("create_time")) for key in parents}
     last = about.get("leaf_response_id")
     others = unseen(parents, last if last in parents else last_leaf(parents, times)) if any(parents.values()) else {}
+    ends = ends_of(parents, times, others)
     details = given(session_id=f"grok-{about['id']}", metadata=given(conversation=about.get("title")))
-    is_private = bool(about.get("temporary"))
+    private = bool(about.get("temporary"))
 
     def response(one: Mapping[str, Any], place: str) -> Incoming | Left:
         said = mapping(one["response"])
@@ -143,7 +145,7 @@ def _grok(entry: Entry) -> Found:
             return Left(place, "pictures" if said.get("generated_image_urls") else "no words")
         role = "user" if str(said["sender"]).casefold() in {"human", "user"} else "assistant"
         own = {**details, **given(timestamp=times.get(key))}
-        return Incoming(place, key, text, role, own, branch=others.get(key), is_private=is_private)
+        return Incoming(place, key, text, role, own, branch=others.get(key), ended_at=ends.get(key), is_private=private)
 
     yield from read_each(entry.value["responses"], place, response)
 

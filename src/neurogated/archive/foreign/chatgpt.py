@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_one, unseen
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, ends_of, last_leaf, read_one, unseen
 from neurogated.archive.foreign.stream import Entry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
 
@@ -48,6 +48,7 @@ def _read(entry: Entry) -> Found:
     current = conversation.get("current_node")
     last = current if current in parents else last_leaf(parents, times)
     others = unseen(parents, last, keeps_lost=False)
+    ends = ends_of(parents, times, others)
     time = _time_of({"message": conversation})
     for key in (*_path(parents, last), *(key for key in nodes if key in others or key not in parents)):
         place = f"{entry.place}.mapping.{key}"
@@ -58,15 +59,9 @@ def _read(entry: Entry) -> Found:
                 yield one
                 continue
             time = one.details.get("timestamp") or time
-            branch = others.get(key)
-            later = [times[name] for name, parent in parents.items() if branch and parent == parents[branch]]
-            yield replace(
-                one,
-                details={**one.details, **given(timestamp=time)},
-                branch=branch,
-                ended_at=max(filter(None, later), default=time) if branch else None,
-                is_private=is_private,
-            )
+            details = {**one.details, **given(timestamp=time)}
+            branch, end = others.get(key), ends.get(key) or time
+            yield replace(one, details=details, branch=branch, ended_at=end, is_private=is_private)
 
 
 def _name(conversation: Mapping[str, Any], nodes: Mapping[str, Any]) -> object:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, Note, read_each, read_one
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, Note, each_entry, read_each, read_one
 from neurogated.archive.foreign.stream import Entry, Fault, File
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
@@ -191,11 +191,7 @@ def _slack(file: File) -> Found:
     """Yield the messages of a day in a channel, whose folder has its name."""
     channel = PurePosixPath(file.name).parent.name
     names = {one["id"]: _slack_name(one) for one in file.beside("users.json") if isinstance(one, dict) and "id" in one}
-    for entry in file.entries():
-        if isinstance(entry, Entry):
-            yield from read_one(entry.value, entry.place, partial(_slack_message, channel=channel, names=names))
-        else:
-            yield entry
+    yield from each_entry(file, partial(_slack_message, channel=channel, names=names))
 
 
 def _slack_name(user: Mapping[str, Any]) -> str:
@@ -227,11 +223,7 @@ def _slack_message(
     return Incoming(place, str(message["ts"]), text, None, details, speaker or None)
 
 
-SLACK = Format(
-    "an export of Slack",
-    lambda value: value.get("type") == "message" and "ts" in value,
-    read_file=_slack,
-)
+SLACK = Format("an export of Slack", lambda value: value.get("type") == "message" and "ts" in value, read_file=_slack)
 
 # --- Discord ---------------------------------------------------------------------------------------------------------
 

@@ -7,11 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from functools import partial
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_each, unseen
+from neurogated.archive.foreign.incoming import (
+    Ends,
+    Format,
+    Found,
+    Incoming,
+    Left,
+    ends_of,
+    last_leaf,
+    read_each,
+    unseen,
+)
 from neurogated.archive.foreign.stream import Entry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
 
@@ -48,11 +57,7 @@ def _conversation(value: Mapping[str, Any], place: str) -> Found:
     last = value.get("current_leaf_message_uuid")
     last = last if last in parents else next(reversed(parents), last_leaf(parents, times))
     others = unseen(parents, last)
-    later: dict[object, datetime] = {}
-    for key, parent in parents.items():
-        if (time := times[key]) is not None:
-            later[parent] = max(time, later.get(parent, time))
-    ends = {key: later.get(parents[branch]) for key, branch in others.items()}
+    ends = ends_of(parents, times, others)
     yield from read_each(messages, f"{place}.chat_messages", partial(_message, about=about, others=others, ends=ends))
     if summary := text_of(value.get("summary")):
         title = f"Summary of {value.get('name') or 'a conversation'}"
@@ -60,12 +65,7 @@ def _conversation(value: Mapping[str, Any], place: str) -> Found:
 
 
 def _message(
-    message: Mapping[str, Any],
-    place: str,
-    *,
-    about: Mapping[str, Any],
-    others: Mapping[str, str],
-    ends: Mapping[str, datetime | None],
+    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], others: Mapping[str, str], ends: Ends
 ) -> Incoming | Left | None:
     """Return what is said, with the texts of attached files. Thoughts, calls of tools and their results are not."""
     role, key, said = _ROLES.get(message["sender"]), message["uuid"], message.get("content")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from neurogated.archive.foreign.stream import Entry, Fault, File
+from neurogated.archive.foreign.stream import MALFORMED, Entry, Fault, File, fault_of
 from neurogated.archive.foreign.values import mapping
 
 NO_WORDS = "no words"
@@ -28,7 +28,7 @@ class Incoming:
     """Other fields, named as the arguments of `memory.add`."""
     speaker: str | None = None
     content: object = None
-    """The body of a message, whose words come before `text`; see `read_file`."""
+    """The body of a message, or a whole message with its role; its words come before `text`. See `read_file`."""
     branch: str | None = None
     """The first message of its branch, if that is not the branch that the user saw last."""
     ended_at: datetime | None = None
@@ -70,6 +70,10 @@ class Spoken(Protocol):
     """What a message says; see `ingestion.messages.Said`."""
 
     @property
+    def role(self) -> str | None:
+        """Its role."""
+
+    @property
     def text(self) -> str:
         """Its words."""
 
@@ -81,6 +85,7 @@ class Spoken(Protocol):
 Words = Callable[[Mapping[str, Any]], Spoken]
 """Reads a message with a role and a body."""
 Found = Iterator[Incoming | IncomingItem | Left | Fault | Note]
+Ends = Mapping[str, datetime | None]
 Reader = Callable[[Mapping[str, Any], str], Incoming | IncomingItem | Left | None]
 """Reads an item, given its place; None if it holds nothing to remember."""
 
@@ -113,12 +118,18 @@ def read_each(items: object, place: str, read: Reader) -> Found:
         yield from read_one(item, f"{place}[{number}]", read)
 
 
+def each_entry(file: File, read: Reader) -> Found:
+    """Read the entries of a JSON file one by one."""
+    for entry in file.entries():
+        yield from [entry] if isinstance(entry, Fault) else read_one(entry.value, entry.place, read)
+
+
 def read_one(item: object, place: str, read: Reader) -> Found:
     """Yield what `read` makes of an item, or a fault."""
     try:
         found = read(mapping(item), place)
-    except (KeyError, TypeError, ValueError) as error:
-        yield Fault(place, f"it has no {error}" if isinstance(error, KeyError) else str(error))
+    except MALFORMED as error:
+        yield fault_of(error, place)
     else:
         yield Left(place, NO_WORDS) if found is None else found
 
@@ -160,3 +171,12 @@ def last_leaf(parents: Mapping[str, Any], times: Mapping[str, datetime | None]) 
     leaves = [name for name in parents if name not in inner] or list(parents)
     oldest = datetime.min.replace(tzinfo=UTC)
     return max(reversed(leaves), key=lambda name: times.get(name) or oldest, default=None)
+
+
+def ends_of(parents: Mapping[str, Any], times: Mapping[str, datetime | None], others: Mapping[str, str]) -> Ends:
+    """Return when the last sibling of each branch outside the seen one began, for each message of the branch."""
+    latest: dict[object, datetime] = {}
+    for key, parent in parents.items() if others else ():
+        if (time := times.get(key)) is not None:
+            latest[parent] = max(time, latest.get(parent, time))
+    return {key: latest.get(parents[branch]) for key, branch in others.items()}

@@ -30,9 +30,11 @@ def _read(entry: Entry) -> Found:
     for number, agent in enumerate(entry.value.get("agents", [entry.value])):
         messages = agent.get("messages") or []
         first: Mapping[str, Any] = next(iter(objects(messages)), {})
-        born = digest(first.get("created_at")) if first.get("created_at") else ""
+        # The system message names the blocks, which change.
+        is_system = first.get("role") == "system"
+        born = digest(first.get("created_at"), "" if is_system else _joined(first.get("content"))) if first else ""
         is_newer = str(agent.get("agent_type") or "").startswith(_NEWER)
-        known = _Agent(agent["name"], born if first.get("role") == "system" else "", is_newer)
+        known = _Agent(agent["name"], born if is_system else "", is_newer)
         place = f"{entry.place}.agents[{number}]"
         yield from read_each(messages, f"{place}.messages", partial(_message, agent=known))
         own = [blocks[key] for key in agent.get("block_ids") or [] if key in blocks]

@@ -15,7 +15,18 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, last_leaf, read_each, read_one, unseen
+from neurogated.archive.foreign.incoming import (
+    Ends,
+    Format,
+    Found,
+    Incoming,
+    Left,
+    ends_of,
+    last_leaf,
+    read_each,
+    read_one,
+    unseen,
+)
 from neurogated.archive.foreign.stream import Entry
 from neurogated.archive.foreign.values import given, mapping, moment, objects, text_of
 from neurogated.core.model import MemoryNode
@@ -40,7 +51,7 @@ def _read(entry: Entry) -> Found:
     times = {key: moment(listed[key].get("created_at")) for key in parents}
     others = unseen(parents, last_leaf(parents, times))
     about = given(session_id=f"pam-{value['id']}", metadata=given(conversation=value.get("title")))
-    reader = partial(_message, about=about, others=others)
+    reader = partial(_message, about=about, others=others, ends=ends_of(parents, times, others))
     yield from read_each(value["messages"], f"{entry.place}.messages", reader)
 
 
@@ -69,7 +80,7 @@ def _memory(memory: Mapping[str, Any], place: str, *, owner: str | None) -> Inco
 
 
 def _message(
-    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], others: Mapping[str, str]
+    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], others: Mapping[str, str], ends: Ends
 ) -> Incoming | Left:
     if message.get("is_thought"):
         return Left(place, "thoughts")
@@ -78,7 +89,9 @@ def _message(
     if isinstance(body, list):
         body = [_said(one) for one in body]
     details = {**about, **given(timestamp=moment(message["created_at"]))}
-    return Incoming(place, key, "", message["role"], details, content=body, branch=others.get(key))
+    return Incoming(
+        place, key, "", message["role"], details, content=body, branch=others.get(key), ended_at=ends.get(key)
+    )
 
 
 def _said(part: object) -> object:

@@ -9,6 +9,7 @@ import io
 import json
 import re
 import shutil
+import sqlite3
 import tempfile
 import zipfile
 import zlib
@@ -27,7 +28,6 @@ _LONGEST = 1 << 26
 """Longest value, in characters."""
 _HEAD = 1 << 12
 """Bytes at the beginning of a file that show its kind."""
-_LOOKED_AT = 20
 _LISTS = frozenset({"results", "memories", "items", "edges", "sessions", "episodes", "conversations", "data"})
 """The lists of an object at the top of a file whose items are read one by one."""
 _CHAT = {"channel", "guild"}, {"id", "name", "type"}
@@ -67,6 +67,15 @@ class Fault:
         return f"{self.place}: {self.reason}"
 
 
+MALFORMED = AttributeError, LookupError, OverflowError, TypeError, ValueError, sqlite3.DatabaseError
+"""What the readers raise where a value is not what it should be."""
+
+
+def fault_of(error: Exception, place: str) -> Fault:
+    """Return the fault that an error tells of."""
+    return Fault(place, f"it has no {error}" if isinstance(error, KeyError) else str(error))
+
+
 class File:
     """A file, also one inside a folder or zip file."""
 
@@ -83,10 +92,9 @@ class File:
         with self._opened() as raw:
             return raw.read(_HEAD)
 
-    @cached_property
-    def first(self) -> list[Entry]:
-        """The first 20 values of a JSON file, which show its format."""
-        return list(islice((one for one in self.entries() if isinstance(one, Entry)), _LOOKED_AT))
+    def first(self, count: int) -> Iterator[Entry]:
+        """Yield the first values of a JSON file; none of another file."""
+        return islice((one for one in self.entries() if isinstance(one, Entry)), count) if self.is_json else iter(())
 
     @property
     def is_json(self) -> bool:

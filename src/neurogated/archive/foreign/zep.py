@@ -11,7 +11,7 @@ from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_each, read_one
 from neurogated.archive.foreign.stream import Entry
-from neurogated.archive.foreign.values import given, mapping, moment, objects, text_of
+from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 _LISTS = ("messages", "facts", "edges", "episodes")
 _SESSION = ("session_id", "thread_id", "thread_uuid")
@@ -58,9 +58,8 @@ def _text(item: Mapping[str, Any], place: str, *, user: Mapping[str, Any], sessi
 
     A fact is true from `valid_at` until `invalid_at`, or until it expired.
     """
-    key = next((item[name] for name in _IDS if item.get(name)), None)
-    if key is None:
-        raise KeyError("uuid")
+    unnamed = digest(item.get("role"), item.get("created_at"), item.get("fact"), item.get("content"))
+    key = next((item[name] for name in _IDS if item.get(name)), unnamed)
     group = given(agent_id=None if user else item.get("group_id") or None)
     times = ("reference_time", "valid_at", "created_at")
     if "fact" in item:

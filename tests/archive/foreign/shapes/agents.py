@@ -163,13 +163,12 @@ def _run(key: str, inputs: object, outputs: object, **more: object) -> dict[str,
     return {"id": key, "run_type": "chain", "inputs": inputs, "outputs": outputs, **times, **more}
 
 
-_LC = {
-    "lc": 1,
-    "type": "constructor",
-    "id": ["langchain", "HumanMessage"],
-    "kwargs": {"content": "And now?", "type": "human"},
-}
-_AI = {"generations": [[{"text": "Rooibos.", "message": {"kwargs": {"content": "Rooibos.", "type": "ai"}}}]]}
+def _lc(kind: str, content: str) -> dict[str, object]:
+    path = ["langchain", "schema", "messages", kind]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": {"content": content, "additional_kwargs": {}}}
+
+
+_AI = {"generations": [[{"text": "Rooibos.", "type": "ChatGeneration", "message": _lc("AIMessage", "Rooibos.")}]]}
 LANGSMITH = {
     "a run with its steps": Shape(
         "langsmith",
@@ -194,7 +193,11 @@ LANGSMITH = {
                     "r3",
                     {
                         "messages": [
-                            [{"role": "user", "content": "Which tea?"}, {"role": "assistant", "content": "?"}, _LC]
+                            [
+                                {"role": "user", "content": "Which tea?"},
+                                {"role": "assistant", "content": "?"},
+                                _lc("HumanMessage", "And now?"),
+                            ]
                         ]
                     },
                     _AI,

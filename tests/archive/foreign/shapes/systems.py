@@ -119,10 +119,10 @@ ZEP = {
             "thread.json": {
                 "thread_id": "t1",
                 "user_id": "ana",
-                "messages": [_zep("1", "user", "I moved."), {"role": "user"}],
+                "messages": [_zep("1", "user", "I moved."), {"role": "user"}, {"role": "user", "content": "Unnamed."}],
             }
         },
-        [("user", None, "2026-11-01T00:00:00+00:00", "I moved.")],
+        [("user", None, "2026-11-01T00:00:00+00:00", "I moved."), ("user", None, None, "Unnamed.")],
         {"malformed": 1},
     ),
 }
@@ -178,11 +178,11 @@ _NEW_AGENT: list[dict[str, object]] = [
 LETTA = {
     "two agents of one name": Shape(
         "letta",
-        {"a.af": _letta("I am Ana.", _T1), "b.af": _letta("I am Bob.", _T2)},
+        {"a.af": _letta("I am Ana.", _T1), "b.af": _letta("I am Bob.", _T1)},
         [
             ("user", None, _T1, "I am Ana."),
             (None, None, None, "Block: I am Ana."),
-            ("user", None, _T2, "I am Bob."),
+            ("user", None, _T1, "I am Bob."),
             (None, None, None, "Block: I am Bob."),
         ],
     ),
