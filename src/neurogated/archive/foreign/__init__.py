@@ -27,32 +27,14 @@ from neurogated.errors import ConfigError, DatasetError
 
 __all__ = ["EXPORTS", "FORMATS", "Fault", "Incoming", "IncomingItem", "Left", "Note", "detect", "read_file"]
 
-FORMATS: dict[str, Format] = {
-    "chatgpt": chatgpt.FORMAT,
-    "claude": claude.FORMAT,
-    "gemini": assistants.GEMINI,
-    "aistudio": assistants.AISTUDIO,
-    "grok": assistants.GROK,
-    "copilot": assistants.COPILOT,
-    "claude-code": agents.CLAUDE_CODE,
-    "codex": agents.CODEX,
-    "openai-agents": agents.OPENAI_AGENTS,
-    "langsmith": agents.LANGSMITH,
-    "mem0": mem0.FORMAT,
-    "langgraph": langgraph.FORMAT,
-    "letta": letta.FORMAT,
-    "graphiti": zep.GRAPHITI,
-    "zep": zep.FORMAT,
-    "pam": pam.FORMAT,
-    "mcp-memory": notes.MCP_MEMORY,
-    "memoryos": notes.MEMORYOS,
-    "slack": chats.SLACK,
-    "discord": chats.DISCORD,
-    "telegram": chats.TELEGRAM,
-    "whatsapp": chats.WHATSAPP,
-    "mbox": notes.MBOX,
-    "vault": notes.VAULT,
-}
+_FORMATS = (
+    *(chatgpt.FORMAT, claude.FORMAT, assistants.GEMINI, assistants.AISTUDIO, assistants.GROK, assistants.COPILOT),
+    *(agents.CLAUDE_CODE, agents.CODEX, agents.OPENAI_AGENTS, agents.LANGSMITH),
+    *(mem0.FORMAT, langgraph.FORMAT, letta.FORMAT, zep.GRAPHITI, zep.FORMAT, pam.FORMAT),
+    *(notes.MCP_MEMORY, notes.MEMORYOS, chats.SLACK, chats.DISCORD, chats.TELEGRAM, chats.WHATSAPP),
+    *(notes.MBOX, notes.VAULT),
+)
+FORMATS = {one.name: one for one in _FORMATS}
 """The formats by the names that users give. A file is of the first one that it looks like."""
 EXPORTS = ("pam",)
 """Those of them that are also written."""

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, each_entry, read_one, unseen
-from neurogated.archive.foreign.langgraph import has_tables
+from neurogated.archive.foreign.langgraph import has_tables, tables_of
 from neurogated.archive.foreign.stream import Entry, File
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
@@ -64,6 +64,7 @@ def _claude_code_message(value: Mapping[str, Any], place: str, *, others: Mappin
 
 
 CLAUDE_CODE = Format(
+    "claude-code",
     "a session of Claude Code",
     lambda value: "sessionId" in value and "type" in value and bool(value.keys() & {"uuid", "parentUuid", "message"}),
     read_file=_claude_code,
@@ -71,16 +72,9 @@ CLAUDE_CODE = Format(
 
 # --- Codex -----------------------------------------------------------------------------------------------------------
 
-_ITEMS = {
-    "reasoning": _THOUGHTS,
-    "function_call": _CALLS,
-    "custom_tool_call": _CALLS,
-    "local_shell_call": _CALLS,
-    "web_search_call": _CALLS,
-    "function_call_output": _RESULTS,
-    "custom_tool_call_output": _RESULTS,
-    "local_shell_call_output": _RESULTS,
-}
+_ITEMS = {"reasoning": _THOUGHTS, "web_search_call": _CALLS}
+for _kind in ("function_call", "custom_tool_call", "local_shell_call"):
+    _ITEMS |= {_kind: _CALLS, f"{_kind}_output": _RESULTS}
 _INJECTED = re.compile(
     r"\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|turn_aborted|skill|"
     r"INSTRUCTIONS|user_shell_command|subagent_notification|collaboration_mode)\b)"
@@ -119,7 +113,7 @@ def _is_codex(value: Mapping[str, Any]) -> bool:
     return is_meta or (value.get("type") in {"session_meta", "response_item", "turn_context"} and "payload" in value)
 
 
-CODEX = Format("a session of Codex", _is_codex, read_file=_codex)
+CODEX = Format("codex", "a session of Codex", _is_codex, read_file=_codex)
 
 # --- OpenAI Agents SDK -----------------------------------------------------------------------------------------------
 
@@ -130,9 +124,8 @@ _PLACES = "SELECT session_id, message_id, branch_id FROM message_structure ORDER
 def _openai_agents(file: File) -> Found:
     """Yield the messages of all sessions of a database. The branch that was written last is the seen one."""
     with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
-        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         branches, latest = dict[int, list[str]](), dict[str, str]()
-        for session, message, branch in database.execute(_PLACES) if "message_structure" in tables else ():
+        for session, message, branch in database.execute(_PLACES) if "message_structure" in tables_of(database) else ():
             branches.setdefault(message, []).append(branch)
             latest[session] = branch
         for row in database.execute(_ROWS):
@@ -154,6 +147,7 @@ def _agent_message(row: Mapping[str, Any], place: str, *, branch: str | None) ->
 
 
 OPENAI_AGENTS = Format(
+    "openai-agents",
     "sessions of OpenAI's Agents SDK",
     sniff=lambda file: has_tables(file, "agent_sessions", "agent_messages"),
     read_file=_openai_agents,
@@ -186,25 +180,29 @@ def _langsmith(entry: Entry) -> Found:
     session, begin = f"langsmith-{thread or run['id']}", run.get("start_time")
     for name, said, time in (("inputs", asked, begin), ("outputs", answered, run.get("end_time") or begin)):
         for number, message in enumerate(said):
-            details = given(session_id=session, timestamp=moment(time))
-            yield Incoming(
-                f"{place}.{name}[{number}]", f"{run['id']}-{name}-{number}", details=details, content=message
-            )
+            where, key = f"{place}.{name}[{number}]", f"{run['id']}-{name}-{number}"
+            yield Incoming(where, key, details=given(session_id=session, timestamp=moment(time)), content=message)
 
 
 def _turns(value: object, role: str) -> list[dict[str, Any]]:
     """Return the messages of the inputs or outputs of a run."""
     if not isinstance(value, dict):
         return [{"role": role, "content": value}] if isinstance(value, str) else []
-    for listed in (value.get("messages"), value.get("generations")):
+    for name in ("messages", "generations"):
+        listed = value.get(name)
         while isinstance(listed, list) and listed and isinstance(listed[0], list):
             listed = listed[0]
         if isinstance(listed, list) and listed:
-            messages = (one.get("message", one) if isinstance(one, dict) else one for one in listed)
-            plain = ({"role": role, "content": one} if isinstance(one, str) else one for one in messages)
-            return [{"role": role, **one} if one.keys() == {"text"} else one for one in plain if isinstance(one, dict)]
+            return [_turn(one, role) for one in listed]
     found = next((value[name] for name in _TEXTS if isinstance(value.get(name), str)), None)
     return [] if found is None else [{"role": role, "content": found}]
 
 
-LANGSMITH = Format("runs of LangSmith", lambda value: {"run_type", "inputs"} <= value.keys(), _langsmith)
+def _turn(item: object, role: str) -> dict[str, Any]:
+    if not isinstance(item, dict):
+        return {"role": role, "content": item}
+    is_message = bool(item.keys() & {"role", "lc", "kwargs", "data", "content"})
+    return item if is_message else _turn(item.get("message", item.get("text")), role)
+
+
+LANGSMITH = Format("langsmith", "runs of LangSmith", lambda value: {"run_type", "inputs"} <= value.keys(), _langsmith)

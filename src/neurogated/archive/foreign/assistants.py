@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
+import html
 import re
 from collections import Counter
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from html.parser import HTMLParser
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -31,29 +31,14 @@ _PROMPTED = re.compile(r"(?:Prompted|Asked|Said|Branched|Answered)(?: with| Gemi
 _DONE = re.compile(r"(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Edited|Pinned|Renamed) ")
 _ATTACHED = re.compile(r"\s*Attached \d+ files?\.?\s*$")
 _CONVERSATION = re.compile(r"gemini\.google\.com/app/(?:c/)?([0-9A-Za-z_-]+)")
-_BLOCKS = frozenset({"p", "br", "li", "div", "h1", "h2", "h3", "h4", "tr", "pre", "ul", "ol", "table", "blockquote"})
+_BLOCK = re.compile(r"<(?:p|br|li|div|h[1-6]|tr|pre|[uo]l|table|blockquote)\b[^>]*>")
+_TAG = re.compile(r"<[^>]*>")
 
 
-class _Words(HTMLParser):
-    """Collects the words of HTML, with a line break before each block."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.found: list[str] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - of the parser
-        """Begin a line with a block."""
-        self.found += ["\n"] if tag in _BLOCKS else []
-
-    def handle_data(self, data: str) -> None:
-        """Take words."""
-        self.found.append(data)
-
-    def __str__(self) -> str:
-        lines = (" ".join(line.split()) for line in "".join(self.found).split("\n"))
-        return text_of("\n".join(filter(None, lines)))
+def _words(text: str) -> str:
+    """Return the words of HTML, a line for each block."""
+    lines = html.unescape(_TAG.sub("", _BLOCK.sub("\n", text))).split("\n")
+    return text_of("\n".join(filter(None, (" ".join(line.split()) for line in lines))))
 
 
 def _gemini(entry: Entry) -> Found:
@@ -67,8 +52,8 @@ def _gemini(entry: Entry) -> Found:
     session = named[1] if named else f"{time:%Y-%m-%d}"
     details = given(session_id=f"gemini-{session}", timestamp=time)
     asked = {one.get("name"): text_of(one.get("value")) for one in objects(value.get("details"))}
-    html = [str(_Words(one["html"])) for one in objects(value.get("safeHtmlItem")) if isinstance(one.get("html"), str)]
-    answer = "\n".join(filter(None, html)) or asked.get("Response", "")
+    said = [_words(one["html"]) for one in objects(value.get("safeHtmlItem")) if isinstance(one.get("html"), str)]
+    answer = "\n".join(filter(None, said)) or asked.get("Response", "")
     prompt = asked.get("Request") or _ATTACHED.sub("", _PROMPTED.sub("", title, count=1))
     if not asked.get("Request") and (_DONE.match(title) or not (answer or _PROMPTED.match(title))):
         yield Left(place, "activities that are no prompts")
@@ -81,7 +66,7 @@ def _gemini(entry: Entry) -> Found:
         yield Incoming(f"{place}.safeHtmlItem", f"{key}\0answer", answer, "assistant", details)
 
 
-GEMINI = Format("the activity of Gemini", lambda value: {"header", "title", "time"} <= value.keys(), _gemini)
+GEMINI = Format("gemini", "the activity of Gemini", lambda value: {"header", "title", "time"} <= value.keys(), _gemini)
 
 
 def _aistudio(file: File) -> Found:
@@ -113,7 +98,7 @@ def _aistudio(file: File) -> Found:
 
 
 AISTUDIO = Format(
-    "a prompt of AI Studio", lambda value: isinstance(value.get("chunkedPrompt"), dict), read_file=_aistudio
+    "aistudio", "a prompt of AI Studio", lambda value: isinstance(value.get("chunkedPrompt"), dict), read_file=_aistudio
 )
 
 # --- Grok ------------------------------------------------------------------------------------------------------------
@@ -154,7 +139,7 @@ def _is_response(one: Mapping[str, Any]) -> bool:
     return isinstance(one.get("response"), dict) and isinstance(one["response"].get("_id"), str)
 
 
-GROK = Format("an export of Grok", lambda value: {"conversation", "responses"} <= value.keys(), _grok)
+GROK = Format("grok", "an export of Grok", lambda value: {"conversation", "responses"} <= value.keys(), _grok)
 
 # --- Microsoft Copilot -----------------------------------------------------------------------------------------------
 
@@ -204,15 +189,12 @@ def _copilot(file: File) -> Found:
 
 
 def _copilot_time(value: object) -> datetime | None:
-    if (known := moment_or_none(value)) is not None:
-        return known
-    for form in ("%m/%d/%Y %H:%M:%S %z", "%m/%d/%Y %I:%M:%S %p %z", "%m/%d/%Y %H:%M:%S"):
-        try:
-            found = datetime.strptime(str(value), form)  # noqa: DTZ007 - its zone is set below
-        except ValueError:
-            continue
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
-    return None
+    try:
+        return datetime.strptime(str(value), "%m/%d/%Y %H:%M:%S %z")
+    except ValueError:
+        return moment_or_none(value)
 
 
-COPILOT = Format("the activity of Microsoft Copilot", sniff=lambda file: _columns(file) is not None, read_file=_copilot)
+COPILOT = Format(
+    "copilot", "the activity of Microsoft Copilot", sniff=lambda file: bool(_columns(file)), read_file=_copilot
+)

@@ -164,4 +164,4 @@ def _as_shown(found: re.Match[str]) -> str:
         return ""
 
 
-FORMAT = Format("an export of ChatGPT", lambda value: isinstance(value.get("mapping"), dict), _read)
+FORMAT = Format("chatgpt", "an export of ChatGPT", lambda value: isinstance(value.get("mapping"), dict), _read)

@@ -9,11 +9,10 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, Note, each_entry, read_each, read_one
 from neurogated.archive.foreign.stream import Entry, Fault, File
@@ -25,7 +24,7 @@ _FILES, _NOTICES = "files without words", "notices"
 
 _UNSEEN = "[\u200e\u200f\u202a-\u202e\ufeff]*"
 _LINE = re.compile(
-    rf"{_UNSEEN}\[?(\d{{1,4}})([./-])\s?(\d{{1,2}})[./-]\s?(\d{{1,4}})\.?,?\s+(上午|下午|午前|午後|오전|오후)?\s?"
+    rf"{_UNSEEN}\[?(\d{{1,4}})[./-]\s?(\d{{1,2}})[./-]\s?(\d{{1,4}})\.?,?\s+(上午|下午|午前|午後|오전|오후)?\s?"
     r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s?([AaPp])\.?\s?[Mm]\.?)?(?:\]|\s[-–])\s(.*)",
     re.DOTALL,
 )
@@ -41,22 +40,19 @@ _ORDERS = {"day first": (2, 1, 0), "month first": (2, 0, 1), "year first": (0, 1
 """Where year, month and day are in a date."""
 
 
-@dataclass(slots=True)
-class _Line:
+class _Line(NamedTuple):
     """A message of WhatsApp with the lines that follow it."""
 
     number: int
     date: tuple[int, int, int]
-    hour: int
-    minute: int
-    second: int
+    clock: tuple[int, int, int]
     body: str
 
     def time(self, order: Sequence[int]) -> datetime | None:
         """Return the time, which is local to the phone; None if there is no such day."""
         year, month, day = (self.date[place] for place in order)
         try:
-            return datetime(year + _CENTURY * (year < 100), month, day, self.hour, self.minute, self.second)  # noqa: DTZ001, PLR2004
+            return datetime(year + _CENTURY * (year < 100), month, day, *self.clock)  # noqa: DTZ001, PLR2004
         except ValueError:
             return None
 
@@ -67,16 +63,14 @@ def _lines(file: File) -> Iterator[_Line]:
         for number, line in enumerate(text):
             found = _LINE.match(line.rstrip("\r\n"))
             if found is None:
-                if last is not None:
-                    last.body += "\n" + line.rstrip("\r\n")
+                last = last and last._replace(body=f"{last.body}\n{line.rstrip(chr(13) + chr(10))}")
                 continue
             if last is not None:
                 yield last
-            a, _, b, c, before, hour, minute, second, half, body = found.groups()
+            a, b, c, before, hour, minute, second, half, body = found.groups()
             hours, mark = int(hour), half or before
-            if mark:
-                hours = hours % _NOON + _NOON * (mark in _AFTERNOON)
-            last = _Line(number, (int(a), int(b), int(c)), hours, int(minute), int(second or 0), body)
+            hours = hours % _NOON + _NOON * (mark in _AFTERNOON) if mark else hours
+            last = _Line(number, (int(a), int(b), int(c)), (hours, int(minute), int(second or 0)), body)
     if last is not None:
         yield last
 
@@ -140,7 +134,7 @@ def _is_whatsapp(file: File) -> bool:
     return any(_LINE.match(line) for line in begin)
 
 
-WHATSAPP = Format("a chat of WhatsApp", sniff=_is_whatsapp, read_file=_whatsapp)
+WHATSAPP = Format("whatsapp", "a chat of WhatsApp", sniff=_is_whatsapp, read_file=_whatsapp)
 
 # --- Telegram --------------------------------------------------------------------------------------------------------
 
@@ -179,7 +173,7 @@ def _is_telegram(value: Mapping[str, Any]) -> bool:
     return is_chat or ("id" in value and value.get("type") in {"message", "service", "unsupported"} and is_dated)
 
 
-TELEGRAM = Format("an export of Telegram", _is_telegram, _telegram)
+TELEGRAM = Format("telegram", "an export of Telegram", _is_telegram, _telegram)
 
 # --- Slack -----------------------------------------------------------------------------------------------------------
 
@@ -223,7 +217,9 @@ def _slack_message(
     return Incoming(place, str(message["ts"]), text, None, details, speaker or None)
 
 
-SLACK = Format("an export of Slack", lambda value: value.get("type") == "message" and "ts" in value, read_file=_slack)
+SLACK = Format(
+    "slack", "an export of Slack", lambda value: value.get("type") == "message" and "ts" in value, read_file=_slack
+)
 
 # --- Discord ---------------------------------------------------------------------------------------------------------
 
@@ -262,6 +258,7 @@ def _discord_message(message: Mapping[str, Any], place: str, *, channel: Mapping
 
 
 DISCORD = Format(
+    "discord",
     "a channel of Discord",
     lambda value: (
         {"guild", "channel", "messages"} <= value.keys() or {"id", "timestamp", "author", "content"} <= value.keys()

@@ -119,6 +119,7 @@ def _project(value: Mapping[str, Any], place: str) -> Found:
 
 
 FORMAT = Format(
+    "claude",
     "an export of Claude",
     lambda value: (
         "chat_messages" in value or "conversations_memory" in value or {"uuid", "name", "docs"} <= value.keys()

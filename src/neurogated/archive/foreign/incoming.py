@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from neurogated.archive.foreign.stream import MALFORMED, Entry, Fault, File, fault_of
 from neurogated.archive.foreign.values import mapping
@@ -66,24 +66,8 @@ class Note(str):
     __slots__ = ()
 
 
-class Spoken(Protocol):
-    """What a message says; see `ingestion.messages.Said`."""
-
-    @property
-    def role(self) -> str | None:
-        """Its role."""
-
-    @property
-    def text(self) -> str:
-        """Its words."""
-
-    @property
-    def others(self) -> str:
-        """Its other parts, as in `[image][thinking]`."""
-
-
-Words = Callable[[Mapping[str, Any]], Spoken]
-"""Reads a message with a role and a body."""
+Words = Callable[[Mapping[str, Any]], Any]
+"""Reads a message; what it returns has a `role`, a `text`, and `others`, its other parts as in `[image][thinking]`."""
 Found = Iterator[Incoming | IncomingItem | Left | Fault | Note]
 Ends = Mapping[str, datetime | None]
 Reader = Callable[[Mapping[str, Any], str], Incoming | IncomingItem | Left | None]
@@ -94,6 +78,8 @@ Reader = Callable[[Mapping[str, Any], str], Incoming | IncomingItem | Left | Non
 class Format:
     """How the files of another system are read."""
 
+    name: str
+    """The name that users give."""
     title: str
     """What a file is, such as `an export of ChatGPT`."""
     matches: Callable[[Mapping[str, Any]], bool] | None = None

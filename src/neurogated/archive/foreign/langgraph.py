@@ -28,13 +28,12 @@ def _item(item: Mapping[str, Any], place: str) -> IncomingItem:
 def _tables(file: File) -> Found:
     """Yield the rows of the table `store`, whose times are in UTC. A dot joins the names of a namespace."""
     with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
-        names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         rows = database.execute("SELECT prefix, key, value, created_at, updated_at FROM store ORDER BY rowid")
         for number, row in enumerate(rows):
             item = dict(zip(("prefix", "key", "value", "created_at", "updated_at"), row, strict=True))
             place = f"{file.name}: store[{number}]"
             yield from read_one(item, place, lambda item, place: _item(_opened(item), place))
-        if "checkpoints" in names:
+        if "checkpoints" in tables_of(database):
             (count,) = database.execute("SELECT count(*) FROM checkpoints").fetchone()
             yield Left(f"{file.name}: checkpoints", "checkpoints, which only LangGraph can read", count)
 
@@ -49,13 +48,18 @@ def has_tables(file: File, *wanted: str) -> bool:
         return False
     with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
         try:
-            names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            return tables_of(database) >= set(wanted)
         except sqlite3.DatabaseError:
             return False
-    return names >= set(wanted)
+
+
+def tables_of(database: sqlite3.Connection) -> set[str]:
+    """Return the names of the tables of a database."""
+    return {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 FORMAT = Format(
+    "langgraph",
     "items of a LangGraph store",
     lambda value: {"namespace", "key", "value"} <= value.keys(),
     lambda entry: read_one(entry.value, entry.place, _item),

@@ -104,6 +104,7 @@ def _unwrapped(text: str, key: str) -> str:
 
 
 FORMAT = Format(
+    "letta",
     "an agent file of Letta",
     lambda value: isinstance(value.get("agents"), list) or {"agent_type", "core_memory"} <= value.keys(),
     _read,

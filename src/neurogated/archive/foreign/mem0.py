@@ -48,6 +48,7 @@ def _note(count: int) -> str | None:
 
 
 FORMAT = Format(
+    "mem0",
     "memories of mem0",
     lambda value: {"id", "memory"} <= value.keys(),
     lambda entry: read_one(entry.value, entry.place, _memory),

@@ -41,6 +41,7 @@ def _note(file: File) -> Found:
 
 
 VAULT = Format(
+    "vault",
     "a vault of Markdown notes",
     sniff=lambda file: PurePosixPath(file.name).suffix.casefold() in {".md", ".markdown"},
     read_file=_note,
@@ -80,7 +81,7 @@ def _letter(item: Mapping[str, Any], place: str) -> Incoming | Left:
     return Incoming(place, key, "\n".join(filter(None, texts)), None, details, name or address or None)
 
 
-MBOX = Format("a mailbox", sniff=lambda file: file.head.startswith(b"From "), read_file=_letters)
+MBOX = Format("mbox", "a mailbox", sniff=lambda file: file.head.startswith(b"From "), read_file=_letters)
 
 # --- MCP server-memory -----------------------------------------------------------------------------------------------
 
@@ -118,7 +119,7 @@ def _is_graph(value: Mapping[str, Any]) -> bool:
     return is_line or "relationType" in value or {"entities", "relations"} <= value.keys()
 
 
-MCP_MEMORY = Format("the graph of MCP's server-memory", _is_graph, _graph)
+MCP_MEMORY = Format("mcp-memory", "the graph of MCP's server-memory", _is_graph, _graph)
 
 # --- MemoryOS --------------------------------------------------------------------------------------------------------
 
@@ -179,6 +180,7 @@ def _local(value: object) -> datetime | None:
 
 
 MEMORYOS = Format(
+    "memoryos",
     "files of MemoryOS",
     lambda value: (
         {"user_input", "agent_response"} <= value.keys()

@@ -88,10 +88,8 @@ def _message(
     body = content.get("text") or content.get("parts") or ""
     if isinstance(body, list):
         body = [_said(one) for one in body]
-    details = {**about, **given(timestamp=moment(message["created_at"]))}
-    return Incoming(
-        place, key, "", message["role"], details, content=body, branch=others.get(key), ended_at=ends.get(key)
-    )
+    details, branch = {**about, **given(timestamp=moment(message["created_at"]))}, others.get(key)
+    return Incoming(place, key, "", message["role"], details, content=body, branch=branch, ended_at=ends.get(key))
 
 
 def _said(part: object) -> object:
@@ -103,6 +101,7 @@ def _said(part: object) -> object:
 
 
 FORMAT = Format(
+    "pam",
     "Portable AI Memory",
     lambda value: value.get("schema") == _CONVERSATION or {"content", "temporal", "type"} <= value.keys(),
     _read,

@@ -92,8 +92,9 @@ def _text(item: Mapping[str, Any], place: str, *, user: Mapping[str, Any], sessi
     return Incoming(place, key, "", role, details, name or None, content=item["content"] or "")
 
 
-FORMAT = Format("conversations or facts of Zep", _matches, _read)
+FORMAT = Format("zep", "conversations or facts of Zep", _matches, _read)
 GRAPHITI = Format(
+    "graphiti",
     "episodes or edges of Graphiti",
     lambda value: (
         "group_id" in value and bool(value.keys() & {"entity_edges", "source_node_uuid"}) and _is_record(value)
