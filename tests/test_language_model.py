@@ -122,6 +122,15 @@ def test_the_model_judges_questions_causes_and_names(with_model: MemoryConfig) -
         assert memory.admin.stats()["language model"]
 
 
+def test_a_recall_asks_the_model_nothing_unless_a_setting_says_so(config: MemoryConfig, model: Model) -> None:
+    address = f"http://127.0.0.1:{model.server_address[1]}/v1"
+    with NeuroGraphMemory(config.replace(llm_base_url=address)) as memory:
+        memory.add_documents([STORY])
+        memory.recall("Why were the fields under water?")
+        memory.get_context("What came of the broken dam?", token_budget=100)
+    assert model.requests == []
+
+
 def test_the_model_answers_from_the_recalled_memories(with_model: MemoryConfig, model: Model) -> None:
     with NeuroGraphMemory(with_model) as memory:
         memory.add_documents([STORY])

@@ -88,7 +88,10 @@ class LLMSettings:
         2**28, "maximum bytes on disk of cached answers; the oldest are evicted; 0: no cache", low=0
     )
     kernel_sure: float = setting(
-        0.8, "the offline rules alone choose a kernel from this confidence on; 0: always, above 1: never", low=0.0
+        0.0,
+        "the offline judge alone chooses a kernel from this confidence on, and a recall waits for the model below it; 0: "
+        "always, above 1: never",
+        low=0.0,
     )
     kernel_deadline: float = setting(
         2.0, "seconds that the language model has to judge a question, independent of llm.timeout", low=0.0
