@@ -89,8 +89,8 @@ class LLMSettings:
     )
     kernel_sure: float = setting(
         0.0,
-        "the offline judge alone chooses a kernel from this confidence on, and a recall waits for the model below it; 0: "
-        "always, above 1: never",
+        "the offline judge alone chooses a kernel from this confidence on, and a recall waits for the model below it; "
+        "0: always, above 1: never",
         low=0.0,
     )
     kernel_deadline: float = setting(
