@@ -1,17 +1,26 @@
 """The counted cost of a long document, and its state after an interrupted indexing."""
 
+import time
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from neurogated import Document, GraphDelta, Passage
-from neurogated.ingestion import causality
+from neurogated.core.tokens import window_tokens
+from neurogated.ingestion import causality, markdown
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.causality import OfflineCausalJudge
+from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.ingestion.titles import find_names
 from neurogated.ingestion.writer import Writer
+from neurogated.text import sentences, strings
 from neurogated.text.sentences import split_sentences
+from neurogated.text.words import count_words
 from tests.ingestion.test_writer import Bench
 
 
@@ -21,6 +30,68 @@ def chat(turns: int) -> Document:
         tuple(Passage(f"Ada saw ship {turn}.", speaker="Ann" if turn % 2 else "Bob") for turn in range(turns)),
         "Log",
     )
+
+
+LONG = {
+    "sentences": "Ana moved to Lyon in May. Dr. Ben stayed; he likes it! 我住在上海。 ",
+    "one sentence": "rivers and mountains ",
+    "Chinese without marks": "我住在上海他喜欢喝茶",
+    "lines": "A line\nand another\n\n",
+    "blocks": "# Head\n\nText of it.\n\n* an item\n* another\n\n```\nx = 1\n```\n\n> said\n\n",
+    "a list": "* an item of a list\n",
+    "rows": "| a cell | another |\n",
+    "code": "x = f(x)  # a line\n",
+}
+
+
+def long_text(name: str, size: int) -> str:
+    begin = {"rows": "| a | b |\n|---|---|\n", "code": "```\n", "a list": "# List\n\n"}.get(name, "")
+    return begin + LONG[name] * (size // len(LONG[name]))
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_text_that_is_read_in_sections_has_the_chunks_of_one_that_is_read_at_once(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, chunker = long_text(name, 6_000), Chunker(20, 5, window_tokens(count_words))
+    whole = chunker.split(text)
+    for module in (sentences, markdown, strings):
+        monkeypatch.setattr(module, "SECTION", 300)
+    assert chunker.split(text) == whole
+
+
+@pytest.mark.parametrize("name", LONG.keys() - {"blocks"})
+def test_few_pieces_of_a_long_text_exist_at_a_time(name: str) -> None:
+    most = 0
+
+    def count(texts: Sequence[str]) -> list[int]:
+        nonlocal most
+        most = max(most, len(texts))
+        return count_words(texts)
+
+    Chunker(100, 5, count).split(long_text(name, 150_000))
+    assert most <= 1_000
+
+
+def test_few_tokens_of_long_markdown_exist_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    parse, most = MarkdownIt.parse, list[int]()
+
+    def parsed(parser: MarkdownIt, text: str) -> list[Token]:
+        tokens = parse(parser, text)
+        most.append(len(tokens))
+        return tokens
+
+    monkeypatch.setattr(MarkdownIt, "parse", parsed)
+    for name in LONG:
+        assert "".join(block.text for block in markdown.blocks(long_text(name, 150_000))) == long_text(name, 150_000)
+    assert max(most) < 9_000
+
+
+@pytest.mark.parametrize("text", ["a" + " " * 200_000 + "b", "a (" * 60_000, "a\n" + "\n " * 90_000 + "b"])
+def test_the_title_of_a_long_text_is_looked_for_at_its_beginning(text: str) -> None:
+    begin = time.thread_time()
+    assert find_names(text) == ()
+    assert time.thread_time() - begin < 1
 
 
 def causal(bench: Bench) -> Bench:

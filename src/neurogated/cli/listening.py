@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import gc
 import json
 import logging
 import signal
@@ -77,6 +78,8 @@ def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30
     print("stop with Ctrl-C", file=sys.stderr)
     # After it has stopped, uvicorn raises the signal again. The memory must still be closed then.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # What the packages have created stays; each full collection would look through it while all requests wait.
+    gc.freeze()
     with contextlib.suppress(KeyboardInterrupt):
         _Server(config).run(sockets=[opened])
 

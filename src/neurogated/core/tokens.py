@@ -20,6 +20,7 @@ import regex
 
 from neurogated.core.packaged import packaged_json
 from neurogated.core.text_caches import remembered
+from neurogated.text.strings import matches
 
 TokenCounter = Callable[[Sequence[str]], list[int]]
 """Returns the number of tokens of each text."""
@@ -51,7 +52,7 @@ _PROMPT_TOKENS_A_TOKEN = 3
 
 def prompt_tokens(texts: Sequence[str]) -> list[int]:
     """Return how many tokens each text has at most for a language model, about as OpenAI's o200k would count."""
-    return [sum(map(_cost, (_ASCII_PIECE if text.isascii() else _UNICODE_PIECE).findall(text))) for text in texts]
+    return [sum(map(_cost, matches(_ASCII_PIECE if text.isascii() else _UNICODE_PIECE, text))) for text in texts]
 
 
 def window_tokens(count: TokenCounter) -> TokenCounter:
@@ -79,9 +80,9 @@ def cut_to(text: str, most: int, count: TokenCounter) -> str:
 
 def graphemes_of(text: str) -> list[str]:
     """Return the characters of a text as people see them, such as a letter with its accents (UAX 29)."""
-    found = _GRAPHEME.findall(text)
+    found = list(matches(_GRAPHEME, text))
     if max(map(len, found), default=0) <= _LONGEST_GRAPHEME:
-        return list(found)
+        return found
     return [one[at : at + _LONGEST_GRAPHEME] for one in found for at in range(0, len(one), _LONGEST_GRAPHEME)]
 
 

@@ -25,7 +25,7 @@ from neurogated.errors import UnknownIdError
 
 __all__ = ["Arcs", "GraphView", "Rows", "best_places"]
 
-_MANY_SCOPES = 1000
+_MANY_SCOPES, _MOST_PAIRS = 1_000, 1_000
 """Beyond this many scopes, scanning the column of all nodes is quicker."""
 
 
@@ -252,10 +252,12 @@ class GraphView:
 
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
         """Return the row of the edge of `edge_type` from each source to its target, -1 if it does not exist."""
-        arcs = self.arcs(sources, edge_type)
         found = np.full(sources.size, -1, dtype=np.int64)
-        hit = arcs.target == targets[arcs.origin]
-        found[arcs.origin[hit]] = arcs.edge[hit]
+        # Each slice looks through all arcs of its sources, while other threads wait.
+        for begin in range(0, sources.size, _MOST_PAIRS):
+            arcs = self.arcs(sources[begin : begin + _MOST_PAIRS], edge_type)
+            (hit,) = (arcs.target == targets[begin + arcs.origin]).nonzero()
+            found[begin + arcs.origin[hit]] = arcs.edge[hit]
         return found
 
     def edge_key(self, edge_row: int) -> EdgeKey:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple, Self
 
 from neurogated.config.groups import IndexingSettings
 from neurogated.core.ports import Embedder
 from neurogated.core.tokens import fitting, graphemes_of, window_tokens
 from neurogated.ingestion.markdown import Block, blocks, is_markdown
-from neurogated.text.sentences import split_sentences
+from neurogated.text.sentences import sentences_of
 
 # Units of a sentence that is longer than a chunk: words, or characters in scripts without spaces. Combining marks and
 # punctuation stay with the preceding character.
 _UNIT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff][^\w\s]*\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*|\s+")
+_BATCH = 1_000
+"""Texts whose tokens are counted at once."""
 
 
 class _Piece(NamedTuple):
@@ -72,34 +75,37 @@ class Chunker:
         if self._fits(text):
             return [whole] if (whole := text.strip()) else []
         if is_markdown(text) if markdown is None else markdown:
-            pieces = list(self._blocks(blocks(text)))
+            unread = self._blocks(blocks(text))
         else:
-            pieces = self._sentences(text, self._size)
+            unread = self._sentences(text, self._size)
         chunks: list[str] = []
-        begin = 0
-        while begin < len(pieces):
-            end = self._end(pieces, begin)
-            chunks.append(_joined(pieces[begin:end]))
-            if end == len(pieces):
-                break
-            begin = self._next_begin(pieces, begin, end)
+        pieces = list(islice(unread, 1))
+        while pieces:
+            end = self._end(pieces, unread)
+            chunks.append(_joined(pieces[:end]))
+            # Those that the next chunk does not repeat are freed.
+            del pieces[: self._next_begin(pieces, end) if end < len(pieces) else end]
         return [chunk for chunk in chunks if chunk]
 
     def _fits(self, text: str) -> bool:
         return self._count_tokens([text])[0] <= self._size
 
-    def _sentences(self, text: str, room: int) -> list[_Piece]:
-        """Return the sentences of `text`, and the words of those with more tokens than `room`."""
-        sentences = split_sentences(text)
-        pieces: list[_Piece] = []
-        for sentence, tokens in zip(sentences, self._count_tokens(sentences), strict=True):
+    def _sentences(self, text: str, room: int) -> Iterator[_Piece]:
+        """Yield the sentences of `text`, and the words of those with more tokens than `room`."""
+        for sentence, tokens in self._counted(sentences_of(text)):
             if tokens <= room:
-                pieces.append(_Piece(sentence, tokens))
+                yield _Piece(sentence, tokens)
                 continue
-            units = _UNIT.findall(sentence)
-            for unit, size in zip(units, self._count_tokens(units), strict=True):
-                pieces += [_Piece(unit, size)] if size <= room else self._graphemes(unit, room)
-        return pieces
+            for unit, size in self._counted(one[0] for one in _UNIT.finditer(sentence)):
+                if size <= room:
+                    yield _Piece(unit, size)
+                else:
+                    yield from self._graphemes(unit, room)
+
+    def _counted(self, texts: Iterator[str]) -> Iterator[tuple[str, int]]:
+        """Yield texts with their tokens; they are counted in batches, since an embedder is slow at single texts."""
+        while batch := list(islice(texts, _BATCH)):
+            yield from zip(batch, self._count_tokens(batch), strict=True)
 
     def _graphemes(self, word: str, room: int) -> Iterator[_Piece]:
         """Yield the parts of a word, each as long as `room` allows, but at least one grapheme."""
@@ -110,55 +116,59 @@ class Chunker:
             yield _Piece(part, self._count_tokens([part])[0])
             begin = end
 
-    def _blocks(self, found: Sequence[Block]) -> Iterator[_Piece]:
+    def _blocks(self, read: Iterable[Block]) -> Iterator[_Piece]:
         """Yield the pieces of Markdown blocks, each heading with the first piece under it."""
         heading, taken = "", 0
-        for block in found:
+        for block in read:
             (tokens,) = self._count_tokens([block.text])
             if block.is_heading and taken + tokens <= self._size // 2:
                 heading, taken = heading + block.text, taken + tokens
                 continue
-            first, *rest = self._block(block, tokens, self._size - taken)
+            found = self._block(block, tokens, self._size - taken)
+            first = next(found)
             yield _Piece(heading + first.text, taken + first.tokens, is_prose=False) if heading else first
-            yield from rest
+            yield from found
             heading, taken = "", 0
         if heading:
             yield _Piece(heading, taken, is_prose=False)
 
-    def _block(self, block: Block, tokens: int, room: int) -> list[_Piece]:
-        """Return the block as one piece if it has parts and fits; else the sentences of it or of its parts."""
+    def _block(self, block: Block, tokens: int, room: int) -> Iterator[_Piece]:
+        """Yield the block as one piece if it has parts and fits; else the sentences of it or of its parts."""
         if not block.parts:
-            return self._sentences(block.text, room)
+            yield from self._sentences(block.text, room)
+            return
         if tokens <= room:
-            return [_Piece(block.text, tokens, is_prose=False)]
+            yield _Piece(block.text, tokens, is_prose=False)
+            return
         (head_tokens,) = self._count_tokens([block.head])
         head, head_tokens = (block.head, head_tokens) if head_tokens <= room // 2 else ("", 0)
-        pieces: list[_Piece] = []
-        for part, size in zip(block.parts, self._count_tokens(block.parts), strict=True):
-            left = room - (head_tokens if pieces else 0)
-            cut = [_Piece(part, size)] if size <= left else self._sentences(part, room - head_tokens)
+        beside = ("", 0)
+        for part, size in self._counted(iter(block.parts)):
+            cut = [_Piece(part, size)] if size <= room - beside[1] else self._sentences(part, room - head_tokens)
             for one in cut:
-                beside = (head, head_tokens) if pieces else ("", 0)
-                pieces.append(_Piece(one.text, one.tokens, False, *beside))
-        return pieces
+                yield _Piece(one.text, one.tokens, False, *beside)
+                beside = (head, head_tokens)
 
-    def _end(self, pieces: Sequence[_Piece], begin: int) -> int:
-        """Return the end of the chunk that starts at `begin`; the chunk has at least one piece."""
-        first = pieces[begin]
-        tokens, end = first.tokens + first.head_tokens, begin + 1
-        while end < len(pieces) and tokens + pieces[end].tokens <= self._size:
+    def _end(self, pieces: list[_Piece], unread: Iterator[_Piece]) -> int:
+        """Return how many pieces the chunk has, at least one; the pieces get the next one, too, if there is one."""
+        tokens, end = pieces[0].tokens + pieces[0].head_tokens, 1
+        while True:
+            if end == len(pieces):
+                pieces += islice(unread, 1)
+            if end == len(pieces) or tokens + pieces[end].tokens > self._size:
+                break
             tokens += pieces[end].tokens
             end += 1
         # A text can have more tokens than its pieces together.
-        while end > begin + 1 and not self._fits(_joined(pieces[begin:end])):
+        while end > 1 and not self._fits(_joined(pieces[:end])):
             end -= 1
         return end
 
-    def _next_begin(self, pieces: Sequence[_Piece], begin: int, end: int) -> int:
-        """Return the start of the chunk after `begin:end`: the earliest one that overlap and the next piece allow."""
+    def _next_begin(self, pieces: Sequence[_Piece], end: int) -> int:
+        """Return the start of the chunk after `:end`: the earliest one that overlap and the next piece allow."""
         room = min(self._overlap, self._size - pieces[end].tokens)
         start = end
-        while room > 0 and start > begin + 1 and pieces[start - 1].is_prose and pieces[start - 1].tokens <= room:
+        while room > 0 and start > 1 and pieces[start - 1].is_prose and pieces[start - 1].tokens <= room:
             start -= 1
             room -= pieces[start].tokens
         return start

@@ -20,6 +20,7 @@ from neurogated.core.text_caches import remembered
 from neurogated.ingestion.importance_words import COMMON, FIRST_PERSON, RULE, SECOND_PERSON
 from neurogated.text.keywords import split_keywords
 from neurogated.text.normalise import plain_sentences, tokens_of
+from neurogated.text.strings import SECTION
 from neurogated.text.times import find_times
 
 _COEFFICIENTS = "importance.json"
@@ -95,8 +96,8 @@ class _Clause(NamedTuple):
 
 @remembered(_MESSAGES)
 def text_features(text: str) -> dict[str, float]:
-    """Return the features of a text by name."""
-    clauses = list(_clauses(text))
+    """Return the features of a text by name; of a long one, those of its beginning."""
+    clauses = list(_clauses(text[:SECTION]))
     # A greeting or "Guess what?" before a statement changes nothing.
     clauses = [one for one in clauses if one.specific] or [one for one in clauses if not one.is_asked] or clauses
     said = [one for one in clauses if not one.is_asked]

@@ -7,7 +7,7 @@ A text is Markdown if its owner says so, or if it has a fenced block, a table wi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cache
@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 
 import yaml
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
 from neurogated.core.clock import checked_moment
 from neurogated.core.model import checked_metadata
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document
+from neurogated.text.strings import SECTION
 
 _STRUCTURE = re.compile(
     r"^[ ]{0,3}(?:\#{1,6}[ \t]+\S|```|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$)", re.MULTILINE
@@ -55,6 +57,8 @@ class Block(NamedTuple):
     head: str = ""
     """The header of a table, which its first part has, too."""
     is_heading: bool = False
+    has_tokens: bool = False
+    """Whether the parser makes tokens of its parts, as for lists and quotations."""
 
 
 def is_markdown(text: str) -> bool:
@@ -62,8 +66,26 @@ def is_markdown(text: str) -> bool:
     return _STRUCTURE.search(text) is not None
 
 
-def blocks(text: str) -> list[Block]:
-    """Return the blocks of a Markdown text. Joined, they are exactly the text."""
+def blocks(text: str) -> Iterator[Block]:
+    """Yield the blocks of a Markdown text. Joined, they are exactly the text.
+
+    A long text is read in sections, so that few tokens exist at a time. A list is cut between items at their ends.
+    """
+    begin, size = 0, SECTION
+    while begin < len(text):
+        end = text.find("\n", begin + size) + 1 or len(text)
+        found = _blocks(text[begin:end])
+        if end < len(text) and len(found) > 1:
+            # The next lines may belong to the last block.
+            found.pop()
+        elif end < len(text) and not found[0].has_tokens:
+            size *= 2
+            continue
+        yield from found
+        begin, size = begin + sum(len(block.text) for block in found), SECTION
+
+
+def _blocks(text: str) -> list[Block]:
     lines = _LINE.findall(text)
     tokens = _parser().parse(text)
     tops = [place for place, one in enumerate(tokens) if one.level == 0 and one.map is not None]
@@ -110,7 +132,25 @@ def with_front_matter(document: Document) -> Document:
 @cache
 def _parser() -> MarkdownIt:
     # Only blocks matter, so no line is parsed.
-    return MarkdownIt("commonmark").enable("table").disable("inline")
+    parser = MarkdownIt("commonmark").enable("table").disable("inline")
+    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
+    return parser
+
+
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - called by the parser
+    """Read a table as one token; the rule of the parser makes a dozen of each row."""
+    if not table(state, start, end, silent=True):
+        return False
+    if not silent:
+        ends = state.md.block.ruler.getRules("blockquote")
+        line = start + _HEAD_LINES
+        while line < end and not state.isEmpty(line) and state.sCount[line] >= state.blkIndent:
+            if state.is_code_block(line) or any(rule(state, line, end, True) for rule in ends):
+                break
+            line += 1
+        state.push(_TABLE, "table", 0).map = [start, line]
+        state.line = line
+    return True
 
 
 def _begin(token: Token) -> int:
@@ -127,8 +167,9 @@ def _block(tokens: Sequence[Token], lines: Sequence[str], begin: int, end: int) 
     if kind in _LISTS:
         items = [_begin(one) for one in tokens if one.type == "list_item_open" and one.level == 1]
         starts = [begin, *items[1:], end]
-        return Block(text, ["".join(lines[first:after]) for first, after in pairwise(starts)])
-    return Block(text, lines[begin:end] if kind in _LINES else (), is_heading=kind == _HEADING)
+        return Block(text, ["".join(lines[first:after]) for first, after in pairwise(starts)], has_tokens=True)
+    parts = lines[begin:end] if kind in _LINES else ()
+    return Block(text, parts, is_heading=kind == _HEADING, has_tokens=kind == "blockquote_open")
 
 
 def _tags(value: object) -> tuple[str, ...]:

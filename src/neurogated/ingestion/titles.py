@@ -37,11 +37,13 @@ _LETTER = re.compile(r"[^\W\d_]")
 _LONGEST_HEADING = 100
 _LONGEST_HAN_HEADING = 40
 _MOST_WORDS = 14
+_BEGINNING = 4_000
+"""Characters of a text that are read for its title and names."""
 
 
 def find_title(text: str) -> str | None:
     """Return the title in a text, None if it has none."""
-    lines = text.lstrip("\ufeff\n\r\t ").splitlines()
+    lines = text[:_BEGINNING].lstrip("\ufeff\n\r\t ").splitlines()
     if not lines:
         return None
     return _header(lines) or _heading(lines) or first_subject(text)
@@ -49,6 +51,7 @@ def find_title(text: str) -> str | None:
 
 def find_names(text: str) -> tuple[str, ...]:
     """Return the title in a text, and the alternative names that the text gives for it."""
+    text = text[:_BEGINNING]
     title = find_title(text)
     return () if title is None else (title, *find_aliases(title, text))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from itertools import takewhile
 
 from neurogated.text.calendar_words import MONTHS
+from neurogated.text.strings import SECTION
 
 # Marks that need no white space after them, also the danda and the full stops of Burmese, Amharic,
 # Khmer, Tibetan, Urdu and Armenian.
@@ -39,6 +41,8 @@ _QUESTION_MARKS = frozenset("?？")
 _CLOSING = frozenset("\"'”’»)]」』）")
 _KEPT = 32
 """Texts whose sentences are kept, since several readers split a new text."""
+_CUT = re.compile(r"\s(?=\S)|(?=[\u3040-\u30ff\u3400-\u9fff])")
+"""Where a sentence that is longer than that is cut."""
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 
 
@@ -67,6 +71,23 @@ def _sentences(text: str) -> tuple[str, ...]:
 def forget_sentences() -> None:
     """Forget the texts that were split last."""
     _sentences.cache_clear()
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    """Yield the sentences of a text of any length, which is read in sections; a sentence longer than one is cut."""
+    begin = 0
+    while begin + SECTION < len(text):
+        found = split_sentences(text[begin : begin + SECTION])
+        if len(found) > 1:
+            # The last one may go on.
+            found.pop()
+        else:
+            cut = _CUT.search(text, begin + SECTION)
+            found = [text[begin : cut.end() if cut else len(text)]]
+        yield from found
+        begin += sum(map(len, found))
+    if begin < len(text):
+        yield from split_sentences(text[begin:])
 
 
 def is_question(sentence: str) -> bool:

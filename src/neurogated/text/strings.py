@@ -5,11 +5,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import Any, Protocol
 
 from neurogated.errors import ConfigError, InputError
 
 _LONGEST_IDENTIFIER = 63
 """Bytes of a name that PostgreSQL keeps, and the most characters of a Neo4j database's name."""
+SECTION = 20_000
+"""Characters of a long text that are read at a time. One call that read more would keep all other threads waiting."""
+
+
+class _Pattern(Protocol):
+    """A compiled regular expression, of either library."""
+
+    def findall(self, string: str, /) -> list[Any]: ...
+    def finditer(self, string: str, /) -> Iterable[Any]: ...
 
 
 def checked_text(what: str, text: str) -> str:
@@ -38,6 +48,11 @@ def composed(text: str) -> str:
     Keys and what models read are composed. What was said stays as it was written.
     """
     return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def matches(pattern: _Pattern, text: str) -> Iterable[str]:
+    """Return the matches of a pattern without groups. In a long text they are found one by one; see `SECTION`."""
+    return pattern.findall(text) if len(text) <= SECTION else (match[0] for match in pattern.finditer(text))
 
 
 def checked_name(what: str, name: str) -> str:

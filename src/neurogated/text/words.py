@@ -1,8 +1,9 @@
 """Splits a text into words without a model, in scripts with and without spaces."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
+
+from neurogated.text.strings import composed, matches
 
 # Each kana or Han character is a word; any other run of letters and digits is a word.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
@@ -17,7 +18,8 @@ def split_words(text: str) -> list[str]:
     """Return the words of `text` in lower case; each Han or kana character is one word."""
     if text.isascii():
         return _WORD.findall(text.lower())
-    return [word.lower() for word in _words(text)]
+    # NFC composes accents with letters; a separate accent would end the word.
+    return [word.lower() for word in _WORD.findall(composed(text))]
 
 
 def without_final_s(words: Sequence[str]) -> list[str]:
@@ -27,9 +29,4 @@ def without_final_s(words: Sequence[str]) -> list[str]:
 
 def count_words(texts: Sequence[str]) -> list[int]:
     """Return the number of words of each text, the token count for embedders without a tokenizer."""
-    return [len(_words(text)) for text in texts]
-
-
-def _words(text: str) -> list[str]:
-    # NFC composes accents with letters; a separate accent would end the word.
-    return _WORD.findall(unicodedata.normalize("NFC", text))
+    return [sum(1 for _ in matches(_WORD, composed(text))) for text in texts]
