@@ -22,7 +22,7 @@ from typing import Any
 
 from babel import Locale  # type: ignore[import-not-found]
 
-TARGET = Path(__file__).parent.parent / "src" / "neurogated" / "knowledge" / "read" / "places.tsv.gz"
+TARGET = Path(__file__).parent.parent / "src" / "neurogated" / "slots" / "places.tsv.gz"
 LEAST, METROPOLIS, NEAR_KM, WELL_KNOWN = 15_000, 500_000, 16, 200_000
 LATIN, HAN = re.compile(r"[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'’ -]{3,24}"), re.compile("[\u3400-\u9fff]{2,8}")
 REGIONS = {("GB", "ENG"): "England", ("GB", "SCT"): "Scotland", ("GB", "WLS"): "Wales"}

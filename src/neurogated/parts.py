@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.abilities import SupportsClear
-from neurogated.core.claims import ClaimJudge
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder, Graph, GraphMeasures
 from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.encoder import Encoder
 from neurogated.ingestion.entities import OfflineEntityFinder
-from neurogated.knowledge.judge.model import TextJudge
-from neurogated.knowledge.judge.slots import SlotJudge
+from neurogated.knowledge.judging import TextJudge
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 
@@ -44,7 +42,5 @@ class Parts:
     """Finds clusters of memories; None for the Leiden algorithm."""
     graph_algorithms: Callable[[Graph], GraphMeasures] | None = None
     """Find the communities of the manifest; None for those that need no extra."""
-    claim_judge: ClaimJudge = field(default_factory=SlotJudge)
-    """Compares the claims of one slot."""
     text_judge: TextJudge | None = None
     """Judges pairs of memories that no slot connects; None without a model."""

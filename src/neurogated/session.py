@@ -36,9 +36,9 @@ from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
 from neurogated.knowledge.backlog import Backlog, Enquiry
 from neurogated.knowledge.checker import ConflictChecker
-from neurogated.knowledge.judge.model import PairEnquiry
+from neurogated.knowledge.judging import PairEnquiry
 from neurogated.knowledge.questions import asked
-from neurogated.knowledge.read.model import ReadingEnquiry
+from neurogated.knowledge.reading import ReadingEnquiry
 from neurogated.manifest.caching import ManifestCache
 from neurogated.manifest.creation import ManifestCreator
 from neurogated.manifest.titles import CommunityNamer
@@ -155,8 +155,7 @@ class Session:
 
     def checker(self, queues: Sequence[str] = ()) -> ConflictChecker:
         """Return the stage that compares facts; `queues` has the kinds of tasks for which new memories wait."""
-        parts = self.parts
-        return ConflictChecker(self.store, parts.claim_judge, self.config.metabolism, queues=queues)
+        return ConflictChecker(self.store, queues=queues)
 
     @cached_property
     def _enquiries(self) -> Sequence[Enquiry[Any, Any]]:
@@ -233,11 +232,7 @@ class Session:
         nodes = {node.id: node for node in graph.get_nodes(list(told), missing_ok=True)}
         told_now = {name for name, node in nodes.items() if is_supported(node)}
         there = [one for one in wanted if told_now >= set(one.sides)]
-        judge = self.parts.claim_judge
-        return [
-            asked(one, nodes[one.first], nodes[one.second], judge, _contents(nodes, sources, one.sides))
-            for one in there
-        ]
+        return [asked(one, nodes[one.first], nodes[one.second], _contents(nodes, sources, one.sides)) for one in there]
 
     def several_graphs(self) -> SupportsNamespaces:
         """Return the store if it has namespaces; raises ConfigError."""

@@ -7,14 +7,13 @@ import threading
 from collections import defaultdict
 from collections.abc import Mapping
 
-from neurogated.core.conflicts import conflicts_in
 from neurogated.core.node_kind import FACT
 from neurogated.core.projections import remove_manifests
 from neurogated.core.view import GraphView
 from neurogated.core.work import outside_work
 from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.knowledge.backlog import REST_SECONDS
-from neurogated.knowledge.read.model import TOGETHER
+from neurogated.knowledge.reading import TOGETHER
 from neurogated.session import Notice, Session
 from neurogated.tiers.canvas import Owner
 
@@ -162,6 +161,5 @@ def announce_conflicts(session: Session) -> None:
     new = [waiting.popleft() for _ in range(len(waiting))]
     if not new:
         return
-    nodes = session.store.get_nodes(new, missing_ok=True)
-    for conflict in session.explained(conflicts_in(session.store.view(), nodes)):
+    for conflict in session.explained(new):
         session.notify(Notice("conflict", (conflict,)))

@@ -20,10 +20,8 @@ from neurogated.dialogue.long_term import (
 )
 from neurogated.dialogue.model import KINDS, PROFILE, TRAIT, USER_KNOWLEDGE, Record
 from neurogated.errors import InputError
-from neurogated.knowledge.judge.slots import SlotJudge
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-JUDGE = SlotJudge()
 HOME, LIKE = Slot("user", "home"), Slot("user", "like")
 
 
@@ -36,7 +34,7 @@ def _learned(page: str, *values: str, day: int = 0, change: Change | None = None
 def _known(*said: list[Learned]) -> dict[str, Record]:
     known: dict[str, Record] = {}
     for learned in said:
-        known.update(lessons_of(known, learned, JUDGE).changed)
+        known.update(lessons_of(known, learned).changed)
     return known
 
 
@@ -79,7 +77,7 @@ def test_learning_the_same_page_again_changes_nothing() -> None:
     told = _learned("1", "Lyon") + _learned("1", "tea", "chess", slot=LIKE)
     known = _known(told)
     assert known
-    assert lessons_of(known, told, JUDGE).changed == {}
+    assert lessons_of(known, told).changed == {}
 
 
 def test_a_guess_does_not_replace_what_is_sure() -> None:
@@ -132,7 +130,7 @@ def test_what_earlier_versions_read_by_rules_goes_with_its_traits() -> None:
     assert [one["value"] for one in known[TRAIT].values()] == ["jazz"]
     assert changes[PROFILE, "old"] is None
     assert [list(one) for (kind, _), one in changes.items() if kind == PROFILE and one] == [["Music"]]
-    assert lessons_of(known[USER_KNOWLEDGE], by_model, JUDGE).changed == {}
+    assert lessons_of(known[USER_KNOWLEDGE], by_model).changed == {}
 
 
 def test_the_front_is_the_latest_entries() -> None:

@@ -1,7 +1,7 @@
 """What a write compares does not grow with the memory, nor with the text."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core import view
 from neurogated.core.claims import Claim
 from neurogated.core.judgements import Relation
-from neurogated.knowledge.judge import ledger
-from neurogated.knowledge.judge.slots import SlotJudge
+from neurogated.slots.judge import compare
 from neurogated.text.normalise import Sentence, plain_sentences
 from tests.knowledge.plain_reader import config_of
 
@@ -41,13 +39,13 @@ def reading(settings: Reading) -> Iterator[NeuroGraphMemory]:
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, object]]:
     """The pairs that the judge compares."""
-    pairs, compare = list[tuple[object, object]](), SlotJudge.compare
+    pairs = list[tuple[object, object]]()
 
-    def counted(judge: SlotJudge, first: Claim, second: Claim) -> Relation:
+    def counted(first: Claim, second: Claim) -> Relation:
         pairs.append((first, second))
-        return compare(judge, first, second)
+        return compare(first, second)
 
-    monkeypatch.setattr(SlotJudge, "compare", counted)
+    monkeypatch.setattr("neurogated.slots.table.compare", counted)
     return pairs
 
 
@@ -96,30 +94,37 @@ def test_a_value_meets_the_standing_one_only(step: int, compared: list[object]) 
     assert last[FEW] == last[MANY]
 
 
-def _steps_of_a_message(values: int, settings: Reading) -> int:
-    """Return how many lines of the modules that look claims up run for a message about a slot with many values."""
-    steps = 0
+def _calls_about_a_slot(values: int) -> tuple[int, int]:
+    """Return the calls, Python and C, of a fact in a slot with many values, and of a recall of it."""
+    calls = [0, 0]
 
-    def watch(frame: FrameType, event: str, _: Any) -> Any:  # noqa: ANN401 - as `sys.settrace` has it
-        nonlocal steps
-        steps += event == "line"
-        return watch if frame.f_code.co_filename in {ledger.__file__, view.__file__} else None
+    def count(part: int, call: Callable[[], object]) -> None:
+        def watch(_: FrameType, event: str, __: object) -> None:
+            calls[part] += event in {"call", "c_call"}
 
-    with reading(settings) as memory:
-        for n in range(values):
-            memory.facts.add("user", "home", f"Town{n}", user_id="ana", valid_from=moment(n))
-        before = sys.gettrace()
-        sys.settrace(watch)
+        before = sys.getprofile()
+        sys.setprofile(watch)
         try:
-            memory.add("I live in Leeds now.", user_id="ana", session_id="s")
+            call()
         finally:
-            sys.settrace(before)
-        assert [fact.value for fact in memory.facts.list(valid_at=datetime.now(UTC), user_id="ana")] == ["Leeds"]
-    return steps
+            sys.setprofile(before)
+
+    with opened() as memory:
+        for n in range(values):
+            memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n))
+            memory.facts.add("Ben", f"trait {n}", "calm", user_id="ana")
+        memory.recall("What is the city of Ana?", user_id="ana")
+        count(0, lambda: memory.facts.add("Ana", "city", "Leeds", user_id="ana", valid_from=moment(values)))
+        count(1, lambda: memory.recall("What is the city of Ana?", user_id="ana"))
+        assert [fact.value for fact in memory.facts.list("Ana", valid_at=datetime.now(UTC), user_id="ana")] == ["Leeds"]
+    return calls[0], calls[1]
 
 
-def test_a_message_is_as_much_work_however_many_values_its_slot_had(read_by_model: Reading) -> None:
-    assert 0 < _steps_of_a_message(MANY * 2, read_by_model) < 1.05 * _steps_of_a_message(MANY, read_by_model)
+def test_a_fact_is_as_much_work_however_many_values_its_slot_had() -> None:
+    few, many = _calls_about_a_slot(MANY // 2), _calls_about_a_slot(MANY * 2)
+    assert many[0] < 1.05 * few[0]
+    # More memories are found, whatever they say.
+    assert many[1] < 1.3 * few[1]
 
 
 def test_values_between_which_all_others_are_deleted_replace_each_other() -> None:

@@ -26,7 +26,7 @@ from neurogated.core.delta import Owner
 from neurogated.core.filters import Filter
 from neurogated.core.node_kind import CLAIM
 from neurogated.errors import ConfigError, InputError
-from neurogated.knowledge.judge.claim_nodes import claim_node
+from neurogated.slots.claims import claim_node
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.verify import disagreements
 from neurogated.testing.clock import ManualClock

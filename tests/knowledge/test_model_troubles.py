@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.knowledge.judge import model as pairs
+from neurogated.knowledge import judging as pairs
 from tests.knowledge.model_server import (
     EARLIER,
     LATER,

@@ -102,7 +102,10 @@ def test_a_conflict_is_no_memory(memory: NeuroGraphMemory) -> None:
     assert memory.count(user_id="ana") == sum(memory.energy.tiers(user_id="ana").counts.values()) == 2
     assert {one.node.kind for one in memory.recall("Ana city conflict", top_n=9, user_id="ana")} == {"fact"}
     assert {one.node.kind for one in memory.energy.canvas(user_id="ana")} == {"fact"}
+    assert memory.count(user_id="ana", kinds=[CONFLICT]) == 0
+    memory.conflicts.resolve(only(memory.conflicts.list(user_id="ana")).id, "both")
     assert memory.count(user_id="ana", kinds=[CONFLICT]) == 1
+    assert memory.count(user_id="ana") == 2
 
 
 def test_an_outcome_can_be_given_again_and_undone(memory: NeuroGraphMemory) -> None:
@@ -129,9 +132,8 @@ def test_an_outcome_can_be_given_again_and_undone(memory: NeuroGraphMemory) -> N
 def test_the_past_shows_what_was_believed_then(memory: NeuroGraphMemory) -> None:
     old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
     memory.conflicts.resolve(only(memory.conflicts.list(None, user_id="ana")).id, old)
-    values = [Conflict.of(memory.store.as_of(n).get_node(conflict_id)).outcome
-              for conflict_id in [only(memory.conflicts.list(None, user_id="ana")).id] for n in (2, 3)]  # fmt: skip
-    assert values == ["superseded", "wrong"]
+    ends = [memory.store.as_of(n).get_node(old).valid_to for n in (2, 3)]
+    assert ends == [datetime(2022, 1, 1, tzinfo=UTC), None]
     assert memory.store.as_of(1).get_node(old).valid_to is None
 
 
@@ -389,6 +391,7 @@ def test_callers_cannot_make_or_change_conflicts(memory: NeuroGraphMemory) -> No
     assert memory.conflicts.list() == []
     first, second = memory.facts.add("Ana", "city", "Lyon"), memory.facts.add("Ana", "city", "Rome")
     (conflict,) = memory.conflicts.list()
+    memory.conflicts.resolve(conflict.id, "both")
     with pytest.raises(InputError):
         memory.update(conflict.id, metadata={"loser": first})
     assert (conflict.first, conflict.second) == (first, second)

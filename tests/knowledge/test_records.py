@@ -1,4 +1,4 @@
-"""Records of conflicts: only the memory makes them, each is valid, and one that is not stops nobody."""
+"""Records of answered conflicts: only the memory makes them, each is valid, and one that is not stops nobody."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from neurogated import ANY_USER, Conflict, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.core.delta import Owner
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import InputError
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.verify import disagreements
 
@@ -27,7 +27,7 @@ def conflict(memory: NeuroGraphMemory) -> Conflict:
     for city in ("Leeds", "York"):
         memory.facts.add("Ana", "city", city, user_id="ana")
     (conflict,) = memory.conflicts.list(None, user_id="ana")
-    return conflict
+    return memory.conflicts.resolve(conflict.id, "both")
 
 
 def graph(memory: NeuroGraphMemory) -> GraphStore:
@@ -97,8 +97,7 @@ def test_an_invalid_record_is_refused_and_an_old_one_stops_nobody(
     graph(memory).apply(GraphDelta(nodes=(broken,), owner=Owner.LOG))
     assert [line for line in disagreements(graph(memory)) if conflict.id in line]
     in_use(memory)
-    with pytest.raises(UnknownIdError):
-        memory.conflicts.resolve(conflict.id, "both")
+    assert memory.conflicts.resolve(conflict.id, "both").by_user
     memory.delete(user_id="ana")
     assert memory.count(user_id=ANY_USER, kinds=["conflict"]) == memory.count(user_id=ANY_USER) == 0
 

@@ -41,4 +41,4 @@ def test_the_figures_count_memories_apart_from_claims_and_conflicts(memory: Neur
         memory.add(text, user_id="ana")
     figures = memory.admin.stats()
     assert figures["memories"] == memory.count(user_id=ANY_USER) == len(TEXTS)
-    assert figures["nodes"] == 2 * len(TEXTS) + 1
+    assert figures["nodes"] == 2 * len(TEXTS)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.knowledge.read.table import attribute_named
-from neurogated.knowledge.read.values import compare_values
+from neurogated.slots.attributes import attribute_named
+from neurogated.slots.values import compare_values
 
 OPPOSITE = {"narrower": "wider", "wider": "narrower"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from datetime import UTC, datetime
 
 from neurogated.core.conflicts import CONFLICT, Conflict, Status, conflicts_in
 from neurogated.core.delta import GraphDelta
@@ -12,9 +13,8 @@ from neurogated.core.judgements import Relation
 from neurogated.core.model import checked_count
 from neurogated.core.scope import ANY_USER, ScopeFilter, UserChoice
 from neurogated.errors import InputError, UnknownIdError
-from neurogated.knowledge.effects import Effect, effect_of
-from neurogated.knowledge.judge.texts import Content, compare_contents
-from neurogated.knowledge.settlement import resolution
+from neurogated.knowledge.comparing import Content, compare_contents
+from neurogated.knowledge.effects import Effect, effect_of, resolution
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text
 
@@ -48,7 +48,7 @@ class Conflicts:
             LLMError: the model does not answer.
         """
         parts = self._session.parts
-        return compare_contents(parts.claim_judge, parts.text_judge, first, second, self._session.clock())
+        return compare_contents(parts.text_judge, first, second, self._session.clock())
 
     def list(
         self, status: Status | None = "open", *, user_id: UserChoice = None, limit: int | None = None
@@ -67,9 +67,10 @@ class Conflicts:
         if status not in _STATUSES:
             raise InputError(f"the status is {status!r}, but must be 'open', 'resolved' or None for both")
         checked_count("limit", 0 if limit is None else limit)
-        store = self._session.store
-        nodes = store.find(Filter(kinds=(CONFLICT,), scope=ScopeFilter(self._session.of_user(user_id))))
-        found = [one for one in conflicts_in(store.view(), nodes) if status in {None, one.status}]
+        store, scope = self._session.store, ScopeFilter(self._session.of_user(user_id))
+        stored = conflicts_in(store.view(), store.find(Filter(kinds=(CONFLICT,), scope=scope)))
+        computed = (one for one in store.disputes() if scope.admits(one.scope))
+        found = [one for one in sorted((*stored, *computed), key=_found_at) if status in {None, one.status}]
         return self._session.explained(found[::-1][:limit])
 
     def resolve(
@@ -131,7 +132,12 @@ class Conflicts:
 
     def _conflict(self, conflict_id: str, user_id: UserChoice = ANY_USER) -> Conflict:
         store, wanted = self._session.store, checked_text("the id of a conflict", conflict_id)
-        found = conflicts_in(store.view(), store.get_nodes([wanted], missing_ok=True))
+        stored = conflicts_in(store.view(), store.get_nodes([wanted], missing_ok=True))
+        found = stored or [one for one in store.disputes() if one.id == wanted]
         if not found or user_id not in (ANY_USER, found[0].scope.user_id):
             raise UnknownIdError(f"there is no conflict {conflict_id!r}; conflicts.list() lists them")
         return found[0]
+
+
+def _found_at(conflict: Conflict) -> datetime:
+    return conflict.created_at or datetime.max.replace(tzinfo=UTC)

@@ -10,7 +10,6 @@ from neurogated.core.abilities import SupportsNodeJournal
 from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.scope import UserChoice
 from neurogated.errors import InputError, UnknownIdError
-from neurogated.knowledge.settlement import returned
 from neurogated.plasticity.undo import concerns, undo
 from neurogated.session import Notice, Session
 from neurogated.text.strings import checked_text, composed
@@ -86,6 +85,6 @@ class History:
             store, clock = self._session.store, self._session.clock
             if to is None:
                 user_id = self._session.of_user(user_id)
-            made = undo(store, to, clock, returned, user_id=user_id)
+            made = undo(store, to, clock, user_id=user_id)
         self._session.notify(Notice("undone"))
         return made

@@ -1,16 +1,20 @@
-"""`Claim`: what somebody states, or a model reads in a text, about one slot; and the judge of two claims."""
+"""`Claim`: what somebody states, or a model reads in a text, about one slot; and the values of a slot by time."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from neurogated.core.judgements import Relation
+from neurogated.core.conflicts import Conflict, Validity
+from neurogated.core.outcomes import SideTimes
 
 USER = "user"
 """The subject of a claim that the user makes about herself."""
+Owner = tuple[str | None, str | None, str | None]
+"""The user, the agent and the session of a scope; see `Scope.owner`."""
 
 
 class Change(Enum):
@@ -60,8 +64,44 @@ class Claim:
     """The words of the text that make the claim."""
 
 
-class ClaimJudge(Protocol):
-    """Decides how two claims relate."""
+class Entry(NamedTuple):
+    """A stated fact, or a claim of a memory, among the values of its slot. Entries sort by their times."""
 
-    def compare(self, earlier: Claim, later: Claim) -> Relation:
-        """Return the relation of two claims, in the order in which they were said."""
+    at: datetime
+    """The time by which it is before others."""
+    row: int
+    """Its row in the index; of two entries of one time, the one that was stored first has the lower row."""
+    id: str
+    """The id of its node."""
+    owner: Owner
+    path: Sequence[str]
+    speaker: str | None
+    """Who says it about another person; None for the user, for a person about herself, and for a stated fact."""
+    claim: Claim
+    times: SideTimes
+    """Its times without conflicts."""
+    created_at: datetime
+    is_claim: bool
+    """Whether it was read from a memory."""
+    slot: Slot
+    """The slot in the form that is equal for all its names."""
+    is_plain: bool
+    """Whether it says that a value holds, not that one does not, or did in the past."""
+    is_single: bool
+    """Whether its attribute has one value at a time."""
+
+    @property
+    def order(self) -> tuple[datetime, int]:
+        """Its place among the values of its slot."""
+        return self.at, self.row
+
+
+class Foreseen(NamedTuple):
+    """What follows from a delta that is not written yet."""
+
+    times: Mapping[str, tuple[Validity, Validity]]
+    """The valid times, before and after, of the facts and memories in conflict that change, by id."""
+    conflicts: Sequence[Conflict]
+    """The conflicts between values of slots that it makes, and those that it changes."""
+    ended: frozenset[str]
+    """The ids of the conflicts between values of slots that it ends."""

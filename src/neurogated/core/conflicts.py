@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.judgements import RelationKind, Verdict
 from neurogated.core.model import MemoryEdge, MemoryNode, checked_count, checked_unit
@@ -127,6 +128,10 @@ class Conflict:
         instruction: Instruction = "confirm" if loser is None else "restructure"
         return replace(self, outcome=outcome, loser=loser, status="resolved", instruction=instruction)
 
+    def dated(self, at: datetime) -> Conflict:
+        """Return the conflict as found at a time."""
+        return replace(self, created_at=at)
+
     def opened(self) -> Conflict:
         """Return the conflict without an outcome."""
         return replace(
@@ -205,6 +210,22 @@ def conflicts_in(view: GraphView, nodes: Iterable[MemoryNode]) -> list[Conflict]
     return valid_conflicts(node for node in found if node.id not in defects)
 
 
+def disputes_about(store: GraphStorePort, view: GraphView, node_ids: Collection[str]) -> list[Conflict]:
+    """Return the conflicts of which one of the nodes is a side, stored or between values of slots."""
+    stored = conflicts_about(view, node_ids)
+    return [
+        *(conflicts_in(view, store.get_nodes(stored, missing_ok=True)) if stored else ()),
+        *store.disputes(node_ids),
+    ]
+
+
+def conflicts_made(store: GraphStorePort, delta: GraphDelta) -> list[Conflict]:
+    """Return the conflicts that a delta would add to those of a graph, stored or between values of slots."""
+    stored = [Conflict.of(one) for one in delta.nodes if one.kind == CONFLICT and not store.has_node(one.id)]
+    may_dispute = delta.removed_nodes or any(node.found.statement is not None for node in delta.nodes)
+    return [*stored, *(store.foreseen(delta).conflicts if may_dispute else ())]
+
+
 def valid_conflicts(nodes: Iterable[MemoryNode]) -> list[Conflict]:
     """Return the conflicts that nodes record, without invalid ones."""
     found = []
@@ -252,7 +273,7 @@ def orphaned_conflicts(store: GraphStorePort, view: GraphView) -> list[str]:
 def undisputed(store: GraphStorePort, view: GraphView, nodes: Iterable[MemoryNode]) -> list[MemoryNode]:
     """Return the memories that are no side of an open conflict, and that no conflict calls superseded or wrong."""
     kept = {node.id: node for node in nodes}
-    for conflict in conflicts_in(view, store.get_nodes(conflicts_about(view, kept), missing_ok=True)):
+    for conflict in disputes_about(store, view, list(kept)):
         for side in conflict.sides:
             if conflict.status == "open" or side == conflict.loser:
                 kept.pop(side, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from uuid import UUID
 
 import numpy as np
@@ -17,6 +17,10 @@ from neurogated.core.judgements import CausalJudgement, QuestionJudgement
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
 from neurogated.core.view import GraphView, Rows
+
+if TYPE_CHECKING:
+    from neurogated.core.claims import Entry, Foreseen, Owner, Slot
+    from neurogated.core.conflicts import Conflict
 
 Message = Mapping[str, str]
 """A message to a language model: `role` (system, user or assistant) and `content`."""
@@ -142,6 +146,18 @@ class GraphStorePort(Protocol):
 
     def get_nodes(self, node_ids: Sequence[str | UUID], *, missing_ok: bool = False) -> list[MemoryNode]:
         """Return nodes in the order of `node_ids`, also expired ones; raises UnknownIdError unless `missing_ok`."""
+
+    def values_in(self, owner: Owner, slot: Slot) -> Sequence[Entry]:
+        """Return the stated facts and claims in a slot of an owner by time; the slot as `slot_key` returns it."""
+
+    def disputes(self, node_ids: Iterable[str] | None = None) -> list[Conflict]:
+        """Return the conflicts between values of slots, in the order they were stored, that nobody has answered.
+
+        They are computed, see `slots.table`. `node_ids` are the facts and claims that they are about; all if omitted.
+        """
+
+    def foreseen(self, delta: GraphDelta) -> Foreseen:
+        """Return what would follow from a delta; nothing is written."""
 
     def get_edge(self, source_id: str | UUID, target_id: str | UUID, edge_type: EdgeType | None = None) -> MemoryEdge:
         """Return an edge; raises UnknownIdError, or AmbiguousEdgeError if several types connect the nodes."""

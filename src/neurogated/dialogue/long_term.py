@@ -13,11 +13,12 @@ from datetime import datetime
 from importlib import resources
 from typing import NamedTuple
 
-from neurogated.core.claims import Change, Claim, ClaimJudge, Slot
+from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.found import READ_BY_RULES
 from neurogated.core.judgements import RelationKind
 from neurogated.dialogue.model import BY_USER, KNOWLEDGE, PAGE, PROFILE, SEGMENT, TRAIT, VISITS, Record, pages_of
 from neurogated.errors import InputError
+from neurogated.slots.judge import compare
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 _EVIDENCE = 8
@@ -96,7 +97,7 @@ class Lessons(NamedTuple):
     """By page, the pages whose entries it repeats."""
 
 
-def lessons_of(known: Mapping[str, Record], learned: Iterable[Learned], judge: ClaimJudge) -> Lessons:
+def lessons_of(known: Mapping[str, Record], learned: Iterable[Learned]) -> Lessons:
     """Return the records of one kind of knowledge that change by what was learned.
 
     A claim that says the same adds its page to the evidence. One that ends an earlier claim writes when that one ended.
@@ -112,14 +113,14 @@ def lessons_of(known: Mapping[str, Record], learned: Iterable[Learned], judge: C
         key = compute_mdhash_id("\0".join((*claim.slot, claim.value, str(claim.is_denied), page)), "fact-")
         if key in standing:
             continue
-        if (same := _repeated(standing, claim, judge)) is not None:
+        if (same := _repeated(standing, claim)) is not None:
             first, *others = standing[same]["evidence"]
             repeated[page].add(first)
             if page not in {first, *others}:
                 evidence = [first, *[*others, page][1 - _EVIDENCE :]]
                 standing[same] = changed[same] = {**standing[same], "evidence": evidence}
             continue
-        for other, record in _ended_by(standing, claim, judge):
+        for other, record in _ended_by(standing, claim):
             standing[other] = changed[other] = {**record, "until": _iso(claim.said), "ended_by": key}
         standing[key] = changed[key] = _record(claim, page)
     return Lessons(changed, repeated)
@@ -246,17 +247,17 @@ def _read_by_rules(known: Mapping[str, dict[str, Record]]) -> dict[tuple[str, st
     return dict.fromkeys([*entries, *traits, *profiles])
 
 
-def _repeated(standing: Mapping[str, Record], claim: Claim, judge: ClaimJudge) -> str | None:
+def _repeated(standing: Mapping[str, Record], claim: Claim) -> str | None:
     """Return the key of an entry that holds and says the same."""
     holding = ((key, record) for key, record in standing.items() if record.get("until") is None)
-    same = (key for key, record in holding if judge.compare(_claim(record), claim).kind is RelationKind.DUPLICATE)
+    same = (key for key, record in holding if compare(_claim(record), claim).kind is RelationKind.DUPLICATE)
     return next(same, None)
 
 
-def _ended_by(standing: Mapping[str, Record], claim: Claim, judge: ClaimJudge) -> Iterator[tuple[str, Record]]:
+def _ended_by(standing: Mapping[str, Record], claim: Claim) -> Iterator[tuple[str, Record]]:
     for key, record in list(standing.items()):
         holds = record.get("until") is None and record["said"] <= _iso(claim.said)
-        if holds and judge.compare(_claim(record), claim).kind is RelationKind.SUPERSESSION:
+        if holds and compare(_claim(record), claim).kind is RelationKind.SUPERSESSION:
             yield key, record
 
 

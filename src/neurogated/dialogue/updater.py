@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neurogated.core.claims import ClaimJudge
 from neurogated.core.clock import Clock
 from neurogated.dialogue.analysts import Analyst
 from neurogated.dialogue.long_term import Dimension, leftovers, lessons_of, profile_changes, profile_of
@@ -51,7 +50,6 @@ class Parts:
     records: Records
     analyst: Analyst
     embed: Embed
-    judge: ClaimJudge
     settings: DialogueSettings
     allowed: Mapping[str, Dimension]
     """The dimensions of the profiles."""
@@ -280,7 +278,7 @@ class Updater:
         writes: dict[tuple[str, str], Record | None] = {}
         repeated = defaultdict[str, set[str]](set)
         for kind, learned in known.items():
-            lessons = lessons_of(parts.records.all(user_id, kind) if learned else {}, learned, parts.judge)
+            lessons = lessons_of(parts.records.all(user_id, kind) if learned else {}, learned)
             writes.update({(kind, key): record for key, record in lessons.changed.items()})
             for key, others in lessons.repeated.items():
                 repeated[key] |= others

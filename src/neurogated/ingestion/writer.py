@@ -17,7 +17,7 @@ from types import MappingProxyType
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.commit import Committer
-from neurogated.core.conflicts import CONFLICT, orphaned_conflicts
+from neurogated.core.conflicts import Conflict, conflicts_made, orphaned_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.derivation import derivations
 from neurogated.core.edge_type import EdgeType
@@ -68,8 +68,8 @@ class Writer:
         self._analysis = analysis
         self._config = config
         self._clock = clock
-        self.found_conflicts: deque[str] = deque()
-        """Ids of conflicts that no callback was told of yet."""
+        self.found_conflicts: deque[Conflict] = deque()
+        """Conflicts that no callback was told of yet."""
         self._committer = Committer(store) if committer is None else committer
         chunker = Chunker.of(config.indexing, embedder)
         self.focus = Focus()
@@ -390,7 +390,7 @@ class Writer:
     def _commit(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = ()) -> GraphDelta:
         """Check a delta for conflicts, write it, and return it. No other method of this class writes."""
         checked = self._check(delta, fresh)
-        found = [node.id for node in checked.nodes if node.kind == CONFLICT and not self._store.has_node(node.id)]
+        found = conflicts_made(self._store, checked)
         self._committer.commit(lambda: checked)
         self.found_conflicts.extend(found)
         return checked

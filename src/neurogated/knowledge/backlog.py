@@ -14,7 +14,7 @@ from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from neurogated.core.commit import Plan
-from neurogated.core.conflicts import CONFLICT
+from neurogated.core.conflicts import Conflict, conflicts_made
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -109,7 +109,7 @@ class Backlog(Generic[Q, A]):
 
     def work(
         self, clock: Callable[[], datetime], stopped: Callable[[], bool], calls: int | None = None, *, patient: bool
-    ) -> tuple[int, list[str]]:
+    ) -> tuple[int, list[Conflict]]:
         """Ask about memories that wait, oldest first, and those that failed last.
 
         Args:
@@ -119,13 +119,13 @@ class Backlog(Generic[Q, A]):
             patient: whether to ask a model that failed lately, and about the memories that are parked.
 
         Returns:
-            How many memories were settled, and the ids of the new conflicts.
+            How many memories were settled, and the new conflicts.
         """
         if calls == 0 or (not patient and time.monotonic() < self._resting_until):
             return 0, []
         if patient:
             self._take_up_parked(clock())
-        settled, made = 0, list[str]()
+        settled, made = 0, list[Conflict]()
         with self._taking(None if calls is None else calls * self._enquiry.together) as tasks:
             for step in self._steps(tasks, calls, stopped, _FAILURES if patient else 1):
                 made += self._commit(step, clock())
@@ -261,12 +261,12 @@ class Backlog(Generic[Q, A]):
         self._resting_until = _NEVER if is_reached else time.monotonic() + REST_SECONDS
         return answers, is_reached
 
-    def _commit(self, step: _Step[Q, A], at: datetime) -> list[str]:
+    def _commit(self, step: _Step[Q, A], at: datetime) -> list[Conflict]:
         """Write what follows from the answers, and settle memories, in one delta; return the new conflicts.
 
         A memory whose text or owner has changed since it was read stays in the queue.
         """
-        made: list[str] = []
+        made: list[Conflict] = []
 
         def plan() -> GraphDelta:
             waiting, now = set(self._waiting()), self._present({task.nodes[0] for task in step.done})
@@ -282,7 +282,7 @@ class Backlog(Generic[Q, A]):
                 kind = _PARKED.format(self._enquiry.kind)
                 parked = tuple(PendingTask(kind, task.nodes) for task in settled if task in step.parked)
                 delta = replace(delta, queued=(*delta.queued, *parked))
-            made.extend(one.id for one in delta.nodes if one.kind == CONFLICT and not self._store.has_node(one.id))
+            made.extend(conflicts_made(self._store, delta))
             return delta
 
         self._write(plan)

@@ -10,12 +10,12 @@ from dataclasses import replace
 from importlib import resources
 from typing import Any
 
-from neurogated.core.claims import ClaimJudge
 from neurogated.core.conflicts import MODEL, Conflict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import FACT
-from neurogated.knowledge.judge.claim_nodes import claim_of
 from neurogated.knowledge.origin import sentence_of
+from neurogated.slots.claims import claim_of
+from neurogated.slots.judge import compare
 from neurogated.text.language import language_of
 from neurogated.text.strings import one_line
 
@@ -31,21 +31,18 @@ def _questions() -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("questions.toml").read_text(encoding="utf-8"))
 
 
-def asked(
-    conflict: Conflict, first: MemoryNode, second: MemoryNode, judge: ClaimJudge, said: Sequence[str] = ()
-) -> Conflict:
+def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, said: Sequence[str] = ()) -> Conflict:
     """Return a conflict with its reason and its question, from the present texts of its sides.
 
     Args:
         conflict: as it is stored.
         first: its first side.
         second: its second side.
-        judge: gives the reason of a conflict of two claims.
         said: the messages of the user that make the claims, whose language the question has.
     """
     sides, reason = (first, second), conflict.reason
     if conflict.rule != MODEL and None not in {one.found.statement for one in sides}:
-        reason = judge.compare(*map(claim_of, sides)).reason
+        reason = compare(*map(claim_of, sides)).reason
     texts = [_short(sentence_of(*side)) for side in zip(sides, conflict.sentences, strict=True)]
     # An agent states facts, and a user says messages.
     is_noted = {one.kind for one in sides} == {FACT}

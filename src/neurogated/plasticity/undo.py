@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -26,7 +26,6 @@ _AT_ONCE = 1000
 _MOST = 10_000
 """Changes among which the last one of a user is looked for."""
 
-Mend = Callable[[GraphStorePort, GraphStorePort, GraphDelta], GraphDelta]
 """Returns the delta that undoes, given the past, the present and the delta between them."""
 
 
@@ -96,9 +95,7 @@ def concerns(delta: GraphDelta, node_ids: AbstractSet[str]) -> bool:
     return bool(part.nodes or part.edges)
 
 
-def undo(
-    store: GraphStorePort, to: int | None, clock: Clock, mend: Mend | None = None, *, user_id: str | None = None
-) -> HistoryEntry | None:
+def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: str | None = None) -> HistoryEntry | None:
     """Undo every change after the delta number `to`; if `to` is None, undo the last thing that was done.
 
     Nobody does the changes that the memory makes by itself; see `core.reasons`. Those that came later stay, except
@@ -109,7 +106,6 @@ def undo(
         store: the graph.
         to: a number of a delta, 0 for the empty graph, or None.
         clock: the clock.
-        mend: changes the delta, for example if a compaction has erased other parts of the past.
         user_id: undo the last thing that was done to this user's memories and their edges, and only for these.
 
     Returns:
@@ -120,9 +116,9 @@ def undo(
             changed memories without an owner, or the user did nothing in the last 10,000 changes.
     """
     if to is not None:
-        return _undo_to(store, to, clock, mend, reason=f"undo to {to}")
+        return _undo_to(store, to, clock, reason=f"undo to {to}")
     for one in _done(store) if user_id is None else _done_to(store, user_id):
-        undone = _undo_to(store, one.entry.sequence - 1, clock, mend, part=one.part, reason=one.reason)
+        undone = _undo_to(store, one.entry.sequence - 1, clock, part=one.part, reason=one.reason)
         # A compaction erased a change that has no effect any more; the changes before it are not the last one.
         if undone is not None or (one.entry.changes and not one.is_partly_undone):
             return undone
@@ -249,7 +245,7 @@ def _check_not_shared(store: GraphStorePort, entry: HistoryEntry, delta: GraphDe
 
 
 def _undo_to(
-    store: GraphStorePort, target: int, clock: Clock, mend: Mend | None, *, part: _Part | None = None, reason: str
+    store: GraphStorePort, target: int, clock: Clock, *, part: _Part | None = None, reason: str
 ) -> HistoryEntry | None:
     """Undo the changes after the delta number `target`, or only a part of them."""
     if isinstance(store, SupportsErasedHistory) and target < (erased := store.erased_up_to()):
@@ -261,8 +257,6 @@ def _undo_to(
     delta = delta_back_to(past, store, reason=reason, at=clock())
     if part is not None:
         delta = part.cut(delta, store)
-    if mend is not None:
-        delta = mend(past, store, delta)
     if not delta:
         return None
     Committer(store).commit(lambda: delta)

@@ -8,10 +8,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from neurogated.core.claims import Change
-from neurogated.core.conflicts import Conflict, conflicts_about, conflicts_in, given_times, moment_of
+from neurogated.core.conflicts import Conflict, disputes_about, given_times, moment_of
 from neurogated.core.derivation import claims_of, derived_from, sources_of
 from neurogated.core.echoes import echoed_rows
-from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import Fact, fact_of, is_supported
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
@@ -50,10 +49,9 @@ def recalled_claims(store: GraphStorePort, shown: GraphView, recall: Recall, pre
     groups = dict(_groups(shown, recall.ids))
     members = set(groups).union(*groups.values())
     claims = claims_of(shown, members)
-    conflicts = conflicts_about(shown, {*members, *claims}) if EdgeType.CONFLICT in shown.edge_types else []
-    if not (claims or conflicts):
+    disputes = disputes_about(store, shown, {*members, *claims})
+    if not (claims or disputes):
         return RecalledClaims()
-    disputes = conflicts_in(shown, store.get_nodes(conflicts, missing_ok=True))
     sides = {side for one in disputes for side in one.sides}
     there = store.get_nodes([*sides.union(claims)], missing_ok=True)
     nodes = {node.id: node for node in there if is_supported(node)}

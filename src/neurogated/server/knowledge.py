@@ -42,11 +42,8 @@ async def conflicts(
 @router.post("/conflicts/{conflict_id}/resolve")
 async def resolve(caller: CallerOf, conflict_id: str, body: models.Choice) -> Conflict:
     """Give a conflict an outcome; `undo` takes it back."""
-
-    def resolved() -> Conflict:
-        return caller.memory.conflicts.resolve(caller.changeable(conflict_id).id, body.choice, because=body.because)
-
-    return await caller.run(resolved)
+    answer = caller.memory.conflicts.resolve
+    return await caller.run(answer, conflict_id, body.choice, because=body.because, user_id=caller.user_id)
 
 
 @router.get("/facts")

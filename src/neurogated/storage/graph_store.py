@@ -14,7 +14,9 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core import abilities
+from neurogated.core.claims import Entry, Foreseen, Owner, Slot
 from neurogated.core.clock import Clock, to_micros, utc_now
+from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
@@ -128,6 +130,20 @@ class GraphStore(
 
     def get_node(self, node_id: str | UUID) -> MemoryNode:
         return self.get_nodes([node_id])[0]
+
+    def values_in(self, owner: Owner, slot: Slot) -> Sequence[Entry]:
+        return self.graph.ask(lambda state: state.form.validity.outcomes.entries((owner, slot)))
+
+    def disputes(self, node_ids: Iterable[str] | None = None) -> list[Conflict]:
+        def asked(state: GraphState) -> list[Conflict]:
+            outcomes = state.form.validity.outcomes_at(state.view, to_micros(self._clock()))
+            rows = None if node_ids is None else [row for one in node_ids if (row := state.view.find(one)) is not None]
+            return [one.conflict() for one in sorted(outcomes.rivals(rows), key=lambda one: one.rows)]
+
+        return self.graph.ask(asked)
+
+    def foreseen(self, delta: GraphDelta) -> Foreseen:
+        return self.graph.read(lambda state: state.foreseen(delta))
 
     def get_edge(self, source_id: str | UUID, target_id: str | UUID, edge_type: EdgeType | None = None) -> MemoryEdge:
         found = self.graph.read(lambda state: state.edges_between(str(source_id), str(target_id), edge_type))

@@ -43,7 +43,6 @@ from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_i
 from neurogated.integrations.langgraph.embedding import LangChainEmbedder
 from neurogated.integrations.langgraph.opening import RAM, checked_type, open_memory
 from neurogated.integrations.langgraph.store import NeuroStore
-from neurogated.knowledge.judge.slots import SlotJudge
 from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import checked_name, composed, repaired_text
@@ -119,7 +118,7 @@ class MemoryOS(BaseStore):
         model = None if llm is None else structured(llm, concurrency=llm_concurrency, max_calls=max_llm_calls)
         analyst: Analyst = OfflineAnalyst() if model is None else ModelAnalyst(model, PromptTemplateManager())
         parts = Parts(
-            pages=self._pages, records=self._records, analyst=analyst, embed=embed, judge=SlotJudge(),
+            pages=self._pages, records=self._records, analyst=analyst, embed=embed,
             settings=self.settings, allowed=asked_dimensions(sensitive), clock=clock,
             instance=self._instance, threads=self._calls,
         )  # fmt: skip

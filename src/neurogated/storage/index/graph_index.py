@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -13,21 +13,22 @@ import numpy as np
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import CONFLICT, valid_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.facts import FACTS
 from neurogated.core.model import MemoryNode
 from neurogated.core.outcomes import Outcome, outcome_of, times_of
 from neurogated.core.private import make_folder
 from neurogated.core.rendering import Described, keyword_text, tags
-from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
+from neurogated.slots.claims import entry_of
 from neurogated.storage.files.array_files import PartSnapshot
 from neurogated.storage.index.graph.columns import Column
-from neurogated.storage.index.graph.outcomes import OutcomeChanges
+from neurogated.storage.index.graph.outcomes import OutcomeChanges, RowOutcomes
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.index.graph.topology_files import TopologySnapshot, load_base_layer, load_topology
 from neurogated.storage.index.graph.validity import Validity
-from neurogated.storage.index.records import MemoryRecords, NodeRecord, Records
+from neurogated.storage.index.records import MemoryRecords, Records
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 
@@ -74,7 +75,7 @@ class GraphIndex:
         self.pending: Mapping[PendingTask, None] = {}
         self.embedder: tuple[str, int] | None = None
         self.topology = Topology(config.runtime.overlay_edges)
-        self.validity = Validity()
+        self.validity = Validity(RowOutcomes(compares=config.metabolism.check_conflicts))
         # Rows of the edges with each relation, also of removed edges.
         self.relations: dict[str, list[int]] = {}
         self.vectors = EmbeddingStore(exact_below=config.vectors.exact_below)
@@ -159,40 +160,48 @@ class GraphIndex:
     def planned_outcomes(self, plan: Plan, records: Records) -> OutcomeChanges:
         """Return the outcomes that a plan changes, with the times of their sides; the plan is not applied yet."""
         nodes = dict(zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True))
+        return self.outcome_changes(plan.removed_nodes.tolist(), nodes, records)
+
+    def outcome_changes(
+        self, removed: Collection[int], nodes: Mapping[int, MemoryNode], records: Records
+    ) -> OutcomeChanges:
+        """Return the outcomes that change when nodes are removed and others are put, by their rows."""
         put, view = {node.id: row for row, node in nodes.items()}, self.topology.view()
-        conflicts = {row: node for row, node in nodes.items() if node.kind == CONFLICT}
+        conflicts = [(row, node) for row, node in nodes.items() if node.kind == CONFLICT]
         outcomes = _outcomes_of(conflicts, lambda name: put.get(name, view.find(name)))
-        return self._changes(plan.removed_nodes, outcomes, nodes, records.nodes)
+        entries = {row: entry_of(node, row) for row, node in nodes.items()} if self._has_slots(nodes.values()) else {}
+        sides = {side for one in outcomes.values() if one is not None for side in one.sides}
+        known_sides = self.validity.outcomes.sides
+        known = {row: times_of(node) for row, node in nodes.items() if row in sides or row in known_sides}
+        others = sorted(row for row in sides - known.keys() if not self.validity.outcomes.has_times(row))
+        read = self._nodes(np.array(others, dtype=np.int64), records)
+        return OutcomeChanges(removed, outcomes, known | {row: times_of(node) for row, node in read.items()}, entries)
+
+    def _nodes(self, rows: Rows, records: Records) -> dict[int, MemoryNode]:
+        """Return the nodes at some rows, with those of their fields that outcomes need."""
+        if not rows.size:
+            return {}
+        view = self.topology.view()
+        kinds, scopes = view.kind.take(rows).tolist(), view.scope.take(rows).tolist()
+        found = zip(rows.tolist(), kinds, scopes, records.nodes(rows), strict=True)
+        return {
+            row: MemoryNode.restored(
+                id=view.ids[row], kind=view.kinds[kind], scope=view.scopes[scope], **record.fields()
+            )
+            for row, kind, scope, record in found
+        }
+
+    def _has_slots(self, nodes: Iterable[MemoryNode]) -> bool:
+        return bool(self.validity.outcomes.slots) or any(node.kind in FACTS for node in nodes)
 
     def load_outcomes(self, changed: Rows, removed: Rows, records: Records) -> None:
         """Load the outcomes of changed nodes, of which the columns are loaded."""
         view = self.topology.view()
-        code = view.kinds.index(CONFLICT) if CONFLICT in view.kinds else -1
-        rows = changed[view.kind.take(changed) == code]
-        conflicts = {
-            row: MemoryNode.restored(
-                id=view.ids[row], kind=CONFLICT, scope=Scope(), created_at=record.created_at, metadata=record.metadata
-            )
-            for row, record in zip(rows.tolist(), records.nodes(rows), strict=True)
-        }
-        sides = np.fromiter(self.validity.outcomes.sides, np.int64)
-        again = np.intersect1d(sides, changed)
-        known = dict(zip(again.tolist(), records.nodes(again), strict=True))
-        outcomes = _outcomes_of(conflicts, view.find)
-        self.validity.settle(self._changes(removed, outcomes, known, records.nodes))
-
-    def _changes(
-        self,
-        removed: Rows,
-        outcomes: Mapping[int, Outcome[int] | None],
-        known: Mapping[int, NodeRecord | MemoryNode],
-        read: Callable[[Rows], Sequence[NodeRecord]],
-    ) -> OutcomeChanges:
-        """Return changes with the times of known nodes, and of the other sides, which are read."""
-        sides = {side for one in outcomes.values() if one is not None for side in one.sides} - known.keys()
-        rows = np.array(sorted(side for side in sides if not self.validity.outcomes.has_times(side)), dtype=np.int64)
-        times = {**known, **dict(zip(rows.tolist(), read(rows) if rows.size else (), strict=True))}
-        return OutcomeChanges(removed.tolist(), outcomes, {row: times_of(one) for row, one in times.items()})
+        codes = [code for code, kind in enumerate(view.kinds) if kind == CONFLICT or kind in FACTS]
+        rows = changed[np.isin(view.kind.take(changed), codes)] if codes else changed[:0]
+        again = np.intersect1d(np.fromiter(self.validity.outcomes.known, np.int64), changed)
+        nodes = self._nodes(np.union1d(rows, again), records)
+        self.validity.settle(self.outcome_changes(removed.tolist(), nodes, records))
 
     def commit_validity(self, plan: Plan, outcomes: OutcomeChanges) -> None:
         """Apply a plan with its outcomes to the validity; it cannot fail."""
@@ -253,14 +262,16 @@ class GraphIndex:
 
 
 def _outcomes_of(
-    conflicts: Mapping[int, MemoryNode], find: Callable[[str], int | None]
-) -> dict[int, Outcome[int] | None]:
+    conflicts: Iterable[tuple[int, MemoryNode]], find: Callable[[str], int | None]
+) -> dict[int, Outcome | None]:
     """Return the outcomes of conflicts by row; None for one that is invalid or lacks a side."""
-    found: dict[int, Outcome[int] | None] = dict.fromkeys(conflicts)
-    for row, node in conflicts.items():
+    found: dict[int, Outcome | None] = {}
+    for row, node in conflicts:
+        found[row] = None
         for conflict in valid_conflicts([node]):
-            sides = [(side, at) for side in conflict.sides if (at := find(side)) is not None]
-            found[row] = outcome_of(conflict, dict(sides), node.created_at)
+            first, second = map(find, conflict.sides)
+            if first is not None and second is not None:
+                found[row] = outcome_of(conflict, (first, second), node.created_at)
     return found
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from neurogated.core.claims import Foreseen
 from neurogated.core.clock import from_micros
 from neurogated.core.columns import NODE_COLUMNS
-from neurogated.core.conflicts import with_outcome
-from neurogated.core.delta import PendingTask
+from neurogated.core.conflicts import as_given, with_outcome
+from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
@@ -89,10 +90,30 @@ class GraphState:
                 rows.tolist(), self.records.nodes(rows), self.form.vectors.get_all(rows), *columns, strict=True
             )
         ]
-        valid = {} if now is None else self.form.validity.outcomes_at(view, now)
+        valid = {} if now is None else self.form.validity.outcomes_at(view, now).valid
         if not valid:
             return nodes
         return [with_outcome(node, valid.get(row)) for row, node in zip(rows.tolist(), nodes, strict=True)]
+
+    def foreseen(self, delta: GraphDelta) -> Foreseen:
+        """Return what follows from a delta; raises RecordsErasedError."""
+        view, before = self.view, self.form.validity.outcomes
+        removed = {row for name in delta.removed_nodes if (row := view.find(name)) is not None}
+        found = ((view.find(node.id), place, as_given(node)) for place, node in enumerate(delta.nodes, view.node_count))
+        nodes = {place if row is None else row: node for row, place, node in found}
+        after = before.copy()
+        touched = after.update(self.form.outcome_changes(removed, nodes, self.records))
+        old, new = ({one.conflict() for one in outcomes.rivals(touched)} for outcomes in (before, after))
+        known = {one.id for one in old}
+        return Foreseen(
+            {
+                nodes[row].id if row in nodes else view.ids[row]: (was, valid)
+                for row, valid in touched.items()
+                if (was := before.valid_time(row)) not in (None, valid) and was is not None
+            },
+            [one for one in sorted(new, key=lambda one: one.second) if one.id not in known],
+            frozenset(known.difference(one.id for one in new)),
+        )
 
     def edges(self, rows: Rows) -> list[MemoryEdge]:
         """Return the edges at rows of the view; raises RecordsErasedError."""

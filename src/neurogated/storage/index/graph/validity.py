@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -81,6 +80,8 @@ class _Visible:
 
     whole: GraphView
     view: GraphView
+    outcomes: RowOutcomes
+    """Those without the nodes that have expired."""
     changed: Mapping[int, Times]
     """The valid times that differ because a side of an outcome has expired."""
     since: int
@@ -157,10 +158,10 @@ class Validity:
             nodes = np.union1d(nodes[~np.isin(nodes, list(seen.changed))], spans.outside(valid_at))
         return view.without(nodes, self._edges.outside(valid_at))
 
-    def outcomes_at(self, whole: GraphView, now: int) -> Mapping[int, Times]:
-        """Return the valid times of the memories that an outcome changes at `now`, by row."""
+    def outcomes_at(self, whole: GraphView, now: int) -> RowOutcomes:
+        """Return the outcomes at `now`: a memory that has expired has none."""
         seen = self._without_expired(whole, now)
-        return self.outcomes.valid if seen is None else ChainMap({**seen.changed}, self.outcomes.valid)
+        return self.outcomes if seen is None else seen.outcomes
 
     def _without_expired(self, whole: GraphView, now: int) -> _Visible | None:
         if not self._expiry:
@@ -169,7 +170,8 @@ class Validity:
         # Every question calls this. The view stays the same between two expiries, unless the clock goes back.
         if known is None or known.whole is not whole or not known.since <= now < known.until:
             expired = self.expired(now)
-            changed = self.outcomes.without(frozenset(expired.tolist()))
+            outcomes = self.outcomes.without(frozenset(expired.tolist()))
+            changed = {} if outcomes is self.outcomes else self.outcomes.differing(outcomes)
             view = whole.without(expired, np.empty(0, dtype=np.int64))
-            known = self._visible = _Visible(whole, view, changed, now, self._expiry.next_end(now))
+            known = self._visible = _Visible(whole, view, outcomes, changed, now, self._expiry.next_end(now))
         return known

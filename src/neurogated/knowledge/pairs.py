@@ -9,11 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, product
 from typing import NamedTuple
 
-import numpy as np
-
-from neurogated.core.conflicts import conflicts_about, moment_of
+from neurogated.core.conflicts import disputes_about, moment_of
 from neurogated.core.derivation import claims_of, sources_of
-from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import FACTS, is_supported
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
@@ -142,11 +139,9 @@ class CandidateFinder:
     def _linked(self, view: GraphView, name: str) -> Iterator[str]:
         """Yield the ids of the memories that say the same as one, or are in conflict with it or with its claims."""
         yield from chain.from_iterable(others_of(view, view.known_rows([name]), anyone))
-        about = conflicts_about(view, [name, *claims_of(view, [name])])
-        if about:
-            arcs = view.arcs(view.known_rows(about), EdgeType.CONFLICT)
-            sides = [view.ids[row] for row in np.unique(arcs.target).tolist()]
-            yield from (*sides, *chain.from_iterable(sources_of(view, sides).values()))
+        about = disputes_about(self._store, view, [name, *claims_of(view, [name])])
+        sides = {side for one in about for side in one.sides}
+        yield from (*sides, *chain.from_iterable(sources_of(view, sides).values()))
 
 
 def closest_sentences(old: MemoryNode, new: MemoryNode) -> tuple[int, int]:

@@ -18,8 +18,8 @@ from neurogated.core.ports import GraphStorePort, LanguageModel
 from neurogated.core.view import GraphView
 from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import WAITING, ConflictChecker
-from neurogated.knowledge.judge.candidates import CandidateFinder, TextPair
 from neurogated.knowledge.origin import statements_in
+from neurogated.knowledge.pairs import CandidateFinder, TextPair
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import one_line
 

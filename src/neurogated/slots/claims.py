@@ -6,15 +6,17 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
 
-from neurogated.core.claims import Change, Claim, Slot
+from neurogated.core.claims import Change, Claim, Entry, Slot
 from neurogated.core.conflicts import as_given, given_times, moment_of
+from neurogated.core.facts import FACTS, is_supported
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM
+from neurogated.core.outcomes import times_of
 from neurogated.core.scope import Scope
-from neurogated.knowledge.judge.slots import slot_key
+from neurogated.slots.attributes import attribute_named
+from neurogated.slots.judge import slot_key
 from neurogated.text.keywords import fold
 from neurogated.text.language import NEGATIONS
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -22,18 +24,28 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 _DENYING = frozenset().union(*NEGATIONS.values())
 
 
-class Mate(NamedTuple):
-    """A node with its claim."""
-
-    node: MemoryNode
-    claim: Claim
-    at: datetime
-    """The time by which it is before others."""
-
-    @classmethod
-    def of(cls, node: MemoryNode) -> Mate:
-        """Return a claim or a stated fact."""
-        return cls(node, claim_of(node), time_of(node))
+def entry_of(node: MemoryNode, row: int = 0) -> Entry | None:
+    """Return a stated fact or a claim as an entry of its slot; None for other nodes, and for what rules once read."""
+    if node.kind not in FACTS or node.found.statement is None or not is_supported(node):
+        return None
+    claim, is_claim, given = claim_of(node), node.kind == CLAIM, as_given(node)
+    at = said_at(node) if is_claim else moment_of(given)
+    speaker = node.metadata.get("speaker") if is_claim else None
+    return Entry(
+        at,
+        row,
+        node.id,
+        node.scope.owner,
+        tuple(node.scope.path),
+        speaker,
+        claim,
+        times_of(given),
+        node.created_at,
+        is_claim,
+        slot_key(claim.slot),
+        not (claim.is_denied or claim.is_past),
+        attribute_named(claim.slot.attribute).is_single,
+    )
 
 
 def claims_in(node: MemoryNode, read: Sequence[Claim]) -> list[Claim]:
@@ -119,11 +131,6 @@ def _affirmed(parts: Statement) -> tuple[str, str, bool]:
     return " ".join(kept) or parts.attribute, rest if is_value else parts.value, not parts.is_denied
 
 
-def time_of(node: MemoryNode) -> datetime:
-    """Return the time by which a claim is before others: when it was said; of a stated fact, when it began to hold."""
-    return said_at(node) if node.kind == CLAIM else moment_of(as_given(node))
-
-
 def said_at(node: MemoryNode) -> datetime:
     """Return when a memory was said, or else stored."""
     return node.timestamp or node.created_at
@@ -132,15 +139,6 @@ def said_at(node: MemoryNode) -> datetime:
 def other_speaker(subject: str, source: MemoryNode) -> str | None:
     """Return who says something about another person; None for the user, and for a person about herself."""
     return None if source.speaker is None or fold(subject) == fold(source.speaker) else source.speaker
-
-
-def speaks_for(later: MemoryNode, earlier: MemoryNode) -> bool:
-    """Return whether the later of two claims may end the earlier one: within one path, said by the same person.
-
-    Everybody may speak for herself, and the user and the agent for all.
-    """
-    speakers = [node.metadata.get("speaker") if node.kind == CLAIM else None for node in (earlier, later)]
-    return later.scope.path == earlier.scope.path and speakers[1] in {None, speakers[0]}
 
 
 def latest_expiry(sources: Iterable[MemoryNode]) -> datetime | None:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.errors import LLMError
-from neurogated.knowledge.judge.candidates import TextPair
-from neurogated.knowledge.judge.model import in_order
+from neurogated.knowledge.judging import in_order
 from neurogated.knowledge.origin import sentence_of
+from neurogated.knowledge.pairs import TextPair
 
 _CONTRADICTION = "contradict"
 """How the name of the class begins."""

@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from neurogated.core.claims import ClaimJudge
 from neurogated.core.clock import checked_moment
+from neurogated.core.conflicts import moment_of
 from neurogated.core.equal_text import equal_key
 from neurogated.core.found import Found, Statement
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import DEFAULT_KIND, FACT
 from neurogated.errors import InputError, LLMError
-from neurogated.knowledge.judge.candidates import TextPair, closest_sentences
-from neurogated.knowledge.judge.claim_nodes import Mate
-from neurogated.knowledge.judge.mates import rivals_of
-from neurogated.knowledge.judge.model import TextJudge
-from neurogated.knowledge.judge.slots import INDEPENDENT, slot_key
+from neurogated.knowledge.judging import TextJudge
+from neurogated.knowledge.pairs import TextPair, closest_sentences
+from neurogated.slots.claims import claim_of
+from neurogated.slots.judge import INDEPENDENT, compare, meets, slot_key
 from neurogated.text.strings import checked_text
 
 Content = str | Mapping[str, Any]
@@ -30,13 +29,10 @@ _OTHER_NAMES = {"attribute": "predicate", "value": "object", "timestamp": "asser
 _SAME = Relation(RelationKind.DUPLICATE, 1.0, "Both are the same text.")
 
 
-def compare_contents(
-    judge: ClaimJudge, reader: TextJudge | None, first: Content, second: Content, now: datetime
-) -> Relation:
+def compare_contents(reader: TextJudge | None, first: Content, second: Content, now: datetime) -> Relation:
     """Return how two texts or facts relate, of which the second is said after the first where no times tell.
 
     Args:
-        judge: compares facts.
         reader: the model that compares texts; None if there is none.
         first: a text or a fact.
         second: another.
@@ -48,7 +44,7 @@ def compare_contents(
     """
     one, other = _node("first", first, now), _node("second", second, now + timedelta(microseconds=1))
     if one.found.statement is not None and other.found.statement is not None:
-        return _compare_facts(judge, Mate.of(one), Mate.of(other))
+        return _compare_facts(one, other)
     if equal_key(one.content) == equal_key(other.content) and {one.kind, other.kind} == {DEFAULT_KIND}:
         return _SAME
     if reader is None:
@@ -62,11 +58,14 @@ def compare_contents(
     return relation
 
 
-def _compare_facts(judge: ClaimJudge, one: Mate, other: Mate) -> Relation:
-    if slot_key(one.claim.slot) != slot_key(other.claim.slot):
+def _compare_facts(one: MemoryNode, other: MemoryNode) -> Relation:
+    """Compare two facts in the order of their times; those that exclude each other in neither order, as given."""
+    first, second = claim_of(one), claim_of(other)
+    if slot_key(first.slot) != slot_key(second.slot):
         return INDEPENDENT
-    rivals = rivals_of(judge, other, [one], lambda _: False)
-    return next((relation for *_, relation in rivals), None) or judge.compare(one.claim, other.claim)
+    in_time = (second, first) if moment_of(other) < moment_of(one) else (first, second)
+    found = compare(*in_time) if meets(first, second) else INDEPENDENT
+    return found if found.is_conflict else compare(first, second)
 
 
 def _node(name: str, content: Content, at: datetime) -> MemoryNode:

@@ -23,10 +23,10 @@ from neurogated.errors import UnusableAnswerError
 from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker
 from neurogated.knowledge.origin import is_message, statements_in
-from neurogated.knowledge.read.table import attribute_named, attributes
-from neurogated.knowledge.read.values import date_of, number_of
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.prompts.prompt_template import STRENGTHS
+from neurogated.slots.attributes import attribute_named, attributes
+from neurogated.slots.values import date_of, number_of
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.time_spans import Span
 from neurogated.text.times import find_times

@@ -9,8 +9,8 @@ from datetime import date, datetime, timedelta
 from typing import Literal
 
 from neurogated.core.text_caches import remembered
-from neurogated.knowledge.read.places import is_same_place, lies_in
-from neurogated.knowledge.read.table import Attribute, packaged_table
+from neurogated.slots.attributes import Attribute, packaged_table
+from neurogated.slots.places import is_same_place, lies_in
 from neurogated.text.calendar_words import MONTHS
 from neurogated.text.keywords import split_keywords
 from neurogated.text.time_spans import Span, span_of

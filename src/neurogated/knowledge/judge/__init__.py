@@ -1,1 +1,0 @@
-"""Decides how claims, and texts, relate."""

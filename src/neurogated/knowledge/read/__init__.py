@@ -1,1 +1,0 @@
-"""Attributes and their values, and the claims that a language model reads in messages."""
