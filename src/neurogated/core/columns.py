@@ -41,7 +41,8 @@ def contained(ascending: NDArray[np.signedinteger], wanted: NDArray[np.signedint
 
 def distinct(rows: Rows) -> Rows:
     """Return the distinct rows, ascending; quicker than `np.unique`."""
-    ordered = np.sort(rows)
+    ordered = rows.copy()
+    ordered.sort()
     return ordered[begins(ordered)]
 
 
@@ -56,9 +57,17 @@ def firsts(rows: Rows) -> tuple[Rows, Rows]:
 
 def begins(ordered: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
     """Return whether each value differs from the one before it."""
-    begins = np.ones(ordered.size, dtype=np.bool_)
+    begins = np.empty(ordered.size, dtype=np.bool_)
+    begins[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
     return begins
+
+
+def partitioned(values: NDArray[np.floating], place: int) -> NDArray[np.floating]:
+    """Return a copy of values in which the one at `place` is where it would be if they were sorted."""
+    parted = values.copy()
+    parted.partition(place)
+    return parted
 
 
 @dataclass(frozen=True, slots=True)

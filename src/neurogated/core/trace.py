@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from textwrap import shorten
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -18,10 +18,12 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count
 from neurogated.core.node_kind import FACT
 from neurogated.core.quoting import quoted_memories, said_later
+from neurogated.core.read_only import ReadOnlyDict, filled
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.errors import InputError
 from neurogated.text.times import Zone
 
+_NO_GAINS = ReadOnlyDict[str, float]()
 _SHOWN = 60
 """Most characters of a text in `repr`."""
 
@@ -73,6 +75,10 @@ class RecalledMemory:
     same_as: tuple[str, ...] = ()
     """Ids of the memories that say the same, which the recall leaves out unless it has `include_duplicates`."""
 
+    def moved(self, score: float, term: str) -> RecalledMemory:
+        """Return the memory with another score, whose new term is the difference."""
+        return replace(self, score=score, contributions={**self.contributions, term: score - self.score})
+
     @property
     def id(self) -> str:
         """The node's id."""
@@ -112,21 +118,34 @@ class Explanation(Protocol):
 class ExplainedMemory(RecalledMemory):
     """A recalled memory whose rank is explained when somebody asks."""
 
-    __slots__ = ("_place", "_why")
+    __slots__ = ("_gains", "_place", "_why")
     _why: Explanation
     _place: int
+    _gains: Mapping[str, float]
 
     def __new__(cls, *values: Any, **fields: Any) -> RecalledMemory:  # type: ignore[misc]  # noqa: ANN401
         """Return a memory with given explanations, as `dataclasses.replace` needs it; see `of`."""
         return RecalledMemory(*values, **fields)
 
     @classmethod
-    def of(cls, node: MemoryNode, score: float, same_as: tuple[str, ...], why: Explanation, place: int) -> Self:
-        """Return a memory with the explanation of some ranks and the place of its own."""
-        made: Self = object.__new__(cls)
-        for name, value in (("node", node), ("score", score), ("same_as", same_as), ("_why", why), ("_place", place)):
-            object.__setattr__(made, name, value)
-        return made
+    def of(
+        cls,
+        node: MemoryNode,
+        score: float,
+        same_as: tuple[str, ...],
+        why: Explanation,
+        place: int,
+        *,
+        gains: Mapping[str, float] = _NO_GAINS,
+    ) -> Self:
+        """Return a memory with the explanation of some ranks, the place of its own, and further terms of its score."""
+        names = ("node", "score", "same_as", "_why", "_place", "_gains")
+        return filled(cls, dict(zip(names, (node, score, same_as, why, place, gains), strict=True)))
+
+    def moved(self, score: float, term: str) -> RecalledMemory:
+        """Return the memory with another score, whose new term is the difference."""
+        gains = {**self._gains, term: score - self.score}
+        return self.of(self.node, score, self.same_as, self._why, self._place, gains=gains)
 
     @property
     def parts(self) -> Mapping[str, float]:
@@ -146,7 +165,8 @@ class ExplainedMemory(RecalledMemory):
     @property
     def contributions(self) -> Mapping[str, float]:
         """See `RecalledMemory`."""
-        return self._why.contributions[self._place]
+        terms = self._why.contributions[self._place]
+        return {**terms, **self._gains} if self._gains else terms
 
     def __reduce__(self) -> tuple[object, ...]:
         return RecalledMemory, tuple(getattr(self, one.name) for one in fields(RecalledMemory))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import Layer, PatchedValues, Rows, contained
+from neurogated.core.columns import Layer, PatchedValues, Rows, contained, partitioned
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey
@@ -115,7 +115,7 @@ class GraphView:
     def admitted(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether searches may find the nodes at `rows`."""
         if self.among is None:
-            return np.ones(rows.size, dtype=np.bool_)
+            return ~np.zeros(rows.size, dtype=np.bool_)
         return contained(self.among, rows)
 
     def rows_of_scopes(self, wanted: ScopeFilter) -> Rows | None:
@@ -274,7 +274,8 @@ class GraphView:
 
     def live_nodes(self) -> Rows:
         """Return the rows of all nodes that are not removed."""
-        return np.flatnonzero(self.alive.all()).astype(np.int64)
+        (rows,) = self.alive.all().nonzero()
+        return rows
 
     def admitted_nodes(self) -> Rows:
         """Return the rows of all nodes that searches may find."""
@@ -303,11 +304,13 @@ def best_places(view: GraphView, rows: Rows, scores: NDArray[np.floating], count
     """Return the positions of the `count` highest scores, best first; ties are in order of id."""
     if count < 1 or not rows.size:
         return []
-    threshold = np.partition(scores, rows.size - count)[rows.size - count] if count < rows.size else -np.inf
-    (possible,) = (scores >= threshold).nonzero()
-    possible = possible[(-scores[possible]).argsort(kind="stable")]
+    if count < rows.size:
+        (possible,) = (scores >= partitioned(scores, rows.size - count)[rows.size - count]).nonzero()
+        possible = possible[(-scores[possible]).argsort(kind="stable")]
+    else:
+        possible = (-scores).argsort(kind="stable")
     best = scores[possible]
-    if (best[1:] == best[:-1]).any():
+    if np.count_nonzero(best[1:] == best[:-1]):
         return sorted(possible.tolist(), key=lambda place: (-scores[place], view.ids[int(rows[place])]))[:count]
     found: list[int] = possible[:count].tolist()
     return found

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.columns import firsts
+from neurogated.core.columns import begins, firsts, partitioned
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.trace import PathStep
@@ -47,7 +47,7 @@ class _Levels(NamedTuple):
         """Return the `count` nodes with the most activation, of equal ones the first; all if `count` is None."""
         if count is None or self.rows.size <= count:
             return self
-        least = np.partition(self.values, self.rows.size - count)[self.rows.size - count]
+        least = partitioned(self.values, self.rows.size - count)[self.rows.size - count]
         (best,) = (self.values >= least).nonzero()
         if best.size > count:
             # Several nodes tie for the last places; the last of them are left out.
@@ -95,11 +95,10 @@ class _Flow(NamedTuple):
         Args:
             wanted: (nodes,) which rows are wanted; those without a portion are left out.
         """
-        into = np.flatnonzero(wanted[self.target])
+        (into,) = wanted[self.target].nonzero()
         into = into[np.lexsort((self.edge[into], -self.amount[into], self.target[into]))]
         rows = self.target[into]
-        first = np.ones(rows.size, dtype=np.bool_)
-        np.not_equal(rows[1:], rows[:-1], out=first[1:])
+        first = begins(rows)
         return dict(zip(rows[first].tolist(), into[first].tolist(), strict=True))
 
 
@@ -307,7 +306,7 @@ class SpreadingActivation:
         elif came is not None:
             amount -= came
         amount *= arcs.weight * terms.modulation[ways] * self._decay
-        if gates is not None and terms.selective.any():
+        if gates is not None and np.count_nonzero(terms.selective):
             selective = terms.selective[ways]
             amount[selective] *= gates[selective] ** SELECTIVITY
         arrived = _sums(amount, place, targets.size)
@@ -322,7 +321,7 @@ class SpreadingActivation:
         arcs = view.arcs(rows, both_ways=not self._classic)
         ways = 2 * view.edge_type[arcs.edge].astype(np.int64) + (view.edge_source[arcs.edge] == rows[arcs.origin])
         walked = terms.is_open[ways]
-        if not walked.all():
+        if not np.logical_and.reduce(walked):
             arcs, ways = Arcs(*(column[walked] for column in arcs)), ways[walked]
         return arcs, ways
 
@@ -345,13 +344,13 @@ class SpreadingActivation:
                 return (amount if came is None else amount - came) * openness
             claims = claims * openness
         total = _sums(claims, groups)[groups]
-        if not (total > 0).all():
+        if not np.logical_and.reduce(total > 0):
             # If the gates of all neighbours are closed, the weights alone decide.
             claims = np.where(total > 0, claims, arcs.weight)
             total = _sums(claims, groups)[groups]
         # Where all weights are 0, so are all claims.
         total = np.where(total > 0, total, 1.0)
-        if came is None or not came.any():
+        if came is None or not np.count_nonzero(came):
             return amount * claims / total
         others = total - claims
         portion = np.divide(came, others, out=np.zeros(came.size), where=others > 0)
@@ -368,7 +367,9 @@ def _came(before: _Flow, edges: Rows, rows: Rows, nodes: int) -> Values:
 
 def _sums(values: Values, groups: Rows, count: int = 0) -> Values:
     """Return the sum of each group (at least `count` groups), added in the order of the values."""
-    return np.bincount(groups, weights=values, minlength=count).astype(np.float64, copy=False)
+    # Without groups, the sums are integers.
+    sums: NDArray[Any] = np.bincount(groups, weights=values, minlength=count)
+    return sums if sums.dtype == np.float64 else sums.astype(np.float64)
 
 
 def _closed_types(config: MemoryConfig) -> frozenset[EdgeType]:

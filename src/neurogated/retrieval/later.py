@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.clock import day_in
-from neurogated.core.columns import Rows
+from neurogated.core.columns import Rows, contained, distinct
 from neurogated.core.derivation import is_derived
 from neurogated.core.echoes import are_echoes, has_echoes
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import FACT, PROFILE, SEGMENT
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader
 from neurogated.core.same_as import fronts, has_groups, is_shown
 from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Recall, RecalledMemory
@@ -47,27 +47,25 @@ _OTHERS = frozenset({"assistant", "tool", "system"})
 _COMPUTED = frozenset({FACT, PROFILE, SEGMENT})
 
 
-def with_later(
-    store: GraphStorePort, view: GraphView, recalls: Sequence[Recall], most: int, present: datetime
-) -> list[Recall]:
+def with_later(reader: GraphReader, recalls: Sequence[Recall], most: int, present: datetime) -> list[Recall]:
     """Return recalls with their later-links, with the later memory before the earlier one.
 
     If a question names days, the later memory follows the earlier one, unless it was said on these days.
 
     Args:
-        store: the graph.
-        view: the memories that the recalls may find.
+        reader: finds the memories that the recalls may find.
         recalls: one for each query.
         most: how many memories each has.
         present: the time, in the zone of the user, to which days such as "yesterday" in a question refer.
     """
+    view = reader.view
     if not {EdgeType.SIM, EdgeType.TERM} <= set(view.edge_types):
         return [_with_derived(view, recall) for recall in recalls]
-    return [_with_derived(view, _linked(store, view, recall, most, present)) for recall in recalls]
+    return [_with_derived(view, _linked(reader, recall, most, present)) for recall in recalls]
 
 
-def _linked(store: GraphStorePort, view: GraphView, recall: Recall, most: int, present: datetime) -> Recall:
-    links = _links(store, view, [one.node for one in recall])
+def _linked(reader: GraphReader, recall: Recall, most: int, present: datetime) -> Recall:
+    links = _links(reader, [one.node for one in recall])
     if not links:
         return recall
     span = span_of(recall.query, present, years=True)
@@ -87,21 +85,25 @@ def at_score(node: MemoryNode, found: RecalledMemory | None, beside: RecalledMem
     if found is None:
         parts = {"similarity": 0.0} if beside is None else dict.fromkeys(beside.parts, 0.0)
         return RecalledMemory(node, score, parts, contributions={"replaces": score})
-    gain = score - found.score
-    return replace(found, score=score, contributions={**found.contributions, "replaces": gain}) if gain else found
+    return found if score == found.score else found.moved(score, "replaces")
 
 
-def _links(store: GraphStorePort, view: GraphView, nodes: Sequence[MemoryNode]) -> dict[str, MemoryNode]:
+def _links(reader: GraphReader, nodes: Sequence[MemoryNode]) -> dict[str, MemoryNode]:
     """Return the newest later memory about the same thing, by the ids of those of the nodes that have one."""
-    said = {node.id: node for node in nodes if _is_said(node)}
+    view, said = reader.view, {node.id: node for node in nodes if _is_said(node)}
+    if not said:
+        return {}
     rows = view.known_rows(said)
-    pairs, similarity = _neighbours(view, rows, EdgeType.SIM, _LEAST_NEARNESS - _RARITY_WEIGHT)
-    others, rarity = (
-        _neighbours(view, rows, EdgeType.TERM, _LEAST_RARITY_OF_A_NAME) if pairs.size else (pairs, similarity)
-    )
-    both, first_places, second_places = np.intersect1d(pairs, others, return_indices=True)
-    rarity = rarity[second_places]
-    near = similarity[first_places] + _RARITY_WEIGHT * rarity >= _LEAST_NEARNESS
+    arcs = view.arcs(rows, both_ways=True)
+    codes, joined = view.edge_type[arcs.edge], arcs.origin * view.node_count + arcs.target
+    sim = (codes == view.edge_types.index(EdgeType.SIM)) & (arcs.weight >= _LEAST_NEARNESS - _RARITY_WEIGHT)
+    term = (codes == view.edge_types.index(EdgeType.TERM)) & (arcs.weight >= _LEAST_RARITY_OF_A_NAME)
+    pairs, others = joined[sim], distinct(joined[term])
+    if not np.count_nonzero(contained(others, pairs)):
+        return {}
+    both, first_places, second_places = np.intersect1d(pairs, joined[term], return_indices=True)
+    rarity = arcs.weight[term][second_places]
+    near = arcs.weight[sim][first_places] + _RARITY_WEIGHT * rarity >= _LEAST_NEARNESS
     origins, targets = rows[both // view.node_count], both % view.node_count
     (places,) = (near & view.admitted(targets)).nonzero()
     if places.size and (has_groups(view) or has_echoes(view)):
@@ -111,8 +113,8 @@ def _links(store: GraphStorePort, view: GraphView, nodes: Sequence[MemoryNode]) 
     names = [
         (view.ids[origins[at]], view.ids[targets[at]], bool(rarity[at] >= _LEAST_RARITY)) for at in places.tolist()
     ]
-    unread = dict.fromkeys(second for _, second, _ in names if second not in said)
-    known = said | {node.id: node for node in store.get_nodes(list(unread), missing_ok=True)}
+    unread = view.known_rows(second for _, second, _ in names if second not in said)
+    known = said | {node.id: node for node in reader.nodes(unread)}
     links: dict[str, MemoryNode] = {}
     # Who else speaks is known as far as the question finds it.
     speakers = {node.speaker for node in known.values() if node.speaker and (node.role or "user") == "user"}
@@ -136,16 +138,6 @@ def _say_more(view: GraphView, recalled: Rows, origins: Rows, targets: Rows) -> 
     shown = is_shown(view, targets, view.admitted) & ~are_echoes(view, targets, view.admitted)
     others: NDArray[np.bool_] = fronts(view, origins) != fronts(view, targets)
     return others & (shown | np.isin(targets, recalled))
-
-
-def _neighbours(view: GraphView, rows: Rows, edge_type: EdgeType, least: float) -> tuple[Rows, NDArray[np.float64]]:
-    """Return the pairs of `rows` and their neighbours by edges of a least weight, and the weights; both (n,).
-
-    A pair is the place in `rows` · node count + the row of the neighbour.
-    """
-    arcs = view.arcs(rows, edge_type, both_ways=True)
-    strong = arcs.weight >= least
-    return arcs.origin[strong] * view.node_count + arcs.target[strong], arcs.weight[strong]
 
 
 def _is_said(node: MemoryNode) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from typing import Unpack
@@ -62,7 +61,9 @@ _log = logging.getLogger(__name__)
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 _SLOW_EMBEDDING = 0.002  # seconds; a thread beside a quicker embedder costs more time than it saves
-_MAX_WAIT = 0.05  # seconds that a recall waits for its turn; then it runs without one
+# Seconds that a recall waits for its turn; then it runs without one, so a thread that holds another lock cannot cause a
+# deadlock.
+_MAX_WAIT = 0.05
 # Share of its score that a dormant memory without energy loses.
 _DORMANT_COST = 0.1
 _COSINE_ALONE = dict.fromkeys(
@@ -204,7 +205,9 @@ class NeuroRetriever:
         keywords = [without_times(query, day) for query in queries]
         search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth, canvas=canvas)
         vectors, kernels, found_first = self._read(queries, search, shared)
-        with self._in_turn():
+        # More recalls at once than cores would compete for the interpreter lock.
+        taken = self._turns.acquire(timeout=_MAX_WAIT)
+        try:
             shared.skip()
             closest = reader.nearest(list(vectors), depth) if samples.few_rows is None else repeat(None)
             when = map(repeat, (present, zone))
@@ -214,11 +217,14 @@ class NeuroRetriever:
             shared.skip()
             memories = memories_of(reader, found, least)
             shared.lap("rank")
+        finally:
+            if taken:
+                self._turns.release()
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else store.reader(filters=wanted_nodes, without=left_out).view
         recalls = in_present_order(store, Views(view, shown), recalls, wanted, day, held=held)
-        recalls = with_later(store, view, recalls, wanted, day)
+        recalls = with_later(reader, recalls, wanted, day)
         return [withheld(recall, surest) for recall in recalls]
 
     def _worded(self, reader: GraphReader, given: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -237,19 +243,6 @@ class NeuroRetriever:
         if self._on_canvas is None or isinstance(user, AnyUser):
             return {}
         return self._on_canvas(user, filters.get("session_id"), present)
-
-    @contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        """Limit the recalls that run at once to the number of cores, since more compete for the interpreter lock.
-
-        A recall waits at most `_MAX_WAIT` for its turn, so a thread that holds another lock cannot cause a deadlock.
-        """
-        taken = self._turns.acquire(timeout=_MAX_WAIT)
-        try:
-            yield
-        finally:
-            if taken:
-                self._turns.release()
 
     def _read(
         self, queries: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
@@ -327,7 +320,7 @@ class NeuroRetriever:
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
         """Return a gate: a node's similarity to the question divided by that of the best candidate, 0–1."""
         best = float(likeness.known.similarity.max(initial=0.0))
-        return lambda rows: np.clip(likeness.similarity(rows) / (best or 1.0), 0.0, 1.0)
+        return lambda rows: np.minimum(np.maximum(likeness.similarity(rows) / (best or 1.0), 0.0), 1.0)
 
     def _by_activation(
         self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission

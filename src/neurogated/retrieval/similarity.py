@@ -221,7 +221,7 @@ class QuestionSimilarity:
             self._measured = self._measured.joined(measured)
         fresh = rows[~contained(self._rows, rows)]
         if fresh.size:
-            self._rows, self._known = np.sort(np.concatenate((self._rows, fresh))), None
+            self._rows, self._known = distinct(np.concatenate((self._rows, fresh))), None
         return self._measured.at(rows)
 
     def similarity(self, rows: Rows) -> Values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,6 +145,7 @@ class Samples:
 
     def __init__(self, reader: GraphReader, config: MemoryConfig) -> None:
         self.reader, self.view, self.config = reader, reader.view, config
+        self._last: tuple[Rows, NDArray[np.float32]] | None = None
 
     @cached_property
     def few_rows(self) -> Rows | None:
@@ -162,7 +163,7 @@ class Samples:
             return weight
         rows = _sampled(self.view)
         rows = rows[~is_derived(self.view, rows)]
-        mean = self.reader.mean_vector(rows)
+        mean = self._mean_of(rows)
         # Each vector is like itself, which says nothing about the others.
         likeness = (rows.size * float(mean @ mean) - 1.0) / max(rows.size - 1, 1)
         # Rounded, since the order of the rows changes the last digits of the mean, which would decide ties.
@@ -174,10 +175,16 @@ class Samples:
         view = self.view
         # Claims, and texts that were made from others, have no position. So they do not move the sample.
         if view.among is None:
-            turns = np.flatnonzero(view.position.all()[: view.node_count] >= 0)
+            (turns,) = (view.position.all()[: view.node_count] >= 0).nonzero()
         else:
             turns = view.among[view.position.take(view.among) >= 0]
-        return self.reader.mean_vector(_sampled(view, turns))
+        return self._mean_of(_sampled(view, turns))
+
+    def _mean_of(self, rows: Rows) -> NDArray[np.float32]:
+        """Return the mean vector of nodes. In a conversation both samples are the same nodes, which are read once."""
+        if self._last is None or not np.array_equal(self._last[0], rows):
+            self._last = rows, self.reader.mean_vector(rows)
+        return self._last[1]
 
 
 def _sampled(view: GraphView, rows: Rows | None = None) -> Rows:
@@ -185,7 +192,7 @@ def _sampled(view: GraphView, rows: Rows | None = None) -> Rows:
     rows = view.among if rows is None else rows
     places = _spread(view.node_count if rows is None else rows.size, _SPARE * _SIZE)
     some = places if rows is None else rows[places]
-    some = some[view.alive.take(some).astype(np.bool_) & ~view.hides(some)]
+    some = some[view.alive.take(some).astype(np.bool_)]
     return some[_spread(some.size, _SIZE)]
 
 
@@ -284,7 +291,8 @@ class Turns:
         size = rows.size
         count = np.bincount(near.owner, minlength=size)
         mean = np.bincount(near.owner, similarity, size) / np.maximum(count, 1)
-        best = np.full(size, -np.inf)
+        best = np.empty(size)
+        best.fill(-np.inf)
         np.maximum.at(best, near.owner, similarity)
         there = count > 0
         mean += _BEST_SHARE * np.where(there, best - mean, 0.0)
@@ -292,9 +300,9 @@ class Turns:
         answered = np.bincount(near.owner[asked], similarity[asked], size)
         answers = np.bincount(near.owner[asked], minlength=size) > 0
         if self._centre is None:
-            chosen = chosen if chosen.any() else ~chosen
+            chosen = chosen if np.count_nonzero(chosen) else ~chosen
             counted = there & chosen
-            self._centre = float(mean[counted].mean()) if counted.any() else 0.0, float(own[chosen].mean())
+            self._centre = _mean(mean[counted]), _mean(own[chosen])
             self._share = self._share_of_context(rows, near, chosen)
         gain: Values = config.neighbour_weight * self._share * np.where(there, mean - self._centre[0], 0.0)
         gain += config.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
@@ -322,23 +330,29 @@ class Turns:
     def _share_of_context(self, rows: Rows, near: Neighbours, chosen: NDArray[np.bool_]) -> float:
         """Return how much the turns around the chosen ones count, 0–1: less if they repeat the rare words of these."""
         here = chosen[near.owner]
-        if not (here.any() and self._config.retrieval.switches.notes_need_no_context):
+        if not (np.count_nonzero(here) and self._config.retrieval.switches.notes_need_no_context):
             return 1.0
         terms, size = self._view.arcs(rows[chosen], EdgeType.TERM, both_ways=True), self._view.node_count
-        joined = np.sort(terms.origin * size + terms.target)
+        joined = terms.origin * size + terms.target
+        joined.sort()
         owner = (chosen.cumsum() - 1)[near.owner[here]]
-        repeats = float(contained(joined, owner * size + near.row[here]).mean())
+        repeats = _mean(contained(joined, owner * size + near.row[here]))
         return min(1.0, max(0.0, (_MOST_REPEAT - repeats) / (_MOST_REPEAT - _FEW_REPEAT)))
 
     def _likeness_to_all(self, rows: Rows, chosen: NDArray[np.bool_]) -> Values:
         """Return the centred mean cosine of turns to a sample of the turns that the recall may return (n,)."""
         mean = self._samples.mean_of_turns
-        if not mean.any():
+        if not np.count_nonzero(mean):
             return np.zeros(rows.size)
         likeness: Values = np.linalg.norm(mean) * self._reader.similarities(mean, rows)
         if self._usual is None:
-            self._usual = float(likeness[chosen if chosen.any() else ~chosen].mean())
+            self._usual = _mean(likeness[chosen if np.count_nonzero(chosen) else ~chosen])
         return likeness - self._usual
+
+
+def _mean(values: NDArray[Any]) -> float:
+    """Return the mean of numbers; 0 without any."""
+    return float(np.add.reduce(values) / values.size) if values.size else 0.0
 
 
 def is_first_person(folded: str) -> bool:

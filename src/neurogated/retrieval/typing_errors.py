@@ -34,9 +34,12 @@ def corrected(query: str, existing: Existing, count_tokens: Counter, holding: Ca
     """
     places = {found[0]: found.span() for found in reversed(list(_WORD.finditer(query))) if _is_plain(fold(found[0]))}
     words = list(places)[::-1]
-    keywords = dict(zip(words, map(split_keywords, words), strict=True))
-    known = existing([keyword for found in keywords.values() for keyword in found])
-    unknown = [word for word in words if keywords[word] and keywords[word][0] not in known]
+    # Each of these words is one keyword.
+    keywords = dict(zip(words, split_keywords(" ".join(words)), strict=True))
+    known = existing(keywords.values()) if keywords else ()
+    unknown = [word for word in words if keywords[word] not in known]
+    if not unknown:
+        return query
     # A name in small letters has more tokens than it has with a capital, if the embedder has both.
     sizes = dict(zip(unknown, count_tokens([fold(word) for word in unknown]), strict=True))
     changes = {word: _nearest(fold(word), size, existing, count_tokens) for word, size in sizes.items() if size > 1}

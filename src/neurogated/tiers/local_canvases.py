@@ -29,7 +29,8 @@ class LocalCanvases:
             held = self._canvases.setdefault(key, {})
             self._canvases.move_to_end(key)
             for name, score in scores.items():
-                held[name] = max(score, held.get(name, score))
+                if score > held.get(name, float("-inf")):
+                    held[name] = score
             if complete:
                 self._complete.add(key)
             # As on a server: a canvas that is not complete may hold one more.

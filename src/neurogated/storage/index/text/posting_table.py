@@ -56,7 +56,7 @@ class TableView:
         for part in self.segments:
             (here,) = (owners == part.serial).nonzero()
             if here.size:
-                yield part, here, np.searchsorted(part.texts.keys, keys[here])
+                yield part, here, part.texts.keys.searchsorted(keys[here])
 
 
 class PostingTable:
@@ -332,9 +332,10 @@ class _Places(Column):
 
 def _get(values: NDArray[Any], places: Rows, missing: int) -> NDArray[Any]:
     """Return the values at `places`; `missing` for places out of range."""
-    if places.size and places.min() >= 0 and places.max() < values.size:
+    # As a number without sign, a negative place is large.
+    within = places.view(np.uint64) < values.size
+    if np.logical_and.reduce(within):
         return values[places]
-    within = (places >= 0) & (places < values.size)
     found = np.full(places.size, missing, dtype=values.dtype)
     found[within] = values[places[within]]
     return found

@@ -173,7 +173,7 @@ class EmbeddingStore:
         slots = slots[slots >= 0]
         if state is None or not slots.size:
             return np.empty(0, dtype=np.float32)
-        mean: NDArray[np.float32] = state.matrix.unit_vectors(slots).mean(axis=0)
+        mean: NDArray[np.float32] = np.add.reduce(state.matrix.unit_vectors(slots)) / np.float32(slots.size)
         return mean
 
     def matches(self, key: int, vector: Vector) -> bool:

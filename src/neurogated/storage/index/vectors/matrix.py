@@ -138,7 +138,7 @@ class VectorMatrix(NamedTuple):
 
     def vectors(self, slots: Rows) -> Vectors:
         """Return copies of the vectors of `slots`."""
-        if len(self.blocks) == 1:
+        if len(self.blocks) == 1 or np.maximum.reduce(slots, initial=0) < self.blocks[1].begin:
             return self.blocks[0].content.take(slots)
         found = Vectors.room(slots.size, self.dimension)
         places = np.searchsorted([block.begin for block in self.blocks], slots, side="right") - 1

@@ -71,7 +71,7 @@ def cosines(state: VectorState, query: Floats, keys: Rows, missing: float) -> ND
     """Return the cosine of `query` (dimension,) with the vector of each key; `missing` for a key without a vector."""
     slots = state.slots.of(keys)
     known = slots >= 0
-    if known.all():
+    if np.logical_and.reduce(known):
         return _exact_cosines(state, query, slots)
     scores = np.full(keys.size, missing)
     scores[known] = _exact_cosines(state, query, slots[known])

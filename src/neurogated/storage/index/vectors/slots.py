@@ -74,13 +74,13 @@ class Slots(NamedTuple):
     def _last(self, keys: Rows) -> Rows:
         """Return the newest slot of each key in this state, live or not."""
         latest = self.columns.latest
-        if keys.max(initial=_NONE) < latest.size:
+        if np.maximum.reduce(keys, initial=_NONE) < latest.size:
             slots = latest[keys].astype(np.int64)
         else:
             slots = np.full(keys.size, _NONE, dtype=np.int64)
             known = keys < latest.size
             slots[known] = latest[keys[known]]
-        while (later := slots >= self.size).any():
+        while np.count_nonzero(later := slots >= self.size):
             slots[later] = self.columns.earlier[slots[later]]
         return slots
 

@@ -129,8 +129,11 @@ def found_from_json(text: str | None) -> Found:
 def record_of(values: Iterable[Any]) -> NodeRecord:
     """Return the record from the columns `RECORD`."""
     record = dict(zip(NodeRecord.__slots__, values, strict=True))
-    record |= {name: from_micros(micros) for name in _TIMES if (micros := record[name]) is not None}
-    record["metadata"], _ = _JSON.raw_decode(record["metadata"])
+    for name in _TIMES:
+        if record[name] is not None:
+            record[name] = from_micros(record[name])
+    text = record["metadata"]
+    record["metadata"] = {} if text == "{}" else _JSON.raw_decode(text)[0]
     record["tags"] = tuple(_JSON.raw_decode(record["tags"])[0]) if record["tags"] else ()
     record["found"] = found_from_json(record["found"])
     if (given := record["found"].given) is not None:
