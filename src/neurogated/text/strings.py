@@ -73,7 +73,7 @@ def checked_names(what: str, names: Iterable[str], *, exact: bool = False) -> tu
     # Each node of a recall has several lists of names, and an instance check of an abstract class is slow.
     if type(names) not in (tuple, list) and (isinstance(names, str) or not isinstance(names, Iterable)):
         raise InputError(f"{what} is {names!r}, but must be a list of names")
-    if not names and type(names) is tuple:
+    if type(names) is tuple and not names:
         return ()
     given = tuple(names)
     if not given or (all(given) and set(map(type, given)) == {str} and "".join(given).isascii()):
