@@ -53,12 +53,16 @@ class Committer:
         """
         with self.exclusively(patience):
             delta = GraphDelta() if learns and self._is_frozen() else plan()
-            if delta:
-                cause = CAUSE.get()
-                if cause is not None or delta.owner is None:
-                    reason = delta.reason if cause is None else f"{cause}: {delta.reason}"
-                    written = replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason)
-                else:
-                    written = delta
-                self.sequence = self.store.apply(written)
+            self.write(delta)
         return delta
+
+    def write(self, delta: GraphDelta) -> None:
+        """Write a delta if it changes anything; the caller holds the lock."""
+        if delta:
+            cause = CAUSE.get()
+            if cause is not None or delta.owner is None:
+                reason = delta.reason if cause is None else f"{cause}: {delta.reason}"
+                written = replace(delta, owner=delta.owner or Owner.MEMORY, reason=reason)
+            else:
+                written = delta
+            self.sequence = self.store.apply(written)

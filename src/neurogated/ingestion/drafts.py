@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from neurogated.core.clock import to_utc
 from neurogated.core.conflicts import as_given
 from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
@@ -18,6 +19,7 @@ from neurogated.ingestion.revision import with_lifetime
 SessionKey = tuple[str | None, str]
 """User and name of a session."""
 
+_BLANK = MemoryNode("blank", "")
 _FIELDS = ("kind", "title", "role", "speaker", "importance", "timestamp", "tags")
 
 
@@ -114,15 +116,21 @@ class Draft:
         A new node has its importance as energy.
         """
         if stored is None:
-            node = MemoryNode(
-                self.id,
-                self.content,
-                metadata=self.metadata,
+            # The document has validated all of them, and the encoder makes a float of an importance.
+            at, fields = to_utc(at), dict(self.fields)
+            if (moment := fields.get("timestamp")) is not None:
+                fields["timestamp"] = to_utc(moment)
+            node = _BLANK.changed(
+                id=str(self.id),
+                content=self.content,
+                metadata=dict(self.metadata),
                 last_accessed=at,
                 created_at=at,
+                energy_at=at,
+                charged_at=at,
                 scope=self.scope,
                 found=self.found,
-                **{"base_energy": self.fields.get("importance", DEFAULT_IMPORTANCE), **self.fields},
+                **{"base_energy": fields.get("importance", DEFAULT_IMPORTANCE), **fields},
             )
         else:
             label = self.found.label or stored.found.label

@@ -83,7 +83,8 @@ def _edges_to_nearest(
         candidates.pop(node.id, None)
         best = sorted(candidates.items(), key=lambda pair: (-pair[1], pair[0]))[:neighbors]
         for neighbor_id, cosine in best:
-            yield MemoryEdge(node.id, neighbor_id, EdgeType.SIM, _weight(cosine), created_at=at)
+            weight = cosine if 0.0 <= cosine <= 1.0 else _weight(cosine)
+            yield MemoryEdge(node.id, neighbor_id, EdgeType.SIM, weight, created_at=at)
 
 
 def fitted(edges: Iterable[MemoryEdge], nodes: Sequence[MemoryNode]) -> Iterator[MemoryEdge]:

@@ -267,13 +267,15 @@ class Writer:
             UnknownIdError: a node to remove does not exist; nothing has changed.
         """
         with self.exclusively():
-            at = self._clock()
-            self.expire(at)
-            old = stored(self._store, (node.id for node in nodes))
-            links = derivations(self._store.view(), derived, at)
-            analysed = replace(Analysed.replacing(old, nodes, removed, at), sequences=links.put, parted=links.removed)
+            at, reader = self._clock(), self._present()
+            known = [node.id for node in nodes if node.id in reader.view.rows_by_id]
+            analysed = Analysed.replacing(self._recent.read(known, reader.view), nodes, removed, at)
+            if derived:
+                links = derivations(reader.view, derived, at)
+                analysed = replace(analysed, sequences=links.put, parted=links.removed)
             self._bind_embedder(nodes)
-            self._commit(self._linker.writing(analysed, self._store.reader(), reason=reason))
+            written = self._commit(self._linker.writing(analysed, reader, reason=reason))
+            self._recent.note(reader.view, analysed.new, written, self._committer.sequence)
 
     def deduplicate(self) -> int:
         """Link the stored memories that say the same, in batches; return how many edges were added."""
@@ -357,9 +359,7 @@ class Writer:
         for attempt in range(1, _ATTEMPTS + 1):
             analysed = self._batches.analysed(batch, embedding)
             with self.exclusively():
-                reader = self._store.reader()
-                if reader.view.hidden.size and self.expire(self._clock()):
-                    reader = self._store.reader()
+                reader = self._present()
                 is_present = batch.view is not None and batch.view.sequence == reader.view.sequence
                 current = batch if is_present else plan()
                 is_same = current is batch or current.basis == batch.basis
@@ -371,6 +371,13 @@ class Writer:
                     self._write(analysed, reader, reason)
                 break
         return {**batch.old, **{node.id: node for node in analysed.nodes}}
+
+    def _present(self) -> GraphReader:
+        """Return the present graph, without nodes that have expired; the lock is held."""
+        reader = self._store.reader()
+        if reader.view.hidden.size and self.expire(self._clock()):
+            reader = self._store.reader()
+        return reader
 
     def _write(self, analysed: Analysed, reader: GraphReader, reason: str) -> None:
         """Link the nodes of a batch with the stored nodes, and write them in one delta."""
@@ -391,6 +398,6 @@ class Writer:
         """Check a delta for conflicts, write it, and return it. No other method of this class writes."""
         checked = self._check(delta, fresh)
         found = conflicts_made(self._store, checked)
-        self._committer.commit(lambda: checked)
+        self._committer.write(checked)
         self.found_conflicts.extend(found)
         return checked

@@ -212,7 +212,7 @@ def _read(text: str, language: Language) -> tuple[list[_Word], set[str]]:
         for token in _TOKEN.finditer(sentence):
             written = token[0]
             if token.lastindex == _WORD or written == "&":
-                words.append(_word(written, place + token.start(), starts=starts, follows=follows))
+                words += (_word(written, place + token.start(), starts=starts, follows=follows),)
                 starts, follows = False, True
             elif token.lastindex == _SMALL_WORDS:
                 small.update(written.split())

@@ -162,9 +162,9 @@ def tokens_of(text: str) -> list[Token]:
         if word == "n't" and tokens:
             tokens[-1] = tokens[-1]._replace(word=_CUT.get(tokens[-1].word, tokens[-1].word))
         if word in contractions:
-            tokens += [Token(part, raw) for part in contractions[word].split()]
+            tokens += [_token((part, raw)) for part in contractions[word].split()]
         else:
-            tokens.append(Token(word, raw))
+            tokens += (_token((word, raw)),)
     return tokens
 
 

@@ -72,7 +72,7 @@ class ItemWriter:
         if removed:
             self._session.notify(Notice("deleted", (list(removed),)))
         if put:
-            self._session.notify(Notice("added", (list(put),)))
+            self._session.notify(Notice("added", (list(put),), view=self._session.store.view()))
 
     def _drafts(self, ops: dict[str, PutOp]) -> list[_Draft]:
         """Return the nodes of the items, with vectors, as if none of the items existed."""

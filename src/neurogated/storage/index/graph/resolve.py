@@ -120,7 +120,7 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
 
 
 def _meet(rows: Rows, others: Rows) -> bool:
-    return bool(rows.size and others.size and np.isin(rows, others).any())
+    return bool(rows.size and others.size) and not set(rows.tolist()).isdisjoint(others.tolist())
 
 
 def _without(rows: Rows, *others: Rows) -> Rows:

@@ -80,7 +80,9 @@ class PlanWriter:
 
     def _journal(self, plan: Plan) -> int:
         delta = plan.delta
-        changes = None if delta.tells_of_uses_only else json.dumps(delta.changes)
+        counts = delta.changes
+        tells_of_uses_only = not any((counts, delta.operators, delta.queued, delta.settled))
+        changes = None if tells_of_uses_only else json.dumps(counts)
         if changes is None:
             self.connection.execute("DELETE FROM deltas WHERE namespace = ? AND changes IS NULL", (self.namespace,))
         operators, spared = None, None
