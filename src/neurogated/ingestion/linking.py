@@ -14,10 +14,9 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.view import GraphView
-from neurogated.ingestion.association import temporal_edges
 from neurogated.ingestion.drafts import Analysed
 from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
-from neurogated.ingestion.edge_builder import fitted, nearest_in, similarity_edges
+from neurogated.ingestion.edge_builder import fitted, nearest_in, similarity_edges, temporal_edges
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.sessions import rejoined
 from neurogated.ingestion.user_graph import UserGraphs
