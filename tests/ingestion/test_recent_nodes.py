@@ -70,6 +70,7 @@ def test_a_text_is_compared_with_what_is_stored_now(change: Callable[[NeuroGraph
 
 
 def _roll_back(memory: NeuroGraphMemory) -> None:
+    assert isinstance(memory.store, GraphStore)
     with memory.store.transaction():
         _turn(memory, _TEXT)
         raise KeyError
