@@ -106,17 +106,17 @@ class RecentNodes:
         ids, sequence, nodes = self._known
         nodes = nodes if ids is view.ids and sequence == view.sequence else {}
         wanted = dict.fromkeys(node_ids)
-        missing = [name for name in wanted if name not in nodes]
-        if not missing:
-            return {name: nodes[name] for name in wanted}
-        found = {node.id: node for node in self.store.get_nodes(missing, missing_ok=True)}
-        if len(found) == len(wanted):
-            return found
-        found |= {name: nodes[name] for name in wanted if name in nodes}
+        found = {name: node for name in wanted if (node := nodes.get(name)) is not None}
+        missing = [name for name in wanted if name not in found]
+        if missing:
+            found |= {node.id: node for node in self.store.get_nodes(missing, missing_ok=True)}
         return {name: found[name] for name in wanted if name in found}
 
     def note(self, view: GraphView, nodes: Iterable[MemoryNode], delta: GraphDelta, sequence: int) -> None:
-        """Keep new nodes that a delta stored, which has changed the graph of `view` to that after `sequence`."""
+        """Keep new nodes that a delta stored, which has changed the graph of `view` to that after `sequence`.
+
+        The write lock is held. Another thread may read meanwhile: its plan is of an older graph, and is made again.
+        """
         ids, before, known = self._known
         if ids is not view.ids or before != view.sequence:
             known = {}
@@ -124,10 +124,13 @@ class RecentNodes:
             # A conflict may end the valid time of other nodes.
             self.cache_clear()
             return
-        put = {node.id for node in delta.nodes}
-        kept = {name: node for name, node in known.items() if name not in put}
-        kept |= {node.id: node for node in nodes if node.id in put}
-        self._known = view.ids, sequence, dict(list(kept.items())[-_KEPT:])
+        put = {node.id: node for node in delta.nodes}
+        for name in put:
+            known.pop(name, None)
+        known |= {node.id: node for node in nodes if put.get(node.id) is node}
+        while len(known) > _KEPT:
+            del known[next(iter(known))]
+        self._known = view.ids, sequence, known
 
 
 def by_user(nodes: Iterable[MemoryNode]) -> Iterator[tuple[str | None, list[MemoryNode]]]:

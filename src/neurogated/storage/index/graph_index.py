@@ -254,8 +254,11 @@ class GraphIndex:
         nodes = list(zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True))
         without = [row for row, node in nodes if node.embedding is None]
         given = [(row, node.embedding) for row, node in nodes if node.embedding is not None]
+        if not nodes and not plan.removed_nodes.size:
+            return
         with self.vectors.changing() as change:
-            change.remove(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))))
+            if without or plan.removed_nodes.size:
+                change.remove(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))))
             if given:
                 rows, vectors = zip(*given, strict=True)
                 change.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))

@@ -36,7 +36,8 @@ class Vectors(NamedTuple):
     @classmethod
     def of(cls, rows: Floats) -> Vectors:
         """Return `rows` (n, dimension) with their lengths."""
-        norms = np.linalg.norm(rows.astype(np.float64), axis=1)
+        wide = rows.astype(np.float64)
+        norms = np.sqrt(np.add.reduce(wide * wide, axis=1))
         return cls(rows, np.divide(1, norms, out=np.zeros_like(norms), where=norms >= _SMALLEST).astype(np.float32))
 
     @classmethod
@@ -121,7 +122,7 @@ class VectorMatrix(NamedTuple):
             content = Vectors.room(max(count, size, _LEAST_ROOM), self.dimension)
             content.fill(0, new)
             blocks = (*blocks, Block(size, content, None))
-        return self._replace(size=size + count, blocks=blocks)
+        return VectorMatrix(self.dimension, size + count, blocks)
 
     def sealed(self) -> VectorMatrix:
         """Return the state without spare capacity, so that new vectors go to memory of their own."""

@@ -52,7 +52,7 @@ class VectorState(NamedTuple):
     def added(self, keys: Rows, vectors: Floats) -> VectorState:
         """Return the state with vectors under distinct `keys`."""
         matrix = self.matrix.appended(vectors)
-        return self._replace(slots=self.slots.added(keys), matrix=matrix)
+        return VectorState(self.slots.added(keys), matrix, self.lists, self.epoch)
 
     def removed(self, keys: Rows) -> VectorState:
         """Return the state without vectors under `keys`."""
