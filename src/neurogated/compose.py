@@ -40,8 +40,7 @@ from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge
 from neurogated.ingestion.llm_analysers import LLMImportanceJudge
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
-from neurogated.knowledge.cross_encoder import CrossEncoderJudge
-from neurogated.knowledge.judging import ModelJudge, TextJudge
+from neurogated.knowledge.judging import CrossEncoderJudge, ModelJudge, TextJudge
 from neurogated.llm.base import AUTO, BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM

@@ -12,8 +12,7 @@ import numpy as np
 
 from neurogated.core.claims import USER, Change
 from neurogated.core.conflicts import given_times, moment_of, undisputed
-from neurogated.core.fact_words import value_of
-from neurogated.core.facts import FACTS, is_supported
+from neurogated.core.facts import FACTS, is_supported, value_of
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import PROFILE

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Protocol, Self
 from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.fact_words import ended
-from neurogated.core.facts import Fact
+from neurogated.core.facts import Fact, ended
 from neurogated.core.judgements import Verdict
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count

@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.conflicts import moment_of
@@ -16,15 +19,19 @@ from neurogated.core.judgements import Relation, RelationKind, Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel
 from neurogated.core.view import GraphView
+from neurogated.errors import LLMError
 from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import WAITING, ConflictChecker
-from neurogated.knowledge.origin import statements_in
+from neurogated.knowledge.origin import sentence_of, statements_in
 from neurogated.knowledge.pairs import CandidateFinder, TextPair
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import one_line
 
 # Most characters of a memory that the model reads, and of those before the sentence that matters.
 _CHARACTERS, _BEFORE = 600, 150
+
+_CONTRADICTION = "contradict"
+"""How the name of the class of a cross-encoder begins."""
 
 # Least confidence of the model from which a conflict is recorded.
 _CONFIDENCE = 0.5
@@ -93,6 +100,53 @@ def _around(sentences: Sequence[str], place: int) -> str:
     before = len(" ".join(sentences[:place]))
     begin = max(0, before - _BEFORE) if sum(map(len, sentences)) > _CHARACTERS else 0
     return " ".join(sentences)[begin : begin + _CHARACTERS]
+
+
+class PairClassifier(Protocol):
+    """A model that puts pairs of texts into classes."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The names of the classes."""
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return (n, classes): how probable each class is for each pair. Raises LLMError."""
+
+
+class CrossEncoderJudge:
+    """Judges two sentences by a model of classes, which must find a contradiction in both directions."""
+
+    def __init__(self, model: PairClassifier, threshold: float) -> None:
+        """Take the model, and the probability from which a class counts."""
+        self._model = model
+        self._threshold = threshold
+
+    def judge(self, pairs: Sequence[TextPair]) -> list[Relation | None]:
+        """Return the relation of each pair; see `TextJudge`.
+
+        Raises:
+            LLMError: the model cannot be loaded, or has no class for contradiction.
+        """
+        texts = [(sentence_of(*earlier), sentence_of(*later)) for earlier, later in map(in_order, pairs)]
+        place = self._contradiction()
+        found = self._model.probabilities([*texts, *((later, earlier) for earlier, later in texts)])[:, place]
+        in_both = np.minimum(found[: len(texts)], found[len(texts) :])
+        return [self._relation(probability) for probability in in_both.tolist()]
+
+    def _contradiction(self) -> int:
+        labels = [label.casefold() for label in self._model.labels]
+        found = [place for place, label in enumerate(labels) if label.startswith(_CONTRADICTION)]
+        if len(found) != 1:
+            raise LLMError(
+                f"the classes of the cross-encoder are {', '.join(labels) or 'unnamed'}, but id2label in config.json "
+                "must name one of them contradiction"
+            )
+        return found[0]
+
+    def _relation(self, probability: float) -> Relation:
+        if probability >= self._threshold:
+            return Relation(RelationKind.CONTRADICTION, probability, "", "contested")
+        return Relation(RelationKind.INDEPENDENT, 1 - probability, "")
 
 
 class PairEnquiry:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import JSON, Connection, String, delete, insert, inspect, select, text
 
-from neurogated.core.abilities import SupportsIdentity
+from neurogated.core.abilities import SupportsIdentity, SupportsTouched
+from neurogated.core.clock import to_micros
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.facts import FACTS as KINDS
 from neurogated.core.facts import fact_ids, facts_of
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_file
 from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, CorruptMemoryError, StorageError
 from neurogated.projections.database import Database
-from neurogated.projections.fact_changes import FactChanges, changes_between, is_known
 from neurogated.projections.fact_schema import FACTS, PROGRESS, SCHEMA, VERSION, row_of, storable
 
 _log = logging.getLogger(__name__)
@@ -31,6 +33,19 @@ class _Progress(NamedTuple):
     epoch: int
     sequence: int
     at: int
+
+
+class _Changes(NamedTuple):
+    """Changed facts, and the last delta."""
+
+    touched: Mapping[str, int]
+    """The ids of all facts that changed, and perhaps of other nodes, with the numbers of their last changes."""
+    removed: Mapping[str, int]
+    """The ids of removed nodes, with the numbers of their removals; a fact that is derived from one changed too."""
+    sequence: int
+    """The number of the last delta that holds not only uses; 0 if there is none."""
+    at: int
+    """Its time, in microseconds since 1970 UTC."""
 
 
 class _Graph(NamedTuple):
@@ -112,7 +127,7 @@ class FactTable:
                 _check(connection)
             self._prepare(connection)
             view, before = store.view(), self._progress(connection, graph)
-            if before is None or before.epoch != graph.epoch or not is_known(store, before.sequence, before.at):
+            if before is None or before.epoch != graph.epoch or not _is_known(store, before.sequence, before.at):
                 before = self._empty(connection, graph)
             written = _advance(connection, store, view, graph, before)
             if not hurried and not _holds(connection, store, view, graph):
@@ -187,7 +202,7 @@ def _holds(connection: Connection, store: GraphStorePort, view: GraphView, graph
 
 def _advance(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, before: _Progress) -> int:
     """Write the changes of a graph after `before`; return how many rows were written or removed."""
-    changes = changes_between(store, before.sequence, before.at, view.sequence)
+    changes = _changes_between(store, before.sequence, before.at, view.sequence)
     if changes.sequence == before.sequence:
         return 0
     written = _write(connection, store, view, graph, changes)
@@ -197,7 +212,7 @@ def _advance(connection: Connection, store: GraphStorePort, view: GraphView, gra
     return written
 
 
-def _write(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, changes: FactChanges) -> int:
+def _write(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, changes: _Changes) -> int:
     """Replace the rows of changed facts; return how many rows were written or removed."""
     put = dict(changes.touched)
     if changes.removed:
@@ -214,3 +229,34 @@ def _write(connection: Connection, store: GraphStorePort, view: GraphView, graph
         if rows:
             connection.execute(insert(FACTS), rows)
     return count
+
+
+def _is_known(store: GraphStorePort, sequence: int, at: int) -> bool:
+    """Return whether the graph still has the delta with this number and time."""
+    if isinstance(store, SupportsTouched):
+        return store.last_change(sequence) == (sequence, at)
+    entry = next(store.journal(sequence - 1), None)
+    return entry is not None and (entry.sequence, to_micros(entry.delta.at)) == (sequence, at)
+
+
+def _changes_between(store: GraphStorePort, sequence: int, at: int, up_to: int) -> _Changes:
+    """Return the changes after a delta, up to the number `up_to`."""
+    if isinstance(store, SupportsTouched):
+        touched: dict[str, int] = {}
+        for kind in sorted(KINDS):
+            for name, last in store.touched(kind, EdgeType.DERIVED_FROM.value, sequence, up_to).items():
+                touched[name] = max(last, touched.get(name, 0))
+        return _Changes(touched, {}, *store.last_change(up_to))
+    found: dict[str, int] = {}
+    derived = EdgeType.DERIVED_FROM
+    removed: dict[str, int] = {}
+    for entry in takewhile(lambda one: one.sequence <= up_to, store.journal(sequence)):
+        delta = entry.delta
+        # The journal has only the last use of an edge, so a later use replaces such an entry.
+        if not delta.tells_of_uses_only:
+            edges = (*(edge.key for edge in delta.edges), *delta.removed_edges)
+            removed |= dict.fromkeys(delta.removed_nodes, entry.sequence)
+            found |= dict.fromkeys((key.source_id for key in edges if key.type is derived), entry.sequence)
+            found |= dict.fromkeys((node.id for node in delta.nodes), entry.sequence)
+            sequence, at = entry.sequence, to_micros(delta.at)
+    return _Changes(found, removed, sequence, at)

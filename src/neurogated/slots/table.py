@@ -80,18 +80,27 @@ class _Standing(NamedTuple):
     """The entries that an entry at a time may meet: those before it that have not ended."""
 
     entries: dict[int, Entry]
+    met: dict[int, Entry]
+    """Those that every entry meets: a plain value of an attribute that may have many meets no other such value."""
     ends: dict[int, datetime]
     """When those of them end that are replaced."""
+
+    def copy(self) -> _Standing:
+        """Return a copy."""
+        return _Standing(dict(self.entries), dict(self.met), dict(self.ends))
 
     def reach(self, at: datetime) -> None:
         """Drop what ended until a time."""
         for row in [row for row, end in self.ends.items() if end <= at]:
             self.entries.pop(row, None)
+            self.met.pop(row, None)
             del self.ends[row]
 
     def add(self, one: Entry, rivals: Iterable[Rivalry], answers: Answers) -> None:
         """Add an entry, which ends others."""
         self.entries[one.row] = one
+        if one.is_single or not one.is_plain:
+            self.met[one.row] = one
         if one.row in answers.ends:
             self.ends[one.row] = answers.ends[one.row]
         for rival in rivals if one.row not in answers.wrong else ():
@@ -126,7 +135,7 @@ class SlotValues:
     rivals: Mapping[int, tuple[Rivalry, ...]] = field(default_factory=dict)
     """The conflicts of entries with earlier ones, by the rows of the later ones."""
     _seen: Mapping[int, _Seen] = field(default_factory=dict)
-    _last: _Standing = field(default_factory=lambda: _Standing({}, {}))
+    _last: _Standing = field(default_factory=lambda: _Standing({}, {}, {}))
     """What stands after the last entry."""
 
     @staticmethod
@@ -148,17 +157,17 @@ class SlotValues:
         added, rivals, seen = sorted(put.values()), dict(self.rivals), dict(self._seen)
         if not (gone or anew) and (not self.entries or self.entries[-1].order < added[0].order):
             # Most values come after the others.
-            state = _Standing(dict(self._last.entries), dict(self._last.ends))
+            state = self._last.copy()
             for one in added:
                 state.reach(one.at)
-                rivals[one.row], seen[one.row] = _scanned(one, state.entries, answers)
+                rivals[one.row], seen[one.row] = _scanned(one, state, answers)
                 state.add(one, rivals[one.row], answers)
             return SlotValues((*self.entries, *added), rivals, seen, state), set(put)
         old = {one.row: one for one in self.entries}
         entries = sorted({**{row: one for row, one in old.items() if row not in gone}, **put}.values())
         forced = {one.row for one in entries} if anew else {*put, *gone}
         first = min((known[row].order for known in (old, put) for row in forced if row in known), default=None)
-        moved, affected, state = set[int](), set(forced), _Standing({}, {})
+        moved, affected, state = set[int](), set(forced), _Standing({}, {}, {})
         for row in gone:
             seen.pop(row, None)
             if before := rivals.pop(row, ()):
@@ -169,7 +178,7 @@ class SlotValues:
             before = rivals.get(one.row, ())
             may_change = first is not None and one.order >= first
             if may_change and (one.row in forced or _is_concerned(one, seen[one.row], forced, affected, state.entries)):
-                rivals[one.row], seen[one.row] = _scanned(one, state.entries, answers)
+                rivals[one.row], seen[one.row] = _scanned(one, state, answers)
                 affected.update(rival.earlier.row for rival in (*before, *rivals[one.row]))
                 if before != rivals[one.row]:
                     moved.add(one.row)
@@ -189,14 +198,13 @@ def _is_concerned(
     return False
 
 
-def _scanned(one: Entry, standing: Mapping[int, Entry], answers: Answers) -> tuple[tuple[Rivalry, ...], _Seen]:
+def _scanned(one: Entry, standing: _Standing, answers: Answers) -> tuple[tuple[Rivalry, ...], _Seen]:
     """Return the conflicts of an entry with earlier ones that stand, and which of these it was compared with."""
     found, seen = list[Rivalry](), set[int]()
     nearest: Entry | None = None
     last: tuple[datetime, int] | None = None
-    plain, single = one.is_plain, one.is_single
-    met = [other for other in standing.values() if not (plain and other.is_plain) or single or other.is_single]
-    for other in reversed(met):
+    met = standing.met if one.is_plain and not one.is_single else standing.entries
+    for other in reversed([*met.values()]):
         seen.add(other.row)
         said = answers.wrong.get(other.row)
         if not meets(other.claim, one.claim) or (said is not None and (nearest is not None or said < one.row)):
