@@ -219,11 +219,7 @@ def _recalled_claims(
         (node, fact_of(node, node.found.statement, names)) for node, names in own if names and node.found.statement
     ]
     return recalled._replace(
-        facts=tuple(
-            fact
-            for node, fact in facts
-            if _holds_at(node, present) and node.metadata.get("change") != Change.ENDS.value
-        ),
+        facts=tuple(fact for node, fact in facts if _holds_at(node, present) and not _only_ends(node)),
         former=tuple(fact for node, fact in facts if _is_ended(node)),
         profiles=_profiles(store, shown, claims),
         states=_states(recall, groups, recalled),
