@@ -39,6 +39,9 @@ def test_courtesies_marks_and_the_order_around_a_copula_make_no_difference(one: 
         ("My boss is Ana.", "My boss was Ana."),
         ("I live in Ghent.", "Do I live in Ghent?"),
         ("Call us.", "Call US."),
+        ("मेरा दिन अच्छा है।", "मेरा दान अच्छा है।"),
+        ("ฉันกินข้าว", "ฉันกันข้าว"),
+        ("কাল আসি", "কালি আস"),
     ],
 )
 def test_near_misses_differ(one: str, other: str) -> None:

@@ -37,3 +37,17 @@ def test_each_han_or_kana_character_is_a_word(text: str) -> None:
 @pytest.mark.parametrize("word", ["café", "naïve", "Łódź"])
 def test_an_accent_written_as_a_character_of_its_own_does_not_cut_the_word(word: str) -> None:
     assert count_words([unicodedata.normalize("NFD", word)]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("दिन दान दुनिया", ["दिन", "दान", "दुनिया"]),
+        ("தமிழ் বাংলা", ["தமிழ்", "বাংলা"]),
+        ("كِتَابٌ", ["كِتَابٌ"]),
+        ("กินข้าว", ["กิ", "น", "ข้", "า", "ว"]),
+        ("ភាសា", ["ភា", "សា"]),
+    ],
+)
+def test_a_vowel_sign_or_point_stays_with_its_letter(text: str, words: list[str]) -> None:
+    assert split_words(text) == words

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import Stemmer
 
-from neurogated.text.words import words_of
+from neurogated.text.words import MARKS, UNSPACED, words_of
 
 _ENGLISH = """
 a about above after again against all am an and any are as at be because been before being below between both but
@@ -30,12 +30,16 @@ _CHINESE = """
 """
 # Longer alternatives come first; otherwise 什么时候 would leave 时候.
 _CHINESE_STOP = re.compile("|".join(sorted(_CHINESE.split(), key=len, reverse=True)))
-# Han, kana and Hangul: in these scripts no spaces separate words, or particles attach to words.
-_RUN_CHARACTERS = r"\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
-_TOKEN = re.compile(rf"[{_RUN_CHARACTERS}]+|[^\W_{_RUN_CHARACTERS}]+(?:'[^\W_{_RUN_CHARACTERS}]+)*")
+# Han, kana, Hangul and the scripts of South-East Asia: no spaces separate words, or particles attach to words.
+_RUN_CHARACTERS = rf"\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff{UNSPACED}"
+_LETTERS = rf"[^\W_{_RUN_CHARACTERS}]+(?:[{MARKS}]+[^\W_{_RUN_CHARACTERS}]*)*"
+_TOKEN = re.compile(rf"[{_RUN_CHARACTERS}]+|{_LETTERS}(?:'{_LETTERS})*")
 _RUN_START = re.compile(f"[{_RUN_CHARACTERS}]")
 _HAN = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
-_ACCENT = re.compile("[\u0300-\u036f]")
+# Accents, and the points and the letter stretcher that Hebrew and Arabic may leave out.
+_ACCENT = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0670]"
+)
 
 
 class _Stemmers(threading.local):
@@ -52,9 +56,10 @@ _STEMMERS = _Stemmers()
 def split_keywords(text: str) -> list[str]:
     """Return the keywords of `text` in order, with repetitions.
 
-    The function folds case, accents and width, drops English stop words, and stems other words (Porter 2). Numbers
-    stay. From runs of Han, kana or Hangul it cuts out Chinese stop words; each remaining run becomes its overlapping
-    character bigrams, or stays if it is one character. Any string is valid, and no character is query syntax.
+    The function folds case, accents, vowel points and width, drops English stop words, and stems other words
+    (Porter 2). Numbers stay. From runs of Han, kana, Hangul, Thai, Lao, Burmese or Khmer it cuts out Chinese stop
+    words; each remaining run becomes its overlapping character bigrams, or stays if it is one character. Any string is
+    valid, and no character is query syntax.
     """
     return _split(text, _keywords_of_run)
 
@@ -102,7 +107,7 @@ def _terms_of_run(run: str) -> Iterator[str]:
 
 
 def fold(text: str) -> str:
-    """Return `text` with case, accents and character width folded."""
+    """Return `text` with case, accents, vowel points and character width folded."""
     folded = text.casefold()
     if folded.isascii():
         return folded

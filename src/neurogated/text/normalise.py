@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 from neurogated.text.language import language_of
 from neurogated.text.sentences import split_sentences
+from neurogated.text.words import MARKS
 
 _HAN = "\u3400-\u9fff"
+_WORD = rf"[^\W_{_HAN}]+(?:[{MARKS}]+[^\W_{_HAN}]*)*"
 _TOKEN = re.compile(
     rf"[a-z]+?(?=n't\b)|n't\b|(?<!\w)(?:(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)'|lieblings)(?=[^\W\d_])"
     rf"|[^\W\d_]+(?=-(?:t-)?(?:je|ils?|elles?)\b)|-(?:t-)?(?:je|ils?|elles?)\b|\d+(?:,\d+)+(?:\.\d+)?"
-    rf"|[^\W_{_HAN}]+(?:[.@:/_+&-]+[^\W_{_HAN}]+)*(?:\+\+|\#)?"
+    rf"|{_WORD}(?:[.@:/_+&-]+{_WORD})*(?:\+\+|\#)?"
     rf"|'(?:m|re|ve|ll|d|s)\b|[{_HAN}]|[^\s\w]",
     re.IGNORECASE,
 )

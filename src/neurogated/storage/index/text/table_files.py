@@ -14,7 +14,7 @@ from neurogated.core.private import write_text
 from neurogated.storage.files.array_files import link_arrays, load_arrays, save_arrays
 from neurogated.storage.index.text.segment import Segment
 
-_FORMAT = 9
+_FORMAT = 10
 _STATE = "state.json"
 _COUNTERS = "counters"
 _WORDS = "words.json"
