@@ -28,7 +28,7 @@ export HF_HUB_OFFLINE := 1
 test test-fast test-nightly: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install browser servers demo docs test test-fast test-nightly test-313 bench lint format clean
+.PHONY: help install browser servers demo docs test test-fast test-nightly test-313 bench findings lint format clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ bench: $(STAMP) ## measure the speed at NODES nodes, and write docs/measurements
 	$(BIN)/python -m pytest benchmarks --benchmark-only --nodes $(NODES) --cache $(BENCH_CACHE) $(BENCH) \
 		--benchmark-json $(BENCH_CACHE)/results/$(NODES).json
 	$(BIN)/python -m benchmarks.report $(BENCH_CACHE)/results/*.json
+
+findings: ## run the findings about other packages, and print those that changed
+	@findings/run.sh
 
 lint: $(STAMP) ## check style, types and layers
 	$(BIN)/ruff check .

@@ -26,12 +26,24 @@ WEEKDAYS: Mapping[Language, Sequence[str]] = {
 }
 """From Monday on."""
 NUMBERS: Mapping[Language, Sequence[str]] = {
-    "en": _list("an?|one two three four five six seven eight nine ten"),
-    "de": _list("eine?[mnrs]?|eins? zwei drei vier fünf sechs sieben acht neun zehn"),
-    "fr": _list("une? deux trois quatre cinq six sept huit neuf dix"),
-    "es": _list("una? dos tres cuatro cinco seis siete ocho nueve diez"),
+    "en": _list(
+        """an?|one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+        seventeen eighteen nineteen twenty"""
+    ),
+    "de": _list(
+        """eine?[mnrs]?|eins? zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn
+        sechzehn siebzehn achtzehn neunzehn zwanzig"""
+    ),
+    "fr": _list(
+        """une? deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit
+        dix-neuf vingt"""
+    ),
+    "es": _list(
+        r"""una? dos tres cuatro cinco seis siete ocho nueve diez once(?=\s(?:día|semana|mes|año)) doce trece
+        catorce quince dieciséis diecisiete dieciocho diecinueve veinte"""
+    ),
 }
-"""From one to ten."""
+"""From one to twenty."""
 _GERMAN_ENDING = "(?:e?[ns]|e)?"
 UNITS: Mapping[Language, Mapping[str, str]] = {
     "en": {unit: f"{unit}s?" for unit in ("day", "week", "month", "year")},

@@ -62,7 +62,7 @@ class CalendarDate(NamedTuple):
             return cls(year, *((month, day) if month <= _MONTHS_A_YEAR else (day, month)))
         if "n" in parts:
             return cls(year, next(place for name, place in _NAMES if name.fullmatch(parts["n"])), int(parts["d"]))
-        return cls(year, _number(parts["m"]) if "m" in parts else None, _number(parts["d"]))
+        return cls(year, read_number(parts["m"]) if "m" in parts else None, read_number(parts["d"]))
 
     def near(self, today: date, *, ahead: bool, latest: bool) -> date:
         """Return the day of the date: of a part that is not given, the nearest one that exists.
@@ -87,8 +87,8 @@ class CalendarDate(NamedTuple):
         return min(found, key=lambda one: abs((one - today).days))
 
 
-def _number(text: str) -> int:
-    """Return a number up to 39 in digits or Chinese."""
+def read_number(text: str) -> int:
+    """Return a number up to 99 in digits or Chinese."""
     if text.isdecimal():
         return int(text)
     tens, ten, ones = text.rpartition("十")

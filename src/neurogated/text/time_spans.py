@@ -11,8 +11,8 @@ from datetime import date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 
-from neurogated.text.calendar_words import MONTHS, NUMBERS, UNITS, WEEKDAYS
-from neurogated.text.dates import HAN_DATES, LATIN_DATES, MAY_BE_DATE, CalendarDate
+from neurogated.text.calendar_words import MONTHS, NUMBERS, UNITS, WEEKDAYS, any_of
+from neurogated.text.dates import HAN_DATES, LATIN_DATES, MAY_BE_DATE, CalendarDate, read_number
 from neurogated.text.language import language_of
 
 _MOST_DAYS = 14
@@ -72,10 +72,12 @@ _WHICH, _WHICH_AFTER, _WHICH_WEEK, _PAST, _NUMBER, _AGO, _BACK = "S", "A", "B", 
 _ON, _THE, _SINCE, _EVERY, _OTHER, _DATE, _AHEAD = "O", "L", "I", "C", ".", "T", "F"
 _CALENDAR = frozenset({_DATE, *"MmYy"})
 """Kinds of words that name a day, month or year for ever."""
+_ANY_NUMBER = any_of(*NUMBERS.values())
 _HAN_DAY, _HAN_NUMBER = "(?:周|週|星期|礼拜|禮拜)", "一二三四五六七八九十"
 # Kind, value, words in Latin letters, words in Chinese. Among words that begin at the same place, the first row wins.
 _WORDS: list[tuple[str, int | str, str, str]] = [
     (_DATE, "", LATIN_DATES, HAN_DATES),
+    (_OTHER, 0, rf"half an?|quarter of an?|(?:\d+|{_ANY_NUMBER}) \w+ (?:and a half|et demie?|y medi[oa])", ""),
     (_DAY, -3, "", "大前天"),
     (_DAY, 3, "", "大[后後]天"),
     (_DAY, -2, "day before yesterday|vorgestern|avant-hier|anteayer|antier", "前天"),
@@ -116,8 +118,10 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     (_EVERY, 0, "every|each|jede[nrms]?|chaque|tous les|les|los|cada", "每[个個]?"),
     (_THE, 0, "le", ""),
     (_ON, 0, "on|in|at|over|during|am|im|dentro de|dans|en|au mois de|el|by|until|till|bis|para|antes del", "在"),
-    *((_NUMBER, place + 1, "|".join(NUMBERS[language][place] for language in NUMBERS), han)
-      for place, han in enumerate(("一", "[二两兩]", *_HAN_NUMBER[2:]))),
+    (_NUMBER, "", "", f"[二三四五六七八九]?十[{_HAN_NUMBER}]?"),
+    # A part of "twenty-one" is no number.
+    *((_NUMBER, place + 1, f"(?<!-)(?:{'|'.join(NUMBERS[language][place] for language in NUMBERS)})(?!-)", han)
+      for place, han in enumerate(("一", "[二两兩]", *_HAN_NUMBER[2:9], *[""] * 11))),
     (_NUMBER, "", "", r"(?<!\d)\d{1,3}(?!\d)"),
 ]  # fmt: skip
 _LATIN_ROWS, _HAN_ROWS = ([row for row in _WORDS if row[column]] for column in (-2, -1))
@@ -275,7 +279,7 @@ def _tokens(text: str) -> list[_Token]:
         if not _FILLER.fullmatch(text, end, found.start()):
             tokens.append(_Token(_OTHER, 0, end, end))
         if value == "":
-            value = found[0] if kind == _DATE else int(found[0].rstrip("年"))
+            value = found[0] if kind == _DATE else read_number(found[0].rstrip("年"))
         tokens.append(_Token(kind, value, *found.span()))
         end = found.end()
     return tokens

@@ -73,7 +73,7 @@ _WORDS: Mapping[Language, _Words] = {
         which="on|last|next|this|past|coming|previous|following|the other|every|each",
         after="ago|later|before|after|earlier|from now|back",
         units="(?:second|minute|hour|night|weekend|fortnight|season|decade|century|centurie)s?",
-        numbers="twelve|few|couple of|several|many|some",
+        numbers="few|couple of|several|many|some",
         parts="morning|afternoon|evening|night|noon|midnight|dawn|dusk|spring|summer|autumn|fall|winter|weekend",
         more=rf"\d\d?/\d\d?/\d{{2,4}}|\d\d? ?[ap]m|(?:{any_of(short_months('en'))}) \d\d?(?:st|nd|rd|th)?"
         "|yesterday|today|tonight|tomorrow|nowadays|recently|lately|soon|ago|earlier|later|just now"
@@ -85,7 +85,7 @@ _WORDS: Mapping[Language, _Words] = {
         which="(?:letzte|vorige|vergangene|nächste|kommende|diese|jede)[nrms]?|am|im",
         after="später|zuvor|davor|danach|her",
         units="(?:sekunde|minute|stunde|nacht|wochenende|quartal|saison|jahrzehnt|jahrhundert)(?:e?[ns]|e)?",
-        numbers="zwölf|ein paar|paar|einigen?|wenigen?|mehreren?|vielen?",
+        numbers="ein paar|paar|einigen?|wenigen?|mehreren?|vielen?",
         parts="morgen|früh|vormittag|mittag|nachmittag|abend|nacht|mitternacht|frühling|frühjahr|sommer|herbst|winter",
         more=r"\d\d?[./]\d\d?[./](?:\d{2,4})?|\d\d?(?::\d\d)? ?uhr|(?:vor)?gestern|heute"
         "|(?:über)?morgen|vormittags|nachmittags|abends|nachts|mittags|morgens|neulich|kürzlich|vorhin|bald|damals|früher|später"
@@ -97,7 +97,7 @@ _WORDS: Mapping[Language, _Words] = {
         which="ce(?:t|tte)?|le|chaque|(?:ces|les|au cours des) (?:derni(?:er|ère)|prochaine?)s",
         after="derni(?:er|ère)s?|passée?s?|prochaine?s?|suivante?s?|précédente?s?|plus tard|avant|après|auparavant",
         units="an|(?:seconde|minute|heure|journée|nuit|week-end|trimestre|saison|décennie|siècle)s?",
-        numbers="douze|quinze|quelques|plusieurs",
+        numbers="quelques|plusieurs",
         parts="matin|matinée|midi|après-midi|soir|soirée|nuit|minuit|printemps|été|automne|hiver",
         more=r"\d\d?[./]\d\d?[./](?:\d{2,4})?|\d\d? ?h(?: ?\d\d)?|(?:avant-)?hier|(?:après-)?demain|aujourd['’]hui"
         "|récemment|dernièrement|bientôt|autrefois|jadis|maintenant|tout à l['’]heure|la veille|le lendemain",
@@ -109,7 +109,7 @@ _WORDS: Mapping[Language, _Words] = {
         which="est[ea]|cada|toda la|(?:el|la|los|las) (?:últim|próxim|pasad)[oa]s?|el|los",
         after="pasad[oa]s?|anterior(?:es)?|próxim[oa]s?|siguientes?|que viene|después|antes|más tarde|atrás",
         units=r"(?:segundo|minuto|hora|noche|fin(?:es)? de semana|trimestre|temporada|década|siglo)s?",
-        numbers="doce|quince|unos|unas|pocos|pocas|varios|varias|algunos|algunas",
+        numbers="unos|unas|pocos|pocas|varios|varias|algunos|algunas",
         parts="mañana|mediodía|tarde|noche|medianoche|madrugada|primavera|verano|otoño|invierno",
         more=r"\d\d?[./]\d\d?[./](?:\d{2,4})?|a las? \d\d?|anteayer|ayer|hoy|anoche|(?<!la )mañana"
         "|recientemente|últimamente|pronto|ahora|antaño|entonces",
