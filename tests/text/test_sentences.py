@@ -26,6 +26,7 @@ def test_the_sentences_are_the_text_to_the_letter(text: str) -> None:
         ["今天下雨了。", "所以比赛取消。", "好吗？", "是的"],
         ["他说：“走吧。”", "然后走了。"],
         ["Wait... ", "What?! ", "No."],
+        ["Lee paid 3.50. ", "He left at 9.30. ", "Am 3.12. Anna besuchen"],
         ["See www.example.com for more. ", "Bye."],
         ["It ended on 5 Nov. 1911 in rain. ", "Then came snow."],
     ],

@@ -40,6 +40,16 @@ _HAN = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 _ACCENT = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0670]"
 )
+# Letters that Unicode does not take apart, and digits of other scripts.
+_FORMS = {
+    **str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "\u0131": "i", "æ": "ae", "œ": "oe"}),
+    **{
+        code: str(unicodedata.decimal(chr(code)))
+        for code in (*range(0x660, 0x1C60), *range(0xA620, 0xAC00))
+        if unicodedata.category(chr(code)) == "Nd"
+    },
+}
+_OTHER_FORM = re.compile(f"[{''.join(map(chr, _FORMS))}]")
 
 
 class _Stemmers(threading.local):
@@ -107,14 +117,15 @@ def _terms_of_run(run: str) -> Iterator[str]:
 
 
 def fold(text: str) -> str:
-    """Return `text` with case, accents, vowel points and character width folded."""
+    """Return `text` with case, accents, strokes of letters, vowel points, digits and character width folded."""
     folded = text.casefold()
     if folded.isascii():
         return folded
     # NFKD separates accents from letters. NFC then recombines kana and Hangul.
     bare = _ACCENT.sub("", unicodedata.normalize("NFKD", folded))
     # NFKD turns styled letters into plain ones, including capitals, so case is folded again.
-    return unicodedata.normalize("NFC", bare).casefold().replace("’", "'")
+    plain = unicodedata.normalize("NFC", bare).casefold().replace("’", "'")
+    return plain.translate(_FORMS) if _OTHER_FORM.search(plain) else plain
 
 
 def _stem(words: list[str]) -> list[str]:

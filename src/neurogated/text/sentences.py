@@ -34,7 +34,7 @@ _ABBREVIATIONS = frozenset(
         *("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"),
     ]
 )
-_DATE = re.compile(r"\b\d\d?\.\d\d?\.\Z")
+_DATE = re.compile(r"\b(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.\Z")
 _DAY = re.compile(r"\b\d\d?\.\Z")
 _MONTHS = tuple(name.capitalize() for names in MONTHS["de"] for name in names.split("|"))
 _QUESTION_MARKS = frozenset("?？")
