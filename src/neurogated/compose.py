@@ -47,9 +47,8 @@ from neurogated.llm.structured import StructuredLLM
 from neurogated.parts import Parts
 from neurogated.projections.registry import open_canvases, open_facts
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.retrieval.cascaded_judge import CascadedJudge
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
-from neurogated.retrieval.question_kinds import OfflineQuestionJudge
+from neurogated.retrieval.question_kinds import CascadedJudge, OfflineQuestionJudge
 from neurogated.runtime import Runtime
 from neurogated.session import Session, Subscriber
 from neurogated.storage.files.process_lock import ProcessLock

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.errors import LLMError
-from neurogated.retrieval.cascaded_judge import CascadedJudge
+from neurogated.retrieval.question_kinds import CascadedJudge
 
 
 class Fixed:

@@ -9,7 +9,7 @@ import pytest
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory, compose
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.core.clock import utc_now
-from neurogated.retrieval.feelings import feeling_of
+from neurogated.retrieval.dimensions import feeling_of
 from neurogated.testing import ManualClock
 
 HASH = MemoryConfig(storage="memory", embedding_name="hash")

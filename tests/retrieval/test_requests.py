@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.retrieval.queries import plain_query
-from neurogated.retrieval.requests import without_request
+from neurogated.retrieval.wording import without_request
 
 NOTES = (
     "You told me that the trip to the lake begins at noon.",

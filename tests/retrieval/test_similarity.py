@@ -1,5 +1,7 @@
 """The similarity of a question and its parts matches plain Python over the same nodes."""
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import hypothesis.strategies as st
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode
+from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.core.found import Found
 from neurogated.core.model import Vector
 from neurogated.core.rendering import TIME
@@ -122,6 +124,25 @@ def test_nodes_are_measured_the_same_however_they_are_asked_for(
     assert np.array_equal(piecewise.known.rows, np.unique(piecewise.known.rows))
     for left, right in zip(piecewise.of(every), whole.of(every), strict=True):
         assert np.array_equal(left, right)
+
+
+@given(stores, st.sampled_from(QUERIES), st.integers(1, 9))
+def test_memories_are_measured_alike_all_at_once_or_as_they_are_reached(
+    nodes: list[MemoryNode], query: str, count: int
+) -> None:
+    turns = [replace(node, position=place) for place, node in enumerate(nodes)]
+    store = filled(*turns)
+    for first, second in pairwise(turns):
+        store.add_edge(MemoryEdge(first.id, second.id, EdgeType.SEQ, 1.0))
+    measured = []
+    for few in (0, 1024):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("neurogated.retrieval.turns._FEW_NODES", few)
+            similarity = asked(store, query, vector(0.8, 0.6))
+            proposed = similarity.propose(count)
+            measured.append([*proposed, *similarity.of(store.view().live_nodes())])
+    for one, other in zip(*measured, strict=True):
+        assert one == pytest.approx(other, abs=1e-9)
 
 
 def test_the_cosine_of_a_turn_is_computed_once_though_it_counts_for_its_neighbours(

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.retrieval_settings import RetrievalSettings
-from neurogated.retrieval.trust import BEST_MARGIN, FULL_TRUST_LEAD, lifted_scores, trust_in_graph
+from neurogated.retrieval.ranking import BEST_MARGIN, FULL_TRUST_LEAD, lifted_scores, trust_in_graph
 
 quarters = st.integers(-16, 32).map(lambda n: n / 16)
 shares = st.integers(0, 4).map(lambda n: n / 4)

@@ -179,6 +179,9 @@ class Layer:
         nodes = np.concatenate([one.owners() for one in parts])
         targets, edges = (np.concatenate([getattr(one, name) for one in parts]) for name in ("targets", "edges"))
         order = np.lexsort((edges, nodes))
-        nodes = nodes[order]
-        sources, begins = np.unique(nodes, return_index=True)
-        return Adjacency(np.append(begins, nodes.size), targets[order], edges[order], sources)
+        targets, edges = targets[order], edges[order]
+        if self.outgoing.sources is None:
+            counts = np.bincount(nodes, minlength=max(one.indptr.size for one in parts) - 1)
+            return Adjacency(np.concatenate(([0], counts.cumsum())), targets, edges)
+        sources, first = np.unique(nodes[order], return_index=True)
+        return Adjacency(np.append(first, nodes.size), targets, edges, sources)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import Layer, PatchedValues, Rows, contained, partitioned
+from neurogated.core.columns import Layer, PatchedValues, Rows, contained, distinct, partitioned
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey
@@ -310,7 +310,9 @@ def best_places(view: GraphView, rows: Rows, scores: NDArray[np.floating], count
     else:
         possible = (-scores).argsort(kind="stable")
     best = scores[possible]
-    if np.count_nonzero(best[1:] == best[:-1]):
-        return sorted(possible.tolist(), key=lambda place: (-scores[place], view.ids[int(rows[place])]))[:count]
+    (equal,) = (best[1:] == best[:-1]).nonzero()
+    if equal.size:
+        tied = distinct(np.concatenate((equal, equal + 1)))
+        possible[tied] = sorted(possible[tied].tolist(), key=lambda place: (-scores[place], view.ids[int(rows[place])]))
     found: list[int] = possible[:count].tolist()
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import repeat
@@ -43,14 +44,20 @@ from neurogated.retrieval.queries import (
     plain_query,
     zone_of,
 )
-from neurogated.retrieval.ranking import Found, Ranking, activated_of, memories_of, recency_of, relays_of
+from neurogated.retrieval.ranking import (
+    Found,
+    Ranking,
+    activated_of,
+    lifted_scores,
+    memories_of,
+    recency_of,
+    relays_of,
+    trust_in_graph,
+)
 from neurogated.retrieval.replaced import Views, in_present_order
-from neurogated.retrieval.requests import rare_words, without_request
 from neurogated.retrieval.similarity import QuestionSimilarity
-from neurogated.retrieval.stopwatch import Stopwatch
-from neurogated.retrieval.trust import lifted_scores, trust_in_graph
 from neurogated.retrieval.turns import TURN_WEIGHTS, Samples
-from neurogated.retrieval.typing_errors import corrected
+from neurogated.retrieval.wording import corrected, rare_words, without_request
 from neurogated.text.strings import checked_names
 from neurogated.text.time_spans import without_times
 
@@ -394,3 +401,21 @@ class NeuroRetriever:
         activated = activated_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
         ranked, share = known.at(known.rows[best]), trust / subjects
         return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], activated)
+
+
+class Stopwatch:
+    """The seconds of consecutive stages."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.skip()
+
+    def lap(self, stage: str) -> None:
+        """Count the time since the last call for this stage."""
+        begin = self._begin
+        self.skip()
+        self.seconds[stage] = self._begin - begin
+
+    def skip(self) -> None:
+        """Count the time since the last call for no stage."""
+        self._begin = time.perf_counter()

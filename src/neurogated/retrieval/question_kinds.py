@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.deadline import answer_within
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
-from neurogated.core.ports import Embedder
-from neurogated.errors import InputError
+from neurogated.core.ports import Embedder, QuestionJudge
+from neurogated.errors import InputError, LLMError
 from neurogated.retrieval.question_cues import Cue, read_question
 
 # A text that is no question is judged as one for a fact, with a low strength.
@@ -105,3 +106,38 @@ def _reason(kind: QuestionKind, cues: tuple[Cue, ...]) -> str:
     """Return a phrase that quotes the clearest cue for `kind`."""
     speaking = sorted((cue for cue in cues if cue.kind is kind), key=lambda cue: not cue.is_strong)
     return f'says "{speaking[0].text}"' if speaking else "by its meaning, without a cue word"
+
+
+class CascadedJudge:
+    """Returns the offline judgement if it is sure, else the judgement of the model, which has a deadline."""
+
+    def __init__(self, offline: QuestionJudge, model: QuestionJudge, *, sure: float, deadline: float) -> None:
+        """Take the two judges.
+
+        Args:
+            offline: asked first.
+            model: asked if the offline judgement is weaker than `sure`.
+            sure: 0–1, strength from which the offline judgement suffices.
+            deadline: seconds that the model has to answer.
+        """
+        self._offline = offline
+        self._model = model
+        self._sure = sure
+        self._deadline = deadline
+
+    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:
+        """Return the judgement.
+
+        Raises:
+            LLMError: the model failed or missed the deadline. The cache keeps a late answer for the next time.
+        """
+        judgement = self._offline.judge(query, vector)
+        if judgement.strength >= self._sure:
+            return judgement
+        try:
+            return answer_within(self._deadline, lambda: self._model.judge(query, vector), "kernel")
+        except TimeoutError:
+            raise LLMError(
+                f"the language model did not judge the question within {self._deadline:g} seconds; "
+                "raise llm.kernel_deadline or choose a faster model"
+            ) from None

@@ -157,6 +157,8 @@ class QuestionSimilarity:
 
         `nearest` and `by_keywords` are the results of these searches, if the caller has them.
         """
+        if self._few is not None:
+            self._admission.decide(self._few)
         search = self._nearest if self._few is None else self._nearest_of_few()
         nearest = self._admission.best(count, search, nearest)
         if self.keyword_weight:

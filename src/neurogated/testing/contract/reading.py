@@ -96,6 +96,8 @@ def _tagged(store: GraphStorePort, wanted: Sequence[str]) -> set[str]:
     rows = view.live_nodes()
     found = {view.ids[row] for row in rows[store.reader(view).has_tags(wanted, rows).any(axis=0)].tolist()}
     assert found == {one.id for one in store.all_nodes() if tags(one) & set(wanted)}
+    held = np.unpackbits(store.reader(view).marks(wanted, rows)[:, None], axis=1, bitorder="little")[:, : len(wanted)]
+    assert np.array_equal(held.T, store.reader(view).has_tags(wanted, rows))
     return found
 
 

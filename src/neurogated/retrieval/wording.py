@@ -1,0 +1,201 @@
+"""The words of a question that count: without requests around it, and with typing errors corrected.
+
+A request, as in "If you don't mind, could you tell me, where does Ana live?", speaks to somebody, has no name and no
+number, and is about something else than the question: no memory has a rare word of it beside a rare word of the
+question. A mark parts it from the question. People who type without marks write "hey can you look something up for me
+where does Ana live". There the word that asks parts the two. Typing errors are corrected by the words of the memories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from math import inf
+from string import ascii_lowercase
+
+from neurogated.core.ports import GraphReader
+from neurogated.core.rendering import names_in
+from neurogated.retrieval.question_cues import interrogatives_of
+from neurogated.retrieval.turns import is_first_person
+from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords
+from neurogated.text.sentences import split_sentences
+from neurogated.text.words import split_words, words_of
+
+Rare = Callable[[Collection[str]], Mapping[str, Collection[int]]]
+"""Returns the memories that have each of some keywords, without the keywords that many memories have."""
+_ADDRESS = frozenset(
+    [
+        *("you", "your", "u", "du", "dir", "dich", "ihnen", "tu", "te", "toi", "t", "vous", "votre"),
+        *("tú", "usted", "ustedes", "ti", "vosotros", "os"),
+    ]
+)
+_PREPOSITIONS = words_of(
+    """in on at by for from to with of about after before since until during under over an auf bei von zu mit aus nach
+    de dans en par pour sur avec chez a por con sobre desde"""
+)
+"""Before a word that asks they begin no clause: "born in which city"."""
+_CHINESE_ADDRESS = re.compile("[你您](?!们)")
+_BREAK = re.compile(r"[,，:：;；—–]\s*")
+_NAME_OR_NUMBER = re.compile(r"(?<=[^\W\d_][\s,;:])(?!I\b)[A-ZÀ-Þ]|\d")
+_FEWEST_KEYWORDS = 2
+_RARE_SHARE, _RARE = 100, 8
+"""A rare word is in up to a hundredth of the memories, or in eight."""
+
+
+def rare_words(reader: GraphReader, words: Collection[str]) -> dict[str, list[int]]:
+    """Return the memories that have each of `words`, without the words that many memories have."""
+    view = reader.view
+    size = view.node_count if view.among is None else view.among.size
+    rare = reader.rare_rows_with(dict.fromkeys(words, max(_RARE, size // _RARE_SHARE)))
+    return {word: rows.tolist() for word, rows in rare.items()}
+
+
+def without_request(text: str, rare: Rare, existing: Existing) -> str:
+    """Return a text whose sentences have lost the requests before their questions."""
+    return "".join(_without_unmarked(_reduced(sentence, rare), rare, existing) for sentence in split_sentences(text))
+
+
+def _reduced(sentence: str, rare: Rare) -> str:
+    if not _BREAK.search(sentence):
+        return sentence
+    begin = 0
+    for found in _BREAK.finditer(sentence, 0, max(interrogatives_of(sentence), default=0)):
+        request, question = sentence[begin : found.end()], sentence[found.end() :]
+        if not _is_request(request) or _belong_together(request, question, rare):
+            break
+        begin = found.end()
+    return sentence[begin:]
+
+
+def _without_unmarked(sentence: str, rare: Rare, existing: Existing) -> str:
+    """Return a sentence without a request that only a word that asks parts from the question.
+
+    These words may also begin the question, as in "I met the singer of which band". So a request
+    speaks of who asks or is asked and names nothing: no subject, and no two rare words of one memory.
+    """
+    place = next((place for place in interrogatives_of(sentence) if sentence[:place].strip()), 0)
+    request, question = sentence[:place], sentence[place:]
+    words = split_words(fold(request))
+    # In Chinese no white space stands before a word that asks, which need not begin the question.
+    if not words or not request[-1].isspace() or _BREAK.search(request) or words[-1] in _PREPOSITIONS:
+        return sentence
+    # "Can you list the order in which I mentioned them" is one question.
+    speaks, goes_on = map(_speaks, (words, split_words(fold(question))[1:2]))
+    if not speaks or goes_on or not _is_open(request, words) or names_in([words], existing)[0]:
+        return sentence
+    return sentence if _belong_together(request, question, rare, most=1) else question
+
+
+def _speaks(words: Sequence[str]) -> bool:
+    return not _ADDRESS.isdisjoint(words) or is_first_person(" ".join(words))
+
+
+def _is_request(text: str) -> bool:
+    words = split_words(fold(text))
+    addresses = not _ADDRESS.isdisjoint(words) or _CHINESE_ADDRESS.search(text) is not None
+    return addresses and _is_open(text, words)
+
+
+def _is_open(text: str, words: Sequence[str]) -> bool:
+    """Return whether a text with these words has no name, no number and no question of its own."""
+    # "Could you" asks, but not for what the question asks.
+    is_open = not interrogatives_of(text) or not _ADDRESS.isdisjoint(words[1:2])
+    return is_open and not _NAME_OR_NUMBER.search(text)
+
+
+def _belong_together(request: str, question: str, rare: Rare, most: float = inf) -> bool:
+    """Return whether request and question belong together.
+
+    So they do if a memory has a rare word of both, or more than `most` rare words of the request, or if the question
+    has too few keywords to tell.
+    """
+    first, second = set(split_keywords(request)), set(split_keywords(question))
+    if len(second) < _FEWEST_KEYWORDS:
+        return True
+    memories = rare(first | second)
+    held, asked = (Counter(name for word in words for name in memories.get(word, ())) for words in (first, second))
+    return not held.keys().isdisjoint(asked) or max(held.values(), default=0) > most
+
+
+Existing = Callable[[Iterable[str]], Collection[str]]
+CountTokens = Callable[[Sequence[str]], Sequence[int]]
+_REACH = 2
+"""Words on each side of a name that tell whether a memory has the name that is meant."""
+# A part of an address, a number, or a word with signs inside is no word: only marks, dashes and "'s" stand beside one.
+_WORD = re.compile(
+    r"""(?<![^\s(\[{"'“\u2018„«¿¡*–—])[^\W\d_]{5,}(?=(?:['’]s)?[.,;:!?…)\]}"'”’»*，。！？；：、）]*(?:[\s–—]|$))"""
+)
+
+
+def corrected(
+    query: str, existing: Existing, count_tokens: CountTokens, holding: Callable[[Collection[str]], bool]
+) -> str:
+    """Return a question in which words with a typing error are words of the memories.
+
+    A word is changed if no memory has it, the embedder cuts it into several tokens, and a word of a memory that is one
+    letter or one exchange of neighbouring letters away has fewer tokens. So a rare word of the language stays. Names
+    often differ by a letter. So a word with a capital is changed by more than an exchange only if a memory has the new
+    word and one of the two words on each side.
+
+    Args:
+        query: any text.
+        existing: returns those of some keywords that memories have; see `split_keywords`.
+        count_tokens: returns the number of the embedder's tokens of each text.
+        holding: returns whether a memory has all of some keywords.
+    """
+    places = {found[0]: found.span() for found in reversed(list(_WORD.finditer(query))) if _is_plain(fold(found[0]))}
+    words = list(places)[::-1]
+    # Each of these words is one keyword.
+    keywords = dict(zip(words, split_keywords(" ".join(words)), strict=True))
+    known = existing(keywords.values()) if keywords else ()
+    unknown = [word for word in words if keywords[word] not in known]
+    if not unknown:
+        return query
+    # A name in small letters has more tokens than it has with a capital, if the embedder has both.
+    sizes = dict(zip(unknown, count_tokens([fold(word) for word in unknown]), strict=True))
+    changes = {word: _nearest(fold(word), size, existing, count_tokens) for word, size in sizes.items() if size > 1}
+    for word, other in changes.items():
+        if other and word[0].isupper() and sorted(fold(word)) != sorted(other):
+            (keyword,) = split_keywords(other)
+            if not any(holding([keyword, near]) for near in _around(query, places[word])):
+                changes[word] = None
+    return _WORD.sub(lambda found: _in_case(changes.get(found[0]) or found[0], found[0]), query)
+
+
+def _is_plain(word: str) -> bool:
+    return word.isascii() and word.isalpha() and word not in ENGLISH_STOP_WORDS
+
+
+def _around(query: str, place: tuple[int, int]) -> list[str]:
+    """Return the keywords of the words on each side of a place."""
+    before, after = query[: place[0]].split()[-_REACH:], query[place[1] :].split()[:_REACH]
+    return split_keywords(" ".join([*before, *after]))
+
+
+def _nearest(word: str, size: int, existing: Existing, count_tokens: CountTokens) -> str | None:
+    """Return the word of the memories nearest to `word`, which has `size` tokens, if there is one."""
+    near = [other for other in dict.fromkeys(_one_step_away(word)) if other not in ENGLISH_STOP_WORDS]
+    keywords = dict(zip(near, split_keywords(" ".join(near)), strict=True))
+    known = existing(set(keywords.values()))
+    found = [other for other in near if keywords[other] in known]
+    tokens, nearest = min(zip(count_tokens(found), found, strict=True), key=lambda each: each[0], default=(size, None))
+    return nearest if tokens < size else None
+
+
+def _one_step_away(word: str) -> Iterator[str]:
+    """Yield the words at a Damerau-Levenshtein distance of one, the likely errors first; the first letter stays."""
+    parts = [(word[:place], word[place:]) for place in range(1, len(word) + 1)]
+    yield from (begin + end[1] + end[0] + end[2:] for begin, end in parts if len(end) > 1)
+    yield from (begin + end[1:] for begin, end in parts if end)
+    yield from (begin + letter + end for begin, end in parts for letter in ascii_lowercase)
+    yield from (begin + letter + end[1:] for begin, end in parts if end for letter in ascii_lowercase)
+
+
+def _in_case(word: str, model: str) -> str:
+    """Return `word` in the capitals of `model`."""
+    if word == model:
+        return word
+    if model.isupper():
+        return word.upper()
+    return word.capitalize() if model[0].isupper() else word
