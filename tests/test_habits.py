@@ -28,7 +28,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda memory: memory.update(memory_id="x", data="y"), TypeError, "the id comes first"),
     (lambda memory: memory.list("ana"), TypeError, r"write list\(\*, limit=…, cursor=…, \*\*filters\)"),
     (lambda memory: memory.recall("x", limit=3), InputError, "unknown argument limit; known are"),
-    (lambda memory: memory.answer("x"), InputError, "is no recall"),
+    (lambda memory: memory.answer("x"), ConfigError, "no language model is configured"),
     (lambda memory: memory.answer(memory.recall("x")), ConfigError, "no language model is configured.*llm='auto'"),
     (lambda memory: memory.wrong, AttributeError, "^NeuroGraphMemory has no 'wrong'$"),
 ]

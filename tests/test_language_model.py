@@ -45,7 +45,7 @@ class _Answers(ChatHandler):
         if asked.startswith("Attributes:"):
             names = [{"message": 1, "names": ["dam", "not in the text"]}]
             return {"claims": [], "names": names, "causes": [{"cause": 1, "effect": 2, "strength": "medium"}]}
-        return {"thought": "It is in the first passage.", "answer": "the dam"}
+        return {"thought": "It is in the first passage.", "answer": "the dam", "sources": [1, 9]}
 
 
 class Model(ThreadingHTTPServer):
@@ -134,8 +134,20 @@ def test_a_recall_asks_the_model_nothing_unless_a_setting_says_so(config: Memory
 def test_the_model_answers_from_the_recalled_memories(with_model: MemoryConfig, model: Model) -> None:
     with NeuroGraphMemory(with_model) as memory:
         memory.add_documents([STORY])
-        assert memory.answer(memory.recall("What broke?")) == "the dam"
-        assert "The dam broke at dawn." in model.requests[-1]["messages"][-1]["content"]
+        recall = memory.recall("What broke?")
+        answer = memory.answer(recall)
+        assert (answer, answer.sources) == ("the dam", (recall.ids[0],))
+        assert "(undated, “Flood”): The dam broke at dawn." in model.requests[-1]["messages"][-1]["content"]
+
+
+def test_the_model_is_not_asked_about_what_was_never_said(with_model: MemoryConfig, model: Model) -> None:
+    with NeuroGraphMemory(with_model) as memory:
+        memory.add("The dam broke at dawn.", user_id="ana")
+        assert memory.answer("Which dam broke at dawn?", user_id="ana", min_confidence=0) == "the dam"
+        model.requests.clear()
+        unknown = memory.answer("Which dam broke at dawn?", user_id="ben")
+        assert (unknown, unknown.sources) == ("I don't know", ())
+        assert not [one for one in model.requests if "passages" in one["messages"][0]["content"]]
 
 
 def test_asking_and_indexing_again_asks_the_model_nothing(with_model: MemoryConfig, model: Model) -> None:

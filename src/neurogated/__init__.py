@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from neurogated.config.memory_config import MemoryConfig
     from neurogated.config.metabolism_settings import MetabolismSettings
     from neurogated.config.retrieval_settings import RetrievalSettings
-    from neurogated.context.model import Choice, Context
+    from neurogated.context.model import Answer, Choice, Context
     from neurogated.core.conflicts import Conflict
     from neurogated.core.delta import (
         Access,
@@ -73,6 +73,7 @@ __all__ = [
     "ANY_USER",
     "Access",
     "AddReport",
+    "Answer",
     "AnthropicLLM",
     "AsyncNeuroGraphMemory",
     "BaseLLM",
@@ -162,7 +163,7 @@ _NAMES = {
     "config.memory_config": "MemoryConfig",
     "config.metabolism_settings": "MetabolismSettings",
     "config.retrieval_settings": "RetrievalSettings",
-    "context.model": "Choice Context",
+    "context.model": "Answer Choice Context",
     "core.conflicts": "Conflict",
     "core.delta": "Access Charge Decay GraphDelta HistoryEntry NodeChange NodeVersion WeightChange",
     "core.edge_type": "EdgeType",

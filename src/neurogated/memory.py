@@ -11,7 +11,7 @@ from uuid import UUID
 from neurogated import components, compose
 from neurogated.components import Page, listed_by, page_of
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.context.model import CONTEXT_TOKENS, Context
+from neurogated.context.model import CONTEXT_TOKENS, Answer, Context
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode
@@ -323,14 +323,21 @@ class NeuroGraphMemory:
         """
         return self.context.record(event, details, outcome=outcome, used=used)
 
-    def answer(self, recall: Recall) -> str:
-        """Return the language model's short answer to the question of a recall.
+    def answer(self, question: str | Recall, **options: Unpack[RecallOptions]) -> Answer:
+        """Return the language model's short answer to a question, with the ids of the memories that say so.
+
+        It is "I don't know" if no memory was recalled, or if the memories do not say it.
+
+        Args:
+            question: the question, or its recall.
+            options: those of the recall of a question, such as `user_id`. `min_confidence` is 0.2 when left out, so
+                that the model is not asked about what was hardly said; 0 always asks it.
 
         Raises:
             ConfigError: no language model is configured.
             LLMError: it failed.
         """
-        return self.context.answer(recall)
+        return self.context.answer(question, options)
 
     def execute(
         self,

@@ -51,7 +51,7 @@ WORDS = {
     "importance": "2:3a8580c2",
     "kernel_generation": "2:83ce79a1",
     "ner": "2:84e95ab6",
-    "qa": "2:eae0b116",
+    "qa": "3:c195e381",
 }
 ANSWERS = [
     (name, json.loads(message["content"]))

@@ -11,12 +11,12 @@ from neurogated.components.recalls import Recalls
 from neurogated.components.texts import Texts
 from neurogated.context.builder import ContextBuilder
 from neurogated.context.events import joined, links
-from neurogated.context.model import CONTEXT_TOKENS, Context
+from neurogated.context.model import CONTEXT_TOKENS, UNKNOWN, Answer, Context
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.node_kind import EVENT
+from neurogated.core.quoting import quoted_memory
 from neurogated.core.references import MemoryRef, id_of, listed
-from neurogated.core.rendering import render
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.errors import ConfigError, InputError
@@ -31,6 +31,9 @@ from neurogated.session import Notice, Session
 _CONTEXT_DEPTH = 8
 # Memories from which a language model answers a question.
 _QA_PASSAGES = 5
+# It empties 1 to 3 % of the recalls that had an answer, and about a third of those that had none; see the measurements.
+_ANSWER_CONFIDENCE = 0.2
+_ACCEPTED = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 
 
 class AgentContext:
@@ -62,24 +65,35 @@ class AgentContext:
         self._recalls.hand_out(replace(recall, memories=context.memories), options)
         return context
 
-    def answer(self, recall: Recall) -> str:
-        """Return the language model's short answer to the question of a recall; see `NeuroGraphMemory.answer`."""
+    def answer(self, question: str | Recall, options: RecallOptions) -> Answer:
+        """Return the language model's short answer to a question; see `NeuroGraphMemory.answer`."""
         model = self._session.parts.language_model
-        if not isinstance(recall, Recall):
-            raise InputError(f"{recall!r} is no recall; ask by memory.answer(memory.recall(question))")
         if model is None:
             raise ConfigError(
                 "no language model is configured, so there is no answer: set llm_name and the model's key in the "
                 "environment, with llm='auto', or llm_base_url; without one, use recall or get_context"
             )
+        if isinstance(question, Recall):
+            recall = question
+        else:
+            options.setdefault("min_confidence", _ANSWER_CONFIDENCE)
+            (recall,) = self._recalls.answer([question], options)
+        nodes, zone = [memory.node for memory in recall.memories[:_QA_PASSAGES]], recall.zone
+        if not nodes:
+            return Answer(UNKNOWN, confidence=recall.confidence)
         prompts = PromptTemplateManager()
-        nodes = [memory.node for memory in recall.memories[:_QA_PASSAGES]]
-        texts = [render(node) for node in nodes]
-        messages = prompts.render("qa", question=recall.query, passages="\n\n".join(texts))
+        texts = [quoted_memory(node, zone=zone) for node in nodes]
+        passages = "\n".join(f"{number} {text}" for number, text in enumerate(texts, 1))
+        messages, accepts = prompts.render("qa", question=recall.query, passages=passages), _ACCEPTED
         with self._session.runtime.reading():
             present = self._session.store.get_nodes([node.id for node in nodes], missing_ok=True)
-            with self._session.runtime.reading(stale=not {render(node) for node in present}.issuperset(texts)):
-                return str(model.infer_json(messages, prompts.schema("qa"))["answer"])
+            is_stale = not {quoted_memory(node, zone=zone) for node in present}.issuperset(texts)
+            with self._session.runtime.reading(stale=is_stale):
+                found = model.infer_json(messages, prompts.schema("qa"), accepts=accepts)
+        numbers = [one for one in found.get("sources", ()) if isinstance(one, int) and 0 < one <= len(nodes)]
+        sources = tuple(dict.fromkeys(nodes[one - 1].id for one in numbers))
+        text = UNKNOWN if found["answer"].strip().casefold() == "unknown" else found["answer"]
+        return Answer(text, sources=sources, confidence=recall.confidence)
 
     def record(
         self,

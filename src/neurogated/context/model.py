@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from neurogated.core.conflicts import Conflict
 from neurogated.core.trace import RecalledMemory
 
 CONTEXT_TOKENS = 2000
 """The default budget of a context."""
+
+
+UNKNOWN = "I don't know"
+"""The answer to what no memory says."""
+
+
+class Answer(str):  # noqa: SLOT000 - its attributes are annotated
+    """The answer of a language model, as a text."""
+
+    sources: tuple[str, ...]
+    """Ids of the memories that say so, as the model names them."""
+    confidence: float
+    """That of the recall, 0–1."""
+
+    def __new__(cls, text: str, sources: tuple[str, ...] = (), confidence: float = 0.0) -> Self:
+        """Take the text, the sources and the confidence."""
+        answer = super().__new__(cls, text)
+        answer.sources, answer.confidence = sources, confidence
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +70,12 @@ class Context:
 
     task: str
     text: str
-    """Facts first, then other memories by time; "" if there are none."""
+    """Quotations by time, then stated facts, then summaries; "" if there are none."""
     tokens: int
     """Tokens of the text."""
     budget: int
     memories: tuple[RecalledMemory, ...]
-    """Those in the text, word for word or as facts that were read from them, in its order."""
+    """Those in the text, in its order."""
     excerpts: tuple[str, ...] = ()
     """Ids of memories of which the text has only sentences, because no whole memory fits."""
     choices: Mapping[str, Choice] = field(default_factory=dict)
