@@ -296,6 +296,20 @@ def test_the_end_of_a_memory_moves_with_the_one_that_replaced_it(memory: NeuroGr
     assert years(memory, new) == [(2024, None)]
 
 
+def test_a_fact_that_moves_to_the_day_of_the_one_that_replaced_it_is_asked_about(memory: NeuroGraphMemory) -> None:
+    old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
+    memory.update(old, valid_from=datetime(2022, 1, 1, tzinfo=UTC))
+    assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == ["open"]
+    assert years(memory, old, new) == [(2022, None), (2022, None)]
+
+
+def test_a_value_between_two_others_takes_their_conflict_apart(memory: NeuroGraphMemory) -> None:
+    first, last = lives(memory, "Lyon", 2020), lives(memory, "Rome", 2024)
+    between = lives(memory, "Paris", 2022)
+    sides = {one.sides for one in memory.conflicts.list(None, user_id="ana")}
+    assert sides == {(first, between), (last, between)}
+
+
 def test_a_new_text_has_the_times_that_were_given(memory: NeuroGraphMemory) -> None:
     old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
     memory.update(old, "Ana city: Paris")
