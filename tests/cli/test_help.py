@@ -21,7 +21,7 @@ from neurogated.cli.app import COMMANDS
 from neurogated.config.setting import settings_of
 
 ROOT = Path(__file__).parents[2]
-LINES_OF_A_SCREEN = 50
+LINES_OF_A_SCREEN = 51
 
 
 @pytest.fixture(scope="module")

@@ -162,6 +162,22 @@ def import_(flags: Flags, file: str, source: str | None, report: str | None, **o
     return 0
 
 
+@command("sync")
+@click.argument("folder", metavar="FOLDER")
+@click.option("--watch", is_flag=True, help="go on, and follow changes until you press Ctrl+C")
+@user("the owner of the notes")
+def sync(flags: Flags, folder: str, *, watch: bool) -> int:
+    owner, faults = flags.owner["user_id"], 0
+    with flags.open(create=True) as memory:
+        visits = memory.admin.watch(folder, user_id=owner) if watch else [memory.admin.sync(folder, user_id=owner)]
+        for done in visits:
+            counts = {name: value for name, value in dataclasses.asdict(done).items() if isinstance(value, int)}
+            told = ", ".join(f"{value} {name}" for name, value in counts.items())
+            flags.emit(dataclasses.asdict(done), "\n".join((*done.faults, f"{folder}: {told}")))
+            faults += len(done.faults)
+    return 1 if faults else 0
+
+
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from neurogated.archive.foreign import EXPORTS
 from neurogated.archive.manifest import ExportManifest
 from neurogated.components.foreign import Branches, Imported, import_from
 from neurogated.components.texts import Texts
+from neurogated.components.vault import Synced, Vault
 from neurogated.core.abilities import (
     SupportsCheck,
     SupportsCompaction,
@@ -204,6 +205,26 @@ class Admin:
             mirror=mirror,
             progress=progress,
         )
+
+    def sync(self, folder: str | Path, *, user_id: str | None = None) -> Synced:
+        """Bring the memory in step with a folder of Markdown notes, such as a vault of Obsidian; return what changed.
+
+        A note is a document whose id follows from its path. A note that has changed gets a new version, and one that is
+        gone is deleted. Links between notes are ASSOC edges with the words `links to`.
+
+        Raises:
+            DatasetError: there is no such folder.
+        """
+        return Vault(self._session, Texts(self._session), Path(folder), user_id).sync()
+
+    def watch(self, folder: str | Path, *, user_id: str | None = None) -> Iterator[Synced]:
+        """Do as `sync`, and then again whenever something in the folder changes; yield what changed each time.
+
+        Raises:
+            DatasetError: there is no such folder.
+            MissingExtraError: `watchfiles` is not installed.
+        """
+        return Vault(self._session, Texts(self._session), Path(folder), user_id).watch()
 
     def export_to(self, target: str, file: str | Path, *, user_id: str) -> int:
         """Write the memories of one user in this graph to a new file in the format of another system.

@@ -16,6 +16,7 @@ from email.utils import parseaddr, parsedate_to_datetime
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_one
 from neurogated.archive.foreign.stream import Entry, File
@@ -23,27 +24,36 @@ from neurogated.archive.foreign.values import digest, given, mapping, moment, ob
 
 # --- Markdown --------------------------------------------------------------------------------------------------------
 
+NOTES = frozenset({".md", ".markdown"})
+"""The endings of the names of notes."""
 _LINK = re.compile(r"\[\[([^\]|#^]+)|\]\(([^)\s:]+\.md)(?:#[^)]*)?\)")
-_TITLE = re.compile(r"\A---\r?\n(?:[^\n]*\n)*?title:")
+_TITLE = re.compile(r"\A---\r?\n(?:(?!---)[^\n]*\n)*?title:[ \t]*([^\r\n]*)")
+
+
+def read_note(path: str, text: str) -> Incoming | Left:
+    """Return a note. Its path is its id; a title in its front matter has priority over the name of its file."""
+    if not text.strip():
+        return Left(path, "empty notes")
+    links = dict.fromkeys(unquote(found[1] or found[2].removesuffix(".md")).strip() for found in _LINK.finditer(text))
+    title = None if front_title(text) else PurePosixPath(path).stem
+    return Incoming(path, path, text, details=given(title=title, metadata=given(path=path, links=list(links))))
+
+
+def front_title(text: str) -> str:
+    """Return the title in the front matter of a note; empty if it has none."""
+    found = _TITLE.match(text)
+    return found[1].strip().strip("'\"") if found else ""
 
 
 def _note(file: File) -> Found:
-    """Yield a note. Its path is its id; a title in its front matter has priority over the name of its file."""
     with file.text() as opened:
-        text = opened.read()
-    if not text.strip():
-        yield Left(file.name, "empty notes")
-        return
-    links = dict.fromkeys(found[1] or PurePosixPath(found[2]).stem for found in _LINK.finditer(text))
-    title = None if _TITLE.match(text) else PurePosixPath(file.name).stem
-    details = given(title=title, metadata=given(path=file.name, links=list(links)))
-    yield Incoming(file.name, file.name, text, details=details)
+        yield read_note(file.name, opened.read())
 
 
 VAULT = Format(
     "vault",
     "a vault of Markdown notes",
-    sniff=lambda file: PurePosixPath(file.name).suffix.casefold() in {".md", ".markdown"},
+    sniff=lambda file: PurePosixPath(file.name).suffix.casefold() in NOTES,
     read_file=_note,
 )
 

@@ -1,0 +1,130 @@
+"""A memory keeps in step with a folder of notes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.errors import DatasetError
+
+
+@pytest.fixture
+def memory() -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as one:
+        yield one
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = tmp_path / "Notes"
+    _write(
+        folder / "Tea.md",
+        "---\ntitle: Tea in the evening\ntags: [drink]\n---\nAsk [[Ana|her]], see [it](plan/Mon%20day.md).\n",
+    )
+    _write(folder / "people" / "Ana.md", "Ana bakes. See [[Tea in the evening]] and [[nobody]].")
+    _write(folder / "plan" / "Mon day.md", "Rooibos.")
+    _write(folder / ".obsidian" / "hidden.md", "Settings.")
+    _write(folder / "picture.png", "no note")
+    return folder
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _texts(memory: NeuroGraphMemory) -> dict[str, str]:
+    return {one.metadata["path"]: one.content for one in memory.find(user_id="ana") if "path" in one.metadata}
+
+
+def _links(memory: NeuroGraphMemory) -> set[tuple[str, str]]:
+    paths = {one.id: one.metadata["path"] for one in memory.find(user_id="ana")}
+    edges = memory.store.all_edges()
+    return {(paths[one.source_id], paths[one.target_id]) for one in edges if one.type is EdgeType.ASSOC}
+
+
+def test_notes_have_titles_tags_and_links(memory: NeuroGraphMemory, vault: Path) -> None:
+    done = memory.admin.sync(vault, user_id="ana")
+    assert (done.added, done.changed, done.removed, done.unchanged, done.linked) == (3, 0, 0, 0, 3)
+    titles = {one.metadata["path"]: (one.title, one.tags) for one in memory.find(user_id="ana")}
+    assert titles["Tea.md"] == ("Tea in the evening", ("drink",))
+    assert titles["people/Ana.md"] == ("Ana", ())
+    tea, ana, plan = "Tea.md", "people/Ana.md", "plan/Mon day.md"
+    assert _links(memory) == {(tea, ana), (tea, plan), (ana, tea)}
+
+
+def test_a_second_visit_writes_nothing_and_a_changed_note_only_itself(memory: NeuroGraphMemory, vault: Path) -> None:
+    memory.admin.sync(vault, user_id="ana")
+    before = memory.store.view().sequence
+    done = memory.admin.sync(vault, user_id="ana")
+    assert (done.added, done.changed, done.removed, done.unchanged, done.linked) == (0, 0, 0, 3, 0)
+    assert memory.store.view().sequence == before
+    _write(vault / "people" / "Ana.md", "Ana paints.")
+    done = memory.admin.sync(vault, user_id="ana")
+    assert (done.changed, done.unchanged) == (1, 2)
+    assert _texts(memory)["people/Ana.md"] == "Ana paints."
+    assert _links(memory) == {("Tea.md", "people/Ana.md"), ("Tea.md", "plan/Mon day.md")}
+
+
+def test_notes_that_move_or_go_take_their_texts_with_them(memory: NeuroGraphMemory, vault: Path) -> None:
+    memory.admin.sync(vault, user_id="ana")
+    (vault / "people" / "Ana.md").rename(vault / "Ana.md")
+    (vault / "plan" / "Mon day.md").unlink()
+    done = memory.admin.sync(vault, user_id="ana")
+    assert (done.added, done.removed, done.renamed, done.unchanged) == (1, 2, 1, 1)
+    assert set(_texts(memory)) == {"Tea.md", "Ana.md"}
+    assert _links(memory) == {("Tea.md", "Ana.md"), ("Ana.md", "Tea.md")}
+
+
+def test_vaults_and_users_do_not_mix(memory: NeuroGraphMemory, vault: Path, tmp_path: Path) -> None:
+    other = tmp_path / "Work"
+    _write(other / "Tea.md", "Coffee.")
+    memory.admin.sync(vault, user_id="ana")
+    memory.admin.sync(other, user_id="ana")
+    memory.admin.sync(vault, user_id="bob")
+    assert memory.count(user_id="ana") == 4
+    (other / "Tea.md").unlink()
+    assert memory.admin.sync(other, user_id="ana").removed == 1
+    assert memory.count(user_id="ana") == memory.count(user_id="bob") == 3
+    with pytest.raises(DatasetError, match="no folder"):
+        memory.admin.sync(tmp_path / "missing", user_id="ana")
+
+
+_NAMES = st.sampled_from(["a", "b", "sub/a", "sub/c"])
+_NOTES = st.dictionaries(
+    _NAMES, st.lists(st.sampled_from(["x", "[[a]]", "[[b]]", "[[c]]", "[w](a.md)", "y"]), max_size=3)
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(visits=st.lists(_NOTES, min_size=2, max_size=4))
+def test_after_any_changes_the_memory_is_that_of_a_first_visit(
+    tmp_path_factory: pytest.TempPathFactory, visits: list[dict[str, list[str]]]
+) -> None:
+    folder, plain = tmp_path_factory.mktemp("vault"), MemoryConfig(storage="memory", embedding_name="hash")
+    with NeuroGraphMemory(plain) as memory, NeuroGraphMemory(plain) as fresh:
+        for notes in visits:
+            for path in folder.rglob("*.md"):
+                path.unlink()
+            for name, words in notes.items():
+                _write(folder / f"{name}.md", " ".join(words))
+            memory.admin.sync(folder, user_id="ana")
+        fresh.admin.sync(folder, user_id="ana")
+        assert _texts(memory) == _texts(fresh)
+        assert _links(memory) == _links(fresh)
+
+
+def test_a_watched_folder_is_followed(memory: NeuroGraphMemory, vault: Path) -> None:
+    visits = memory.admin.watch(vault, user_id="ana")
+    assert next(visits).added == 3
+    changes = iter([{(2, str(vault / "Tea.md"))}, {(1, str(vault / "plan"))}])
+    _write(vault / "Tea.md", "Coffee.")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("watchfiles.watch", lambda *_, **__: changes)
+        assert next(visits).changed == 1
+        (vault / "plan" / "Mon day.md").unlink()
+        assert next(visits).removed == 1
+    assert _texts(memory)["Tea.md"] == "Coffee."
