@@ -168,7 +168,16 @@ class ExplainedMemory(RecalledMemory):
         return {**terms, **self._gains} if self._gains else terms
 
     def __reduce__(self) -> tuple[object, ...]:
-        return RecalledMemory, tuple(getattr(self, one.name) for one in fields(RecalledMemory))
+        return RecalledMemory, self._values(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self._values(self) == self._values(other) if isinstance(other, RecalledMemory) else NotImplemented
+
+    __hash__ = RecalledMemory.__hash__
+
+    @staticmethod
+    def _values(memory: RecalledMemory) -> tuple[object, ...]:
+        return tuple(getattr(memory, one.name) for one in fields(RecalledMemory))
 
 
 class Profile(NamedTuple):

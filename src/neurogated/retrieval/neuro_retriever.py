@@ -6,7 +6,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import repeat
 from typing import Unpack
@@ -212,9 +213,7 @@ class NeuroRetriever:
         keywords = [without_times(query, day) for query in queries]
         search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth, canvas=canvas)
         vectors, kernels, found_first = self._read(queries, search, shared)
-        # More recalls at once than cores would compete for the interpreter lock.
-        taken = self._turns.acquire(timeout=_MAX_WAIT)
-        try:
+        with self._turn():
             shared.skip()
             closest = reader.nearest(list(vectors), depth) if samples.few_rows is None else repeat(None)
             when = map(repeat, (present, zone))
@@ -224,15 +223,22 @@ class NeuroRetriever:
             shared.skip()
             memories = memories_of(reader, found, least)
             shared.lap("rank")
-        finally:
-            if taken:
-                self._turns.release()
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else store.reader(filters=wanted_nodes, without=left_out).view
         recalls = in_present_order(store, Views(view, shown), recalls, wanted, day, held=held)
         recalls = with_later(reader, recalls, wanted, day)
         return [withheld(recall, surest) for recall in recalls]
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Let a block wait for a core: more recalls at once than cores would compete for the interpreter lock."""
+        taken = self._turns.acquire(timeout=_MAX_WAIT)
+        try:
+            yield
+        finally:
+            if taken:
+                self._turns.release()
 
     def _worded(self, reader: GraphReader, given: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return the queries without requests, and also with typing errors corrected."""
