@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import neurogated
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import ConfigError, InputError
 from neurogated.utils.habits import explains_habits
@@ -19,6 +20,16 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda memory: memory.reset(), AttributeError, "force_index_from_scratch"),
     (lambda memory: memory.history("id"), TypeError, r"history\.of\(id\)"),
     (lambda _: NeuroGraphMemory(save_dir="x"), TypeError, r"NeuroGraphMemory\(MemoryConfig\(save_dir=…\)\)"),  # type: ignore[arg-type]
+    (lambda _: MemoryConfig(path="x"), TypeError, "unknown setting 'path'; did you mean 'save_dir'"),  # type: ignore[call-arg]
+    (lambda _: MemoryConfig(model="x"), TypeError, "did you mean 'llm_name'"),  # type: ignore[call-arg]
+    (lambda _: MemoryConfig(keyword_weight=1), TypeError, "did you mean 'retrieval.keyword_weight'"),  # type: ignore[call-arg]
+    (lambda _: MemoryConfig("x"), TypeError, "settings by name, as in MemoryConfig\\(save_dir=…\\)"),  # type: ignore[call-arg]
+    (lambda _: MemoryConfig.from_mapping({"path": "x"}), ConfigError, "did you mean 'save_dir'"),
+    (lambda memory: type(memory).from_config({}), AttributeError, r"call NeuroGraphMemory\(MemoryConfig\("),
+    (lambda _: neurogated.Memory, ImportError, r"call NeuroGraphMemory\(MemoryConfig\(save_dir=…\)\)"),
+    (lambda _: neurogated.AsyncMemory, ImportError, r"\.aio$"),
+    (lambda memory: memory.search_memories("x"), AttributeError, r"call recall\(query, user_id=…\)"),
+    (lambda memory: memory.save(), AttributeError, "on disk when add returns"),
     (lambda memory: memory.add(messages=[]), TypeError, r"write add\(content, \*\*details\); the text or the messages"),
     (lambda memory: memory.add(data="x"), TypeError, "the text comes first"),
     (lambda memory: memory.add("x", "ana"), TypeError, r"write add\(content, \*\*details\)"),

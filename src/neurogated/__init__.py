@@ -210,6 +210,11 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
     if name not in _HOMES:
+        from neurogated.utils.habits import ELSEWHERE
+
+        if name in ELSEWHERE:
+            # Python would replace the message of an AttributeError of `from neurogated import …`.
+            raise ImportError(f"neurogated has no {name!r}; call {ELSEWHERE[name]}", name=name)
         raise AttributeError(f"module 'neurogated' has no attribute {name!r}")
     import importlib
 

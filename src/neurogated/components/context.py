@@ -122,7 +122,7 @@ class AgentContext:
             first = [node for node in fresh if node.id == details["id"]]
             return self._with_outcome(delta, first[0], ids, recalled, learned) if first else delta
 
-        documents = [replace(one, outcome=strength) for one in read_contents(event, details)]
+        documents = [replace(one, outcome=strength, stamped=True) for one in read_contents(event, details)]
         (added,) = Texts(self._session).store(documents, join=join)
         if learned and ids:
             session.notify(Notice("learned", (ids, learned)))

@@ -19,7 +19,7 @@ from neurogated.config.groups import (
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.config.presets import preset_values
 from neurogated.config.retrieval_settings import RetrievalSettings
-from neurogated.config.setting import build, check, group, setting, settings_of
+from neurogated.config.setting import build, check, group, setting, settings_of, tells_settings
 from neurogated.errors import ConfigError, InputError
 from neurogated.text.strings import without_passwords
 from neurogated.text.times import Zone, zone_named
@@ -40,6 +40,7 @@ _BOLT_URLS = tuple(f"{scheme}{security}://" for scheme in ("bolt", "neo4j") for 
 _STORE_URLS = ("postgresql://", "postgres://", *_BOLT_URLS)
 
 
+@tells_settings
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MemoryConfig:
     """All settings. The constructor validates them; `replace` returns a changed copy.

@@ -76,6 +76,26 @@ def value_of(values: Any, name: str) -> Any:  # noqa: ANN401 - the type depends 
     return functools.reduce(getattr, name.split("."), values)
 
 
+_FOREIGN = {
+    "save_dir": {
+        "path",
+        "save_path",
+        "directory",
+        "dir",
+        "db_path",
+        "storage_path",
+        "persist_directory",
+        "working_dir",
+    },
+    "llm_name": {"model", "llm_model", "model_name"},
+    "llm_base_url": {"base_url", "openai_base_url"},
+    "embedding_name": {"embedder", "embedding_model", "embedding_model_name"},
+    "storage": {"vector_store", "store", "backend", "url"},
+    "namespace": {"collection", "collection_name"},
+}
+"""Our settings, with their names in other libraries."""
+
+
 def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = None, prefix: str = "") -> _Group:
     """Return a group with `values`. Other settings keep their value in `start`, or their default.
 
@@ -140,6 +160,22 @@ def parse_bool(text: str) -> bool:
     raise ConfigError(f"{text!r} is neither true nor false")
 
 
+def tells_settings(kind: type[_Group]) -> type[_Group]:
+    """Let the constructor of a group name the nearest setting for one that it does not have; it raises TypeError."""
+    build_it, known = kind.__init__, {spec.name for spec in dataclasses.fields(kind)}  # type: ignore[arg-type]
+
+    @functools.wraps(build_it)
+    def told(self: object, *args: Any, **given: Any) -> None:  # noqa: ANN401 - any settings
+        if args:
+            raise TypeError(f"{kind.__name__} takes its settings by name, as in {kind.__name__}(save_dir=…)")
+        for name in given.keys() - known:
+            raise TypeError(f"unknown setting {name!r}{_nearest(kind, name, '')}")
+        build_it(self, **given)
+
+    kind.__init__ = told  # type: ignore[method-assign]
+    return kind
+
+
 @functools.cache
 def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
     """Return the allowed types of each setting. Cached, because finding them takes longer than checking all values."""
@@ -150,6 +186,7 @@ def _nearest(kind: type, name: str, prefix: str) -> str:
     """Return the known name most similar to `name`, as the end of a message. A similar last part is tried first."""
     known = {found.name: found.name.lower() for found in settings_of(kind, prefix, listed_only=False)}
     last = name.lower().rpartition(".")[2]
+    last = next((ours for ours, theirs in _FOREIGN.items() if last in theirs), last)
     by_last = {full: lower.rpartition(".")[2] for full, lower in known.items()}
     for names, wanted in ((by_last, last), (known, (prefix + name).lower())):
         for word in difflib.get_close_matches(wanted, names.values(), n=1):

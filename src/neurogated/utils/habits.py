@@ -25,8 +25,23 @@ _NAMES = {
     "reset": "delete(user_id=…), or MemoryConfig(force_index_from_scratch=True)",
     "clear": "delete(user_id=…), or MemoryConfig(force_index_from_scratch=True)",
     "asearch": "aio.recall(query, user_id=…)",
+    "search_memories": "recall(query, user_id=…)",
+    "delete_memory": "delete(id)",
+    "save": "nothing: a memory is on disk when add returns",
+    "persist": "nothing: a memory is on disk when add returns",
 }
 """Names of mem0, LangMem and others, with the call of ours."""
+_OPENING = "NeuroGraphMemory(MemoryConfig(save_dir=…))"
+ELSEWHERE = {
+    "Memory": _OPENING,
+    "MemoryClient": _OPENING,
+    "AsyncMemory": f"{_OPENING}.aio",
+    "AsyncMemoryClient": f"{_OPENING}.aio",
+    "create_memory_manager": f"{_OPENING}, and its add and recall",
+    "create_memory_store_manager": f"{_OPENING}, and its add and recall",
+}
+"""Names that programs import from other libraries."""
+_BUILDERS = ("from_config", "from_file", "load")
 _WORDS = {
     "messages": "the text or the messages come first, as in add([{'role': 'user', 'content': '…'}])",
     "data": "the text comes first, and in an update second",
@@ -45,12 +60,25 @@ def explains_habits(cls: Class) -> Class:
         if inspect.isfunction(method) and not name.startswith("_") and not inspect.iscoroutinefunction(method):
             setattr(cls, name, _explained(method))
 
+    for name in _BUILDERS:
+        setattr(cls, name, _Builder(cls.__name__, name))
+
     def unknown(self: object, name: str) -> NoReturn:
         hint = f"; call {_NAMES[name]}" if name in _NAMES else ""
         raise AttributeError(f"{type(self).__name__} has no {name!r}{hint}", name=name, obj=self)
 
     cls.__getattr__ = unknown  # type: ignore[attr-defined]
     return cls
+
+
+class _Builder:
+    """A class method of another library, which this class does not have."""
+
+    def __init__(self, owner: str, name: str) -> None:
+        self._told = f"{owner} has no {name!r}; call {_OPENING}"
+
+    def __get__(self, one: object, owner: type | None = None) -> NoReturn:
+        raise AttributeError(self._told)
 
 
 def _explained(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,6 +28,7 @@ LONGEST_QUESTION = 10_000
 """Characters of a question or a task."""
 _ALL = Field(default=10, ge=1, le=100, description="at most this many")
 _SURE = Field(ge=0, le=1, description="return nothing if it is less probable that the memory has the answer")
+_ZONE = Field(description="of the user, such as Europe/Paris, by which days such as yesterday are understood")
 _ITEMS: Any = {"max_length": 1_000, "fail_fast": True}
 _BY_KEYWORDS = "found by keywords only: the model is still being loaded; ask again for memories that match by meaning"
 
@@ -124,12 +125,15 @@ class Tools:
         query: Annotated[str, Field(max_length=LONGEST_QUESTION, description="a question or a topic")],
         limit: Annotated[int, _ALL] = 10,
         min_confidence: Annotated[float | None, _SURE] = None,
+        timezone: Annotated[str | None, _ZONE] = None,
     ) -> Recalled:
         """Find memories by meaning, names, times, causes and what is connected with them; best first, with ids."""
         # Keywords alone give no confidence.
         if min_confidence is None and not self._loaded.is_set():
             return self._by_keywords(query, limit)
-        recall = self._memory.recall(query, top_n=limit, min_confidence=min_confidence, **self.owner._asdict())
+        recall = self._memory.recall(
+            query, top_n=limit, min_confidence=min_confidence, timezone=timezone, **self.owner._asdict()
+        )
         found = [Found(**_shown(memory.node), score=round(memory.score, 3)) for memory in recall]
         return {"memories": found, "notes": list(recall.notes), "confidence": round(recall.confidence, 2)}
 
@@ -172,9 +176,12 @@ class Tools:
         task: Annotated[str, Field(max_length=LONGEST_QUESTION, description="the work at hand, in words")],
         token_budget: Annotated[int, Field(ge=1, le=100_000)] = CONTEXT_TOKENS,
         min_confidence: Annotated[float | None, _SURE] = None,
+        timezone: Annotated[str | None, _ZONE] = None,
     ) -> Prepared:
         """Prepare a larger task: memories as text within a budget of tokens, and open conflicts with their ids."""
-        context = self._memory.get_context(task, token_budget, min_confidence=min_confidence, **self.owner._asdict())
+        context = self._memory.get_context(
+            task, token_budget, min_confidence=min_confidence, timezone=timezone, **self.owner._asdict()
+        )
         return {
             "text": context.text,
             "ids": [memory.id for memory in context],
