@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -92,3 +92,12 @@ def test_every_time_may_be_text_in_iso_format(memory: NeuroGraphMemory) -> None:
     assert memory.maintenance(now="2100-01-01") == 0  # type: ignore[arg-type]
     with pytest.raises(InputError):
         memory.recall("heron", valid_at="soon")
+
+
+def test_an_event_without_a_time_is_dated_when_it_is_recorded(memory: NeuroGraphMemory) -> None:
+    (event,) = memory.record_event("Sent the report to Ana.")
+    node = memory.get(event)
+    assert node.timestamp is not None
+    assert abs(node.timestamp - node.created_at) < timedelta(seconds=60)
+    (dated,) = memory.record_event("Sent the report to Ben.", timestamp="2026-01-31T12:00:00Z")
+    assert memory.get(dated).timestamp == datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -63,6 +63,18 @@ def test_files_hold_texts_that_look_like_json(memory: NeuroGraphMemory) -> None:
     with_client(memory, use)
 
 
+def test_a_client_names_the_zone_of_its_user(memory: NeuroGraphMemory) -> None:
+    memory.add("Ana met Ben.", timestamp="2026-05-03T23:30:00Z", user_id="ana")
+
+    async def use(client: ClientSession) -> None:
+        for zone, day in (("Asia/Tokyo", "4 May 2026"), ("America/Lima", "3 May 2026")):
+            assert day in (await call(client, "context", task="meet Ben", timezone=zone))["text"]
+            await call(client, "recall", query="Whom did Ana meet on 4 May?", timezone=zone)
+        assert "Atlantis" in await refused(client, "recall", query="Ben", timezone="Atlantis")
+
+    with_client(memory, use)
+
+
 def test_null_is_an_optional_argument_that_is_left_out(memory: NeuroGraphMemory) -> None:
     async def use(client: ClientSession) -> None:
         left_out: dict[str, Any] = {"tags": None, "importance": None, "timestamp": None}
@@ -96,7 +108,7 @@ def test_errors_are_short_sentences(memory: NeuroGraphMemory) -> None:
     async def use(client: ClientSession) -> None:
         assert (
             await refused(client, "recall", question="Tea?")
-            == "'query' is missing; recall takes query, limit, min_confidence"
+            == "'query' is missing; recall takes query, limit, min_confidence, timezone"
         )
         assert await refused(client, "recall", query="a", limit=500) == (
             "'limit': input should be less than or equal to 100"

@@ -119,6 +119,18 @@ def test_facts_keep_what_held_before(ana: httpx.Client) -> None:
     assert [(fact["value"], fact["valid_to"] is None) for fact in homes] == [("Lyon", False), ("Paris", True)]
 
 
+def test_a_fact_is_stated_listed_and_recalled(ana: httpx.Client) -> None:
+    fact = {"subject": "Ana", "attribute": "city", "value": "Lyon", "valid_from": "2026-01-01T00:00:00Z"}
+    first = ana.post("/v1/facts", json=fact)
+    assert first.status_code == 201, first.text
+    assert ana.post("/v1/facts", json=fact).json() == first.json()
+    ana.post("/v1/facts", json={"subject": "Ana", "attribute": "age", "value": 41})
+    facts = ana.get("/v1/facts").json()["facts"]
+    assert {(one["attribute"], one["value"]) for one in facts} == {("city", "Lyon"), ("age", "41")}
+    assert first.json()["ids"][0] in ana.post("/v1/recall", json={"query": "In which city is Ana?"}).text
+    assert ana.post("/v1/facts", json={"subject": "Ana", "attribute": "city", "value": " "}).status_code == 400
+
+
 @pytest.mark.parametrize(("path", "name"), [("/v1/facts", "facts"), ("/v1/history", "changes")])
 def test_pages_of_facts_and_changes_have_each_of_them_once(ana: httpx.Client, path: str, name: str) -> None:
     for pet in ("Minou", "Rex", "Bello"):

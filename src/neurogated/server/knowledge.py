@@ -64,6 +64,13 @@ async def facts(
     return models.Facts(facts=found[:limit], cursor=cursor + limit if len(found) > limit else None)
 
 
+@router.post("/facts", status_code=201)
+async def state(caller: CallerOf, body: models.NewFact) -> models.Ids:
+    """State a fact. The same fact stated again is the same memory."""
+    fact = body.model_dump(exclude_unset=True)
+    return models.Ids(ids=[await caller.run(caller.memory.facts.add, **fact, user_id=caller.user_id)])
+
+
 @router.get("/history")
 async def history(caller: CallerOf, limit: Limit = 50, cursor: str | None = None) -> models.Changes:
     """List changes, the latest first: those of the user, or without a user those of the whole graph."""

@@ -165,6 +165,19 @@ class Outcome(_Asked):
     outcome: Literal["success", "fail"] | Annotated[float, Field(ge=-1, le=1)] = "success"
 
 
+class NewFact(_Asked):
+    """A fact that the user states."""
+
+    subject: Text
+    attribute: Text
+    value: Text | bool | int | float
+    timestamp: datetime | None = None
+    """When it was said."""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    metadata: Metadata | None = None
+
+
 class Choice(_Asked):
     """The answer to a conflict."""
 
