@@ -4,6 +4,12 @@
 
 The server is a process of its own with the bundled model. Each client has its own connection and user. It waits on
 average `--pause` seconds between an answer and its next request; with 0 it never waits.
+
+    python -m benchmarks.serve --hostile --requests 200
+
+One user recalls, first alone and then while another user sends large and wrong bodies, long questions, and requests
+that it abandons, over as many connections as `--clients` says. A third connection asks for `/health` without a pause:
+its longest wait is the longest stall of the event loop, with what other programs take of the processors.
 """
 
 from __future__ import annotations
@@ -43,7 +49,7 @@ class _Client:
         """Send a request of each kind, unmeasured."""
         self._reader, self._writer = await asyncio.open_connection(self._at.hostname, self._at.port)
         for kind in ("add", *_KINDS):
-            await self._ask(self._request(kind, -1))
+            await self.ask(self.request(kind, -1))
 
     async def run(self, requests: int, pause: float) -> None:
         """Send requests, and measure each."""
@@ -51,11 +57,12 @@ class _Client:
             await asyncio.sleep(self.random.expovariate(1 / pause) if pause else 0)
             (kind,) = self.random.choices(list(_KINDS), list(_KINDS.values()))
             begin = time.perf_counter()
-            await self._ask(self._request(kind, number))
+            await self.ask(self.request(kind, number))
             self.times[kind].append(time.perf_counter() - begin)
         self._writer.close()
 
-    def _request(self, kind: str, number: int) -> Request:
+    def request(self, kind: str, number: int) -> Request:
+        """Return a request of a kind."""
         chosen = self.random.randrange(10_000)
         requests: dict[str, Request] = {
             "recall": ("POST", "recall", {"query": f"Who collects the {chosen % 97} stamps of town {chosen % 53}?"}),
@@ -66,12 +73,12 @@ class _Client:
         }
         return requests[kind]
 
-    async def _ask(self, request: Request) -> None:
+    async def ask(self, request: Request) -> None:
+        """Send a request, and await its answer."""
         method, path, content = request
-        body = b"" if content is None else json.dumps(content).encode()
-        head = (
-            f"{method} /v1/{path}?user_id={self._user} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
-        )
+        body = b"" if content is None else content if isinstance(content, bytes) else json.dumps(content).encode()
+        path = "/health" if path == "health" else f"/v1/{path}"
+        head = f"{method} {path}?user_id={self._user} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
         self._writer.write(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
         answer = await self._reader.readuntil(b"\r\n\r\n")
         length = int(answer.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
@@ -97,12 +104,87 @@ async def measure(url: str, asked: argparse.Namespace) -> None:
         print(f"{kind:8} {len(times):6,} requests   median {middle:7.1f}   p95 {high:7.1f}   most {highest:7.1f} ms")
 
 
+def _attacks() -> list[Request]:
+    """Return the bodies of a hostile user: those of earlier faults, each within the limits of the server or beyond."""
+    size = 900_000
+    texts = [
+        "Ann moved to Lyon in May. ",
+        "Ann Lyon ",
+        "a",
+        "| a | b |\n|---|---|\n",
+        "\U0001f469\u200d\U0001f467",
+        "on 3 May ",
+    ]
+    bodies = [{"content": text * (size // len(text.encode()))} for text in texts]
+    bodies += [{"content": f"a{' ' * size}b"}, {"content": [1] * 40_000}, {"content": "a", "tags": ["a"] * 40_000}]
+    bodies += [{"content": "a", "metadata": {f"key {one}": [one, {"a": one}] for one in range(1_200)}}]
+    bodies += [{"content": [{"role": "user", "content": f"Note {one} of Ann."} for one in range(900)]}]
+    asked = [text * (9_900 // len(text)) for text in ("我住在上海。", "to ", "a and b and ", "5 ft 11 in ", "why? ")]
+    sent = [("memories", body) for body in bodies] + [("recall", {"query": text}) for text in asked]
+    # Encoded at once, since this process measures meanwhile.
+    return [("POST", path, json.dumps(body).encode()) for path, body in sent]
+
+
+class _Hostile(_Client):
+    async def attack(self) -> None:
+        """Send bodies until cancelled, and abandon every third request."""
+        attacks = _attacks()
+        while True:
+            await self.ask(self.random.choice(attacks))
+            if not self.random.randrange(3):
+                _, abandoned = await asyncio.open_connection(self._at.hostname, self._at.port)
+                body = json.dumps({"task": "write to the neighbour who has book 3"}).encode()
+                head = (
+                    f"POST /v1/context?user_id={self._user} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}"
+                )
+                abandoned.write(f"{head}\r\nContent-Type: application/json\r\n\r\n".encode() + body)
+                await abandoned.drain()
+                abandoned.close()
+
+
+async def measure_hostile(url: str, asked: argparse.Namespace) -> None:
+    """Print how a user's recalls and the event loop fare, alone and beside a hostile user."""
+    user, watch = _Client(url, 1), _Client(url, 2)
+    hostile = [_Hostile(url, 3) for _ in range(asked.clients)]
+    await asyncio.gather(*(client.open() for client in (user, watch, *hostile)))
+
+    async def timed(client: _Client, request: Request) -> float:
+        begin = time.perf_counter()
+        await client.ask(request)
+        return 1000 * (time.perf_counter() - begin)
+
+    async def stalls(found: list[float]) -> None:
+        while True:
+            found.append(await timed(watch, ("GET", "health", None)))
+            await asyncio.sleep(0.002)
+
+    alone = 0.0
+    for name, attackers in (("alone", ()), ("beside a hostile user", hostile)):
+        waited = list[float]()
+        tasks = [asyncio.create_task(one.attack()) for one in attackers] + [asyncio.create_task(stalls(waited))]
+        recalls = []
+        for number in range(asked.requests):
+            recalls.append(await timed(user, user.request("recall", number)))
+            await asyncio.sleep(0.05)
+        for task in tasks:
+            task.cancel()
+        high = quantile(recalls, 0.95)
+        alone = alone or high
+        print(f"{name}: recall median {quantile(recalls, 0.5):.1f}, p95 {high:.1f} ms ({high / alone:.2f} x); ", end="")
+        print(f"longest wait for /health {max(waited):.0f}, p99 {quantile(waited, 0.99):.1f} ms")
+    statuses = sum((client.statuses for client in hostile), Counter[int]())
+    print("statuses:", ", ".join(f"{status}: {count:,}" for status, count in sorted(statuses.items())))
+
+
 def main() -> None:
     """Serve a memory, and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, value in (("--memories", 2_000), ("--clients", 50), ("--requests", 100)):
         parser.add_argument(name, type=int, default=value)
     parser.add_argument("--pause", type=float, default=1.0)
+    parser.add_argument(
+        "--hostile", action="store_true", help="one user beside a hostile one, with --clients connections"
+    )
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         with NeuroGraphMemory(MemoryConfig(save_dir=name)) as memory:
@@ -113,7 +195,7 @@ def main() -> None:
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             try:
-                asyncio.run(measure(server.stdout.readline().strip(), asked))
+                asyncio.run((measure_hostile if asked.hostile else measure)(server.stdout.readline().strip(), asked))
                 print(f"server: {_seconds(server.pid):.1f} s of processor time")
             finally:
                 server.terminate()
