@@ -107,10 +107,10 @@ class Consolidator:
     def _profiles(self, view: GraphView, at: datetime) -> Iterator[Prepared]:
         for known in known_subjects(self._store, view, at, LEAST):
             stored = {node.id: node.content for node in self._store.get_nodes([known.id], missing_ok=True)}
-            text = known.text
+            text = known.text(self._zone)
             if self._is_made(view, known.id, [one.id for one in known.facts], text, stored.get(known.id)):
                 continue
-            wording = self._wording(f"{known.subject}:\n" + "\n".join(known.clauses))
+            wording = self._wording(f"{known.subject}:\n" + "\n".join(known.clauses(self._zone)))
             yield Prepared(profile_of(known, wording or text, at), known.facts)
 
     def _is_made(self, view: GraphView, name: str, facts: Sequence[str], text: str, stored: str | None) -> bool:

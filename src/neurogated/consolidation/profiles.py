@@ -21,6 +21,7 @@ from neurogated.core.quoting import day_of
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.text.keywords import fold
+from neurogated.text.times import Zone
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 _CLAUSES = 12
@@ -49,15 +50,13 @@ class Known(NamedTuple):
         parts = [*self.scope.owner, *self.scope.path, fold(self.subject), self.number]
         return compute_mdhash_id(json.dumps(parts, ensure_ascii=False), prefix=f"{PROFILE}-")
 
-    @property
-    def clauses(self) -> list[str]:
-        """One for each attribute, such as `employer Physio Plus (since 1 October 2026, before Saint Anne)`."""
-        return [_clause(name, nodes, self.former) for name, nodes in _by_attribute(self.facts).items()]
+    def clauses(self, zone: Zone) -> list[str]:
+        """Return one for each attribute, such as `employer Physio Plus (since 1 October 2026, before Saint Anne)`."""
+        return [_clause(name, nodes, self.former, zone) for name, nodes in _by_attribute(self.facts).items()]
 
-    @property
-    def text(self) -> str:
-        """The clauses in one line, after the subject."""
-        return f"{'The user' if self.subject == USER else self.subject}: {'; '.join(self.clauses)}"
+    def text(self, zone: Zone) -> str:
+        """Return the clauses in one line, after the subject."""
+        return f"{'The user' if self.subject == USER else self.subject}: {'; '.join(self.clauses(zone))}"
 
 
 def known_subjects(store: GraphStorePort, view: GraphView, at: datetime, least: int) -> Iterator[Known]:
@@ -112,11 +111,11 @@ def _by_attribute(nodes: Sequence[MemoryNode]) -> dict[str, list[MemoryNode]]:
     return found
 
 
-def _clause(attribute: str, nodes: Sequence[MemoryNode], former: Sequence[MemoryNode]) -> str:
+def _clause(attribute: str, nodes: Sequence[MemoryNode], former: Sequence[MemoryNode], zone: Zone) -> str:
     values = ", ".join(dict.fromkeys(value_of(_parts(node)) for node in nodes))
     begin = nodes[0].valid_from if len(nodes) == 1 else None
     before = list(dict.fromkeys(value_of(_parts(node)) for node in former if _parts(node).attribute == attribute))
-    about = [] if begin is None else [f"since {day_of(begin)}"]
+    about = [] if begin is None else [f"since {day_of(begin, zone)}"]
     about += [f"before {', '.join(before)}"] if before else []
     said = f"{attribute.replace('_', ' ')} {values}"
     return f"{said} ({', '.join(about)})" if about else said

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import jinja2
 
+from neurogated.core.clock import day_in, local
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.text.times import Zone
 from neurogated.viewer.layout import lay_out
 from neurogated.viewer.palette import ink
 from neurogated.viewer.subgraph import Arc, Subgraph, Vertex, subgraph_of
@@ -169,6 +171,7 @@ def _cards(recall: Recall, subgraph: Subgraph, known: Mapping[str, MemoryNode]) 
             bars[vertex.number] if vertex.rank else (),
             subgraph.arcs,
             sends=vertex.number in senders,
+            zone=recall.zone,
         )
         for vertex in subgraph.vertices
     ]
@@ -193,6 +196,7 @@ def _card(
     arcs: Sequence[Arc],
     *,
     sends: bool,
+    zone: Zone,
 ) -> _Card:
     number = vertex.number
     into = tuple(arc for arc in arcs if arc.target == number)
@@ -208,7 +212,7 @@ def _card(
     fields = {
         "title": node.title,
         "speaker": node.speaker,
-        "timestamp": node.timestamp and f"{node.timestamp:%Y-%m-%d %H:%M}",
+        "timestamp": node.timestamp and f"{local(node.timestamp, zone):%Y-%m-%d %H:%M}",
     }
     values = {
         str(name): _shown_value(value)
@@ -216,9 +220,9 @@ def _card(
         if value not in (None, "", [])
     }
     if node.valid_from:
-        values["valid from"] = f"{node.valid_from:%Y-%m-%d}"
+        values["valid from"] = f"{day_in(node.valid_from, zone)}"
     if node.valid_to:
-        values["valid to"] = f"{node.valid_to:%Y-%m-%d}"
+        values["valid to"] = f"{day_in(node.valid_to, zone)}"
     names = {name.lower(): name for name in values}
     first = [names[name] for name in _SEEN_FIRST if name in names]
     label = next((values[name] for name in first if name.lower() in {"title", "speaker"}), "")
