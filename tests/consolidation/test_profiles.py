@@ -40,6 +40,15 @@ def ids(memory: NeuroGraphMemory) -> list[str]:
     return [told(memory, text, month) for month, text in enumerate(FACTS, start=1)]
 
 
+def test_days_of_a_profile_are_those_of_the_user() -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash", timezone="America/Lima")
+    with NeuroGraphMemory(config) as memory:
+        for part in FACTS:
+            told(memory, part, 5, valid_from=MAY)
+        (name,) = memory.learning.consolidate()
+        assert "since 30 April 2026" in memory.get(name).content
+
+
 @pytest.mark.usefixtures("ids")
 def test_the_facts_of_one_subject_become_one_line_that_links_to_them(memory: NeuroGraphMemory) -> None:
     told(memory, ANTWERP, 5, valid_from=MAY)
