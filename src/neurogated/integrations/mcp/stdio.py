@@ -83,7 +83,7 @@ class Relay:
         with os.fdopen(self._client_in, "rb") as client:
             begun = self._received if self._received.endswith(b"\n") else self._received + client.readline()
             for line in filter(bytes.strip, chain(io.BytesIO(begun), client)):
-                repaired = whole_characters(line)
+                repaired = whole_characters(line.decode(errors="replace").encode())
                 try:
                     message.validate_json(repaired, by_name=False)
                 except ValueError:
@@ -107,8 +107,7 @@ class Relay:
 
 
 def whole_characters(line: bytes) -> bytes:
-    """Return JSON in UTF-8, without halves of characters such as an emoji cut in two, which no UTF-8 can hold."""
-    line = line.decode(errors="replace").encode()
+    """Return JSON without halves of characters such as an emoji cut in two, which no UTF-8 can hold."""
     if b"\\ud" not in line.lower():
         return line
     return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape["half"] else escape[0], line)
@@ -124,7 +123,7 @@ def refusal_of(line: bytes) -> dict[str, Any]:
         code, reason = _NO_JSON, f"what was sent is no JSON: {error}"
         # Arguments may have an id, too.
         place = _ID.search(line.partition(b'"params"')[0]) or _LAST_ID.search(line)
-        identity = place and json.loads(place[1])
+        identity = place and json.loads(place[1].decode(errors="replace"))
     known = identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
     return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": reason[:_LONGEST]}}
 
