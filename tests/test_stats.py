@@ -76,7 +76,7 @@ def test_counts_sizes_hit_rates_and_tokens_are_all_there(parts: Parts, config: M
         "memories": 3,
         "nodes": 3,
         "deltas": 1,
-        "pending": 0,
+        "pending": 3,
         "frozen": True,
         "embedder": "hash-256",
         "language model": "oracle",

@@ -298,7 +298,7 @@ def test_a_late_answer_about_erased_texts_is_not_cached(config: MemoryConfig, mo
 
 
 def test_a_late_judgement_about_a_stored_text_is_not_cached(config: MemoryConfig, model: Late) -> None:
-    """The stored neighbour of a new text is read long before the answers of the model."""
+    """Texts are read long before the answer of the model."""
     with two(config) as (memory, other):
         memory.add(f"Ana has a {WORD}.", user_id="ana", session_id="one")
         asked = iter(range(9))
@@ -309,7 +309,8 @@ def test_a_late_judgement_about_a_stored_text_is_not_cached(config: MemoryConfig
 
         model.before = iter([erase_first] * 9)
         memory.add("Because of it, Ana is glad.", session_id="one", user_id="ana")
-        assert next(asked) > 1
+        memory.flush()
+        assert next(asked) > 0
         assert files_with(Path(config.save_dir)) == []
 
 

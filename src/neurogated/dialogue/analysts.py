@@ -117,7 +117,10 @@ class ModelAnalyst:
         if not told:
             return []
         messages = _lines([text for _, text in told], speaker)
-        answer = self._ask("claims", attributes="as you name them", messages=messages)
+        asked = self._prompts.render("claims", attributes="as you name them", messages=messages)
+        schema = self._prompts.schema("claims")
+        # The names and causes of a page are of no use here.
+        answer = self._model.infer_json(asked, schema, accepts={**schema, "required": ["claims"]})
         found = []
         for entry in answer["claims"]:
             place, parts = entry["message"] - 1, [" ".join(entry[name].split()) for name in ("attribute", "value")]

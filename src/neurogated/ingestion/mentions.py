@@ -302,22 +302,23 @@ class TextChange:
         leaving, coming = (_grouped(side, attrgetter("terms")) for side in self._sides)
         # If more nodes have a term, it exceeds `limit` both before and after the change.
         limits = {**dict.fromkeys(coming, limit), **{term: limit + len(ids) for term, ids in leaving.items()}}
-        for term, stored in self._graph.rare_nodes_with(limits).items():
-            come = coming.get(term, ())
+        for term, found in self._graph.rare_nodes_with(limits).items():
+            left, come = leaving.get(term, ()), coming.get(term, ())
+            stored = self._with(found, left)
             if len(stored) + len(come) > 1:
-                yield self._few(stored, leaving.get(term, ()), come, limit)
+                yield self._few(stored, left, come, limit)
 
     def about(self, subject: str, limit: int) -> Holders:
         """Return the first `limit` nodes about a subject, such as the chunks of a long text."""
         left, come = (group.get(subject, ()) for group in self._by_subject)
-        stored = self._graph.nodes_with([subject_tag(subject)], limit + len(left))
+        stored = self._with(self._graph.nodes_with([subject_tag(subject)], limit + len(left)), left)
         return Holders(stored[:limit], self._after(stored, left, come)[:limit])
 
     def mentioning(self, subject: str, limit: int) -> Holders:
         """Return the nodes that mention a subject; no nodes if more than `limit` mention it."""
         left, come = (group.get(subject, ()) for group in self._by_named)
         staying = self._mentioning_and_staying(subject, limit + 1)
-        return self._few(sorted((*staying, *left), key=self.row) if left else staying, left, come, limit)
+        return self._few(self._with(staying, left), left, come, limit)
 
     @cached_property
     def _by_named(self) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
@@ -344,6 +345,10 @@ class TextChange:
         )
         left, come = (_grouped(side, lambda _: next(found)) for side in self._sides)
         return left, come
+
+    def _with(self, found: list[str], left: Collection[str]) -> list[str]:
+        """Return what was found with the leaving nodes, in the order of the rows: searches miss those that expired."""
+        return found if set(left) <= set(found) else sorted({*found, *left}, key=self.row)
 
     def _few(self, stored: list[str], left: Collection[str], come: Sequence[str], limit: int) -> Holders:
         """Return the nodes before and after the change; no nodes for a side with more than `limit`."""

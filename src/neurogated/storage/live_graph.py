@@ -101,8 +101,7 @@ class LiveGraph:
                 elif self._freshness.lacks_writes():
                     # Readers of the other graphs do not wait for this writer either.
                     self.family.catch_up()
-                if self._claiming is not None or self._freshness.lacks_writes():
-                    self.catch_up()
+                self.catch_up()
                 # Inner blocks claim again: a server may have dropped the connection of the outer one.
                 with nullcontext() if self._claiming is not None else self._in_turn:
                     yield
