@@ -312,6 +312,7 @@ _MAKES = {
     "index",
     "import",
     "restore",
+    "sync",
     "serve",
     "mcp",
     "demo",
