@@ -9,7 +9,7 @@ average `--pause` seconds between an answer and its next request; with 0 it neve
 
 One user recalls, first alone and then while another user sends large and wrong bodies, long questions, and requests
 that it abandons, over as many connections as `--clients` says. A third connection asks for `/health` without a pause:
-its longest wait is the longest stall of the event loop, with what other programs take of the processors.
+its longest wait is the longest stall of the event loop. Other programs on the machine make it longer.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ class Session:
 
     def _writer(self) -> Writer:
         parts = self.parts
-        analysis = Analysis(parts.causal_judge, parts.entity_finder, 1, parts.encoder)
+        analysis = Analysis(parts.causal_judge, parts.entity_finder, parts.encoder)
         check = self.checker([one.kind for one in self._enquiries]).checked
         return Writer(
             self.store, parts.embedder, analysis, self.config, parts.clock, check=check, committer=self.committer

@@ -96,7 +96,7 @@ def test_the_title_of_a_long_text_is_looked_for_at_its_beginning(text: str) -> N
 
 def causal(bench: Bench) -> Bench:
     """Return the bench with an engine that judges causes and finds names."""
-    analysis = Analysis(OfflineCausalJudge(), OfflineEntityFinder(), 1)
+    analysis = Analysis(OfflineCausalJudge(), OfflineEntityFinder())
     bench.engine = Writer(bench.store, bench.embedder, analysis, bench.config, bench.clock)
     return bench
 

@@ -64,7 +64,7 @@ class Bench:
         self.clock = ManualClock()
         self.store = GraphStore(clock=self.clock)
         self.embedder = RecordingEmbedder()
-        self.engine = Writer(self.store, self.embedder, Analysis(Silent(), Silent(), 1), self.config, self.clock)
+        self.engine = Writer(self.store, self.embedder, Analysis(Silent(), Silent()), self.config, self.clock)
 
     def add(self, *documents: Document) -> list[list[str]]:
         return list(self.engine.add(documents))
@@ -234,7 +234,7 @@ def test_a_failure_beside_other_work_is_raised_and_nothing_is_stored(
 
     analyser = Silent()
     monkeypatch.setattr(bench.embedder if failing == "embed_documents" else analyser, failing, fail)
-    engine = Writer(bench.store, bench.embedder, Analysis(analyser, analyser, 1), bench.config, bench.clock)
+    engine = Writer(bench.store, bench.embedder, Analysis(analyser, analyser), bench.config, bench.clock)
 
     with pytest.raises(EmbeddingError):
         list(engine.add([story(*SENTENCES)]))

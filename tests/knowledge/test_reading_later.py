@@ -76,17 +76,18 @@ def test_a_memory_that_is_opened_again_goes_on(later: MemoryConfig) -> None:
 
 
 def test_closing_does_not_wait_for_the_model(later: MemoryConfig, model: ModelServer) -> None:
-    asked, answered = threading.Event(), threading.Event()
+    asked, answered, in_time = threading.Event(), threading.Event(), list[bool]()
 
     def hold() -> None:
         asked.set()
-        answered.wait(60)
+        in_time.append(answered.wait(60))
 
     model.during = hold
     with NeuroGraphMemory(later) as memory:
         say_hobbies(memory)
         assert asked.wait(60)
     answered.set()
+    until(lambda: in_time == [True])
     model.during = None
     with NeuroGraphMemory(later) as memory:
         assert memory.flush() == 0

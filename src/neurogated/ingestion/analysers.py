@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar, runtime_checkable
@@ -54,7 +52,7 @@ def causal_pairs(node_ids: Sequence[str], new: Collection[str], window: int) -> 
 
 
 class Analysis:
-    """Runs judgements in parallel and collects the failed ones. A node is stored even if its judgements fail.
+    """Runs judgements and collects the failed ones. A node is stored even if its judgements fail.
 
     Attributes:
         encoder: sets the importance and the energy of new nodes.
@@ -64,14 +62,12 @@ class Analysis:
         self,
         causal_judge: CausalJudge,
         entity_finder: EntityFinder,
-        workers: int,
         encoder: Encoder | None = None,
     ) -> None:
         self._causal_judge = causal_judge
         self._judges_batches = causal_judge if isinstance(causal_judge, SupportsCausalBatch) else None
         self._entity_finder = entity_finder
         self.encoder = encoder or Encoder()
-        self._workers = workers
 
     def find_entities(self, nodes: Sequence[MemoryNode]) -> Findings:
         """Return the nodes in order, with the names in their texts."""
@@ -113,12 +109,7 @@ class Analysis:
             except LLMError as error:
                 return error
 
-        if self._workers > 1 and len(tasks) > 1:
-            with ThreadPoolExecutor(max_workers=self._workers) as pool:
-                contexts = [copy_context() for _ in tasks]
-                results = list(pool.map(lambda context, task: context.run(attempt, task), contexts, tasks))
-        else:
-            results = list(map(attempt, tasks))
+        results = list(map(attempt, tasks))
         failures = {task: result for task, result in zip(tasks, results, strict=True) if isinstance(result, LLMError)}
         if failures:
             findings.failed.extend(failures)

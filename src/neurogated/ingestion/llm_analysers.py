@@ -1,4 +1,4 @@
-"""Causes, names and importance from a language model. It answers with labels; numbers are derived from the labels."""
+"""Causes and importance from a language model. It answers with labels; numbers are derived from the labels."""
 
 from __future__ import annotations
 
@@ -37,23 +37,6 @@ class LLMCausalJudge:
         answer = self._llm.infer_json(messages, self._prompts.schema("causal_extraction"))
         weight = self._config.llm.strength(answer["strength"]) if answer["causal"] else 0.0
         return CausalJudgement(weight > 0, weight, str(answer["reason"]))
-
-
-class LLMEntityFinder:
-    """Asks a language model for the names in a text."""
-
-    def __init__(self, llm: LanguageModel, prompts: PromptTemplateManager) -> None:
-        self._llm = llm
-        self._prompts = prompts
-
-    def find(self, text: str) -> tuple[str, ...]:
-        """Return the model's names that occur in the text, each once.
-
-        Raises:
-            LLMError: the model failed.
-        """
-        answer = self._llm.infer_json(self._prompts.render("ner", text=text), self._prompts.schema("ner"))
-        return tuple(dict.fromkeys(name for name in answer["entities"] if name and name in text))
 
 
 class LLMImportanceJudge:
