@@ -26,6 +26,11 @@ from neurogated.progress import show_progress
 _RAY_CLUSTER = "RAY_ADDRESS"
 """The environment variable of Ray that names a cluster."""
 
+_DIED = (
+    "a process that indexed has died, perhaps for lack of memory; index again, perhaps with fewer workers: "
+    "what is stored stays"
+)
+
 
 class _Job(NamedTuple):
     config: MemoryConfig
@@ -77,13 +82,15 @@ def _here(jobs: Sequence[_Job], workers: int) -> Iterator[None]:
     # The pipe closes before the pool waits for its processes, so an error or Ctrl-C ends them at once.
     with ProcessPoolExecutor(min(workers, len(jobs)), spawn, _end_with, (told,)) as pool, closing(parent):
         try:
-            for one in as_completed([pool.submit(_index, job) for job in jobs]):
+            started = [pool.submit(_index, job) for job in jobs]
+        # One that dies while the next is started leaves the pool half closed, which Python says in several ways.
+        except (BrokenProcessPool, OSError, ValueError) as error:
+            raise StorageError(_DIED) from error
+        try:
+            for one in as_completed(started):
                 yield one.result()
         except BrokenProcessPool as error:
-            raise StorageError(
-                "a process that indexed has died, perhaps for lack of memory; index again, perhaps with fewer workers: "
-                "what is stored stays"
-            ) from error
+            raise StorageError(_DIED) from error
 
 
 def _end_with(parent: Connection) -> None:
