@@ -1,5 +1,5 @@
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import pairwise
@@ -22,10 +22,12 @@ from neurogated import (
     Passage,
     WeightChange,
 )
+from neurogated.core.filters import Filter
 from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.errors import EmbeddingError
+from neurogated.errors import EmbeddingError, MemoryLockedError
 from neurogated.ingestion.analysers import Analysis
+from neurogated.ingestion.revision import Revision
 from neurogated.ingestion.writer import Writer
 from neurogated.testing import ManualClock
 
@@ -243,3 +245,53 @@ def test_a_failure_beside_other_work_is_raised_and_nothing_is_stored(
     assert not any(thread.name.startswith("embedding") for thread in threading.enumerate())
     monkeypatch.undo()
     assert bench.add(story(*SENTENCES))
+
+
+class Overtaken(Silent):
+    """Another writer adds a turn to the session whenever a text is analysed, a given number of times."""
+
+    def __init__(self, wins: int) -> None:
+        self.wins, self.lost = wins, 0
+        self.overtake: Callable[[int], None] = print
+
+    def find(self, text: str) -> tuple[str, ...]:
+        if self.lost < self.wins:
+            self.lost += 1
+            other = threading.Thread(target=self.overtake, args=(self.lost,))
+            other.start()
+            other.join()
+        return super().find(text)
+
+
+@pytest.mark.parametrize("change", ["add", "update"])
+def test_a_text_is_analysed_without_the_lock_however_often_other_writers_win(change: str) -> None:
+    bench, judge, errors = Bench(), Overtaken(5), list[Exception]()
+
+    def turn(text: str) -> Document:
+        return Document.from_text(text, user_id="ana", session_id="one")
+
+    list(bench.engine.add([turn("The mill closed.")]))
+    (moved,) = bench.engine.add([turn("So we moved.")])
+    overtaken = Writer(bench.store, bench.embedder, Analysis(judge, judge), bench.config, bench.clock)
+
+    def overtake(number: int) -> None:
+        try:
+            # Without the lock at once, this raises.
+            with bench.store.exclusively(0):
+                list(bench.engine.add([turn(f"Turn {number}.")]))
+        except MemoryLockedError as error:
+            errors.append(error)
+
+    judge.overtake = overtake
+    if change == "add":
+        list(overtaken.add([turn("Then it rained.")]))
+    else:
+        overtaken.update(moved[0], Revision("So we moved on 3 May.", ttl=60))
+    # An updated text is judged with a few turns after it, so later turns do not change its plan.
+    assert (judge.lost, errors) == (5 if change == "add" else 4, [])
+    turns = sorted(bench.store.find(Filter()), key=lambda node: node.position or 0)
+    said = [node.content for node in turns]
+    added = [f"Turn {number}." for number in range(1, judge.lost + 1)]
+    assert said[2 : judge.lost + 2] == added
+    assert said[judge.lost + 2 :] == ["Then it rained."] * (change == "add")
+    assert said[1] == ("So we moved." if change == "add" else "So we moved on 3 May.")

@@ -17,6 +17,7 @@ from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.node_kind import EVENT
 from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.rendering import document_tag, search_text
+from neurogated.core.text_caches import remembered
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
@@ -35,6 +36,9 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 _CHUNK = "chunk-"
 _RESERVED = re.compile(f"(?:{_CHUNK}|fact-|conflict-)[0-9a-f]{{32}}")
 """The form of the ids of facts and conflicts, and of texts without an id of the caller."""
+
+_find_times = remembered(16)(find_times)
+"""A plan that is made again while the write lock is held does not read the text again."""
 
 _FRAME = MemoryNode("frame", "")
 _NOBODY = frozenset({"system", "tool"})
@@ -65,8 +69,10 @@ class Planner:
         for begin in range(0, len(drafts), size):
             yield Part(drafts, begin, min(begin + size, len(drafts)))
 
-    def revision(self, node_id: str, change: Revision) -> list[Part]:
-        """Return the part that changes a memory. All chunks of a text with an id change, or one chunk replaces them.
+    def revision(self, node_id: str, change: Revision, at: datetime) -> list[Part]:
+        """Return the part that changes a memory at `at`.
+
+        All chunks of a text with an id change, or one chunk replaces them.
 
         Raises:
             UnknownIdError: the memory does not exist.
@@ -75,14 +81,14 @@ class Planner:
         first, rest = self._store.get_node(node_id), later_chunks(self._store.view(), node_id)
         drafts = []
         for old in (first, *(stored(self._store, rest).values() if change.content is None else ())):
-            new, found = change.applied(old, self._clock()), old.found
+            new, found = change.applied(old, at), old.found
             if new.kind == EVENT != old.kind:
                 found = replace(found, outcome=0.0)
             if new.content != old.content:
                 finds_names = self._finds_names(new.title, new.speaker, in_session=new.scope.session_id is not None)
                 names = find_names(new.content) if finds_names else ()
                 # Findings of the old text do not apply to the new one, which is not cut into chunks.
-                part, times = None if rest else found.part, find_times(new.content)
+                part, times = None if rest else found.part, _find_times(new.content)
                 stated = found.statement and found.statement.restated(new.content)
                 names = names if stated is None else (stated.subject,)
                 found = replace(found, entities=(), times=times, names=names, part=part, statement=stated)

@@ -43,9 +43,6 @@ from neurogated.ingestion.user_graph import RecentNodes
 
 _log = logging.getLogger(__name__)
 
-_ATTEMPTS = 3
-"""Maximum attempts to analyse a text. The last attempt holds the write lock."""
-
 
 class Writer:
     """Cuts documents into chunks, embeds new chunks, and writes nodes and edges through `store.apply`."""
@@ -228,11 +225,13 @@ class Writer:
             UnknownIdError: the node does not exist.
             InputError: the new version cannot be stored; nothing has changed.
         """
-        self.expire(self._clock())
+        at = self._clock()
+        self.expire(at)
         with EmbeddingAhead(self._embedder) as embedding:
-            return self._put(lambda: self._planner.plan(self._planner.revision(node_id, change)), embedding, "update")[
-                node_id
-            ]
+            put = self._put(
+                lambda: self._planner.plan(self._planner.revision(node_id, change, at)), embedding, "update"
+            )
+            return put[node_id]
 
     def move(self, removed: Sequence[str], documents: Iterable[Document]) -> list[str]:
         """Store documents, and remove texts by their ids, in one delta; return the ids of the stored nodes."""
@@ -350,13 +349,13 @@ class Writer:
     ) -> Mapping[str, MemoryNode]:
         """Write a plan in one delta, and return the stored and the written nodes of the plan by id.
 
-        No lock is held while a model judges the texts. If another writer changes the plan meanwhile, the texts are
-        analysed again. The last attempt holds the write lock.
+        No lock is held while texts are analysed. If another writer changes the plan meanwhile, the texts are analysed
+        again. Each such attempt means that another write succeeded, and vectors come from the cache.
         """
         if batch is None or batch.view is None or batch.view.sequence < self._committer.sequence:
             # The previous batch may have stored some of these nodes.
             batch = plan()
-        for attempt in range(1, _ATTEMPTS + 1):
+        while True:
             analysed = self._batches.analysed(batch, embedding)
             with self.exclusively():
                 reader = self._present()
@@ -364,13 +363,11 @@ class Writer:
                 current = batch if is_present else plan()
                 is_same = current is batch or current.basis == batch.basis
                 batch = current
-                if not is_same and attempt < _ATTEMPTS:
+                if not is_same:
                     continue
                 if batch.to_write or batch.gone:
-                    analysed = analysed.accessed_as(batch.old) if is_same else self._batches.analysed(batch, embedding)
-                    self._write(analysed, reader, reason)
-                break
-        return {**batch.old, **{node.id: node for node in analysed.nodes}}
+                    self._write(analysed.accessed_as(batch.old), reader, reason)
+                return {**batch.old, **{node.id: node for node in analysed.nodes}}
 
     def _present(self) -> GraphReader:
         """Return the present graph, without nodes that have expired; the lock is held."""
