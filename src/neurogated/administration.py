@@ -33,13 +33,12 @@ from neurogated.core.abilities import (
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.commit import Committer
 from neurogated.core.delta import GraphDelta
-from neurogated.core.durable import sync_folder
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.files import make_folder, private, sync_folder
 from neurogated.core.filters import NO_MEMORIES, owned
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import Embedder, GraphStorePort
-from neurogated.core.private import make_folder, private
 from neurogated.core.rendering import search_text
 from neurogated.core.view import Rows
 from neurogated.errors import ConfigError, StorageError

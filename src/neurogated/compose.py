@@ -19,13 +19,13 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.consolidation.consolidator import Consolidator
 from neurogated.consolidation.summaries import Summariser
 from neurogated.core.abilities import SupportsClear, SupportsCopies, SupportsIdentity
-from neurogated.core.cache_file import UnusedCache
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.defaults import Models
+from neurogated.core.files import UnusedCache
 from neurogated.core.ports import (
     Embedder,
     GraphStorePort,
     LanguageModel,
+    Models,
 )
 from neurogated.core.projections import SharedCanvases, remove_file
 from neurogated.core.sentiment import SentimentScale

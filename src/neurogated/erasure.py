@@ -14,9 +14,9 @@ from pathlib import Path
 from neurogated.compose import FACTS_FILE, canvases_of
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCopies
+from neurogated.core.contexts import forget_texts
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_file, remove_manifests
-from neurogated.core.text_caches import forget_texts
 from neurogated.errors import ConfigError, InputError, MissingExtraError, StorageError
 from neurogated.parts import Parts
 from neurogated.projections.registry import is_of_canvases, open_facts

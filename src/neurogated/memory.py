@@ -15,10 +15,9 @@ from neurogated.context.model import CONTEXT_TOKENS, Answer, Context
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.model import MemoryNode
-from neurogated.core.references import MemoryRef
 from neurogated.core.scope import Scope
 from neurogated.core.tokens import TokenCounter
-from neurogated.core.trace import Feedback, Recall
+from neurogated.core.trace import Feedback, MemoryRef, Recall
 from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, UnknownIdError
 from neurogated.ingestion.contents import AddReport, Content, Message, read_contents

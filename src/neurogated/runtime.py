@@ -16,10 +16,9 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.handed_out import HandedOut
 from neurogated.core.abilities import SupportsClear, SupportsFreezing
 from neurogated.core.clock import Clock
+from neurogated.core.contexts import SupportsReading, outside_work, reading, work
 from neurogated.core.forking import bind_to_process
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.reading import SupportsReading, reading
-from neurogated.core.work import outside_work, work
 from neurogated.errors import InputError, MemoryLockedError, NeurogatedError
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController

@@ -20,6 +20,7 @@ from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.commit import Committer, Plan
 from neurogated.core.conflicts import Conflict
+from neurogated.core.contexts import forget_texts
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.derivation import sources_of
 from neurogated.core.energy import EnergyLaw
@@ -29,7 +30,6 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_manifests
 from neurogated.core.scope import UserChoice
-from neurogated.core.text_caches import forget_texts
 from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis

@@ -7,10 +7,10 @@ import threading
 from collections import defaultdict
 from collections.abc import Mapping
 
+from neurogated.core.contexts import outside_work
 from neurogated.core.node_kind import FACT
 from neurogated.core.projections import remove_manifests
 from neurogated.core.view import GraphView
-from neurogated.core.work import outside_work
 from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.knowledge.backlog import REST_SECONDS
 from neurogated.knowledge.reading import TOGETHER

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from neurogated.core.cache_file import CacheFile
+from neurogated.core.files import CacheFile
 
 BOUND = 400_000
 VALUE = b"v" * 1_500
@@ -19,7 +19,7 @@ VALUE = b"v" * 1_500
 WRITER = """
 import sys
 from pathlib import Path
-from neurogated.core.cache_file import CacheFile
+from neurogated.core.files import CacheFile
 
 cache = CacheFile(Path(sys.argv[1]), int(sys.argv[2]))
 print("ready", flush=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from neurogated.core.abilities import SupportsClear
-from neurogated.core.cache_file import CacheFile
+from neurogated.core.files import CacheFile
 from neurogated.errors import StorageError
 
 # Values of several pages, of a few bytes, and of none.
@@ -27,7 +27,7 @@ ROOM = 2**30
 WRITER = """
 import os, signal, sys
 from pathlib import Path
-from neurogated.core.cache_file import CacheFile
+from neurogated.core.files import CacheFile
 
 cache = CacheFile(Path(sys.argv[1]), 2**30)
 for n in range(40):

@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 
 from neurogated import EdgeType, GraphStore, MemoryNode
-from neurogated.core.echoes import are_echoes, echoed_rows
+from neurogated.core.same_as import are_echoes, echoed_rows
 
 NAMES = [f"m{number}" for number in range(6)]
 SOURCES = st.dictionaries(st.sampled_from(NAMES), st.sets(st.sampled_from(NAMES), max_size=3))

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core.packaged import packaged_json
+from neurogated.core.extras import packaged_json
 from neurogated.core.tokens import cut_to, graphemes_of, prompt_tokens, window_tokens
 from neurogated.text.words import count_words
 

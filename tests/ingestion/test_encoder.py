@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.core.places import named_place
 from neurogated.core.sentiment import SentimentScale
+from neurogated.core.speakers import named_place
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import LLMError
 from neurogated.ingestion.importance import OfflineImportanceJudge, Remark

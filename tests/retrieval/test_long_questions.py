@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core.places import named_places
+from neurogated.core.speakers import named_places
 from neurogated.retrieval.asks import with_questions
 
 REPEATED = [

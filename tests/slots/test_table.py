@@ -8,10 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.core.claims import Entry
+from neurogated.core.claims import Entry, Outcome
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
-from neurogated.core.outcomes import Outcome
 from neurogated.core.scope import Scope
 from neurogated.slots.claims import entry_of
 from neurogated.storage.index.graph.outcomes import OutcomeChanges, RowOutcomes

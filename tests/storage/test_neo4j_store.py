@@ -17,10 +17,10 @@ import pytest
 from neurogated import EdgeType, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.codec import decode
+from neurogated.core.contexts import work
 from neurogated.core.delta import GraphDelta
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import same_vector
-from neurogated.core.work import work
 from neurogated.errors import ConfigError, InputError, MemoryLockedError, StorageError
 from neurogated.storage.log.neo4j.connection import Connection
 from neurogated.storage.neo4j_store import Neo4jStore

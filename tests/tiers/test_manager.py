@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.layers import LAYERS
+from neurogated.core.energy import LAYERS
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource

@@ -16,9 +16,8 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.node_kind import EVENT
 from neurogated.core.quoting import quoted_memory
-from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.tokens import TokenCounter, prompt_tokens
-from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.core.trace import MemoryRef, Recall, RecalledMemory, id_of, listed
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.contents import Message, read_contents
 from neurogated.ingestion.document import Details

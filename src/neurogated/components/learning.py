@@ -10,12 +10,10 @@ from itertools import takewhile
 
 from neurogated import compose
 from neurogated.consolidation.consolidator import Consolidator
-from neurogated.core.commit import CAUSE
+from neurogated.core.commit import BACKGROUND, CAUSE
 from neurogated.core.model import checked_count
-from neurogated.core.reasons import BACKGROUND
-from neurogated.core.references import MemoryRef, id_of, listed
 from neurogated.core.scope import ANY_USER, UserChoice
-from neurogated.core.trace import Feedback, RecalledMemory
+from neurogated.core.trace import Feedback, MemoryRef, RecalledMemory, id_of, listed
 from neurogated.errors import InputError
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.progress import show_progress

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from neurogated.components.expressions import Expressions, filters_of
-from neurogated.core.commit import CAUSE
+from neurogated.core.commit import CAUSE, TICKED, after_memory
 from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
-from neurogated.core.reasons import TICKED, after_memory
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter, UserChoice
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.session import Notice, Session

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from neurogated.context.blocks import without_blocks
 from neurogated.context.echo import EchoLinks
+from neurogated.core.contexts import work
 from neurogated.core.delta import Access
 from neurogated.core.filters import FilterOptions, owned
 from neurogated.core.model import MemoryNode
 from neurogated.core.quoting import OPENING
-from neurogated.core.references import id_of, listed
-from neurogated.core.work import work
+from neurogated.core.trace import id_of, listed
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage
 from neurogated.ingestion.linking import Check

@@ -9,8 +9,8 @@ import numpy as np
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.communities import Communities, CommunityFinder, Links, links_of
 from neurogated.core.derivation import are_original, source_rows
-from neurogated.core.echoes import are_echoes
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.same_as import are_echoes
 from neurogated.core.view import GraphView, Rows
 
 KNOWN_SHARE = 0.5

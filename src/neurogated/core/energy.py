@@ -1,19 +1,21 @@
-"""The energy of memories: E(t) = B / 2^((t - b) / h) + C / 2^((t - c) / h), computed when it is read.
+"""The energy of memories: E(t) = B / 2^((t - b) / h) + C / 2^((t - c) / h), computed when it is read; and their layers.
 
 B at the time b is the journaled part (`base_energy`, `energy_at`). C at the time c is the charge, the part that uses
 have added (`charge`, `charged_at`). The charge has only a current value, as all accesses. Both parts decay with the
-half-life h of the node's kind. Before the time b or c, that part has not decayed yet.
+half-life h of the node's kind. Before the time b or c, that part has not decayed yet. The temporal layers divide
+memories by age and use; every memory is in the first layer that fits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.clock import MICROS_A_DAY
+from neurogated.core.clock import MICROS_A_DAY, to_micros
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView, Rows
 
 Moment = int | NDArray[np.int64]
@@ -100,3 +102,46 @@ def _left(age: NDArray[np.int64], half_lives: _Values) -> _Values:
     """Return the share of an energy that is left after `age` microseconds."""
     left: _Values = np.exp2(-np.maximum(0, age) / half_lives)
     return left
+
+
+Layer = Literal["emerging", "active", "decaying", "stable"]
+"""Added in the last 24 hours; used in the last 7 days; energy below 0.1 and fewer than 3 uses; all others."""
+LAYERS: tuple[Layer, ...] = get_args(Layer)
+
+_EMERGING_DAYS, _ACTIVE_DAYS = 1, 7
+_DECAYING_ENERGY, _DECAYING_USES = 0.1, 3
+
+
+def layers_of(
+    store: GraphStorePort, view: GraphView, rows: Rows, energy: NDArray[np.float64], now: int
+) -> NDArray[np.int64]:
+    """Return the place in `LAYERS` of the layer of each node.
+
+    Args:
+        store: has the times at which memories were added.
+        view: the graph.
+        rows: (n,) rows, ascending.
+        energy: (n,) energies at `now`.
+        now: microseconds since 1970 UTC.
+    """
+    since = now - _EMERGING_DAYS * MICROS_A_DAY
+    uses = view.uses.take(rows)
+    layers = [
+        (np.arange(rows.size) >= _first_since(store, view, rows, since)) & (view.energy_at.take(rows) > since),
+        (uses > 0) & (view.last_accessed.take(rows) > now - _ACTIVE_DAYS * MICROS_A_DAY),
+        (energy < _DECAYING_ENERGY) & (uses < _DECAYING_USES),
+    ]
+    return np.select(layers, [np.int64(place) for place in range(len(layers))], np.int64(LAYERS.index("stable")))
+
+
+def _first_since(store: GraphStorePort, view: GraphView, rows: Rows, since: int) -> int:
+    """Return the place of the first node that was added after `since`; rows are in the order of their addition."""
+    low, high = 0, rows.size
+    while low < high:
+        middle = (low + high) // 2
+        added = store.get_nodes([view.ids[int(rows[middle])]], missing_ok=True)
+        if added and to_micros(added[0].created_at) > since:
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from neurogated.core.text_caches import remembered
+from neurogated.core.contexts import remembered
 from neurogated.text.normalise import Token, plain_sentences, plain_text, tokens_of
 from neurogated.text.words import words_of
 

@@ -1,10 +1,13 @@
-"""Imports packages that only an extra installs."""
+"""Imports packages that only an extra installs, and reads the data that comes with the package."""
 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import importlib
+import json
 from collections.abc import Iterator
+from importlib import resources
 from typing import Any
 
 from neurogated.errors import MissingExtraError
@@ -49,3 +52,9 @@ def no_loading_bar() -> Iterator[None]:
     finally:
         if shown:
             logging.enable_progress_bar()
+
+
+def packaged_json(package: str, name: str) -> dict[str, Any]:
+    """Return the object in a JSON file of a package; a name that ends in `.gz` is a packed file."""
+    data = resources.files(package).joinpath(name).read_bytes()
+    return dict(json.loads(gzip.decompress(data) if name.endswith(".gz") else data))

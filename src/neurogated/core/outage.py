@@ -1,10 +1,13 @@
-"""`Outage`: remembers that a server is away, so that calls do not wait for it each time."""
+"""Servers that are away or slow: calls skip them for a while, or get an answer within a time."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
 
 _log = logging.getLogger(__name__)
 
@@ -47,3 +50,32 @@ class Outage:
         with self._lock:
             was_out, self._until, self.note = self._until is not None, None, None
         return was_out
+
+
+T = TypeVar("T")
+
+
+def answer_within(seconds: float | None, call: Callable[[], T], name: str) -> T:
+    """Return the result of a call, or raise its error. The call has a thread of its own, which nothing stops.
+
+    Args:
+        seconds: how long to wait; None: as long as the call takes, in this thread.
+        call: a call that may take long, such as one of a server.
+        name: the name of the thread.
+
+    Raises:
+        TimeoutError: the call takes longer. It goes on, and its result is lost.
+    """
+    if seconds is None:
+        return call()
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - whoever waits raises it
+            answer.set_exception(error)
+
+    # A slow server does not delay the end of the process, because the thread is a daemon.
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return answer.result(seconds)

@@ -8,8 +8,8 @@ from datetime import datetime
 from itertools import accumulate, chain
 from typing import Protocol
 
+from neurogated.core.contexts import remembered
 from neurogated.core.found import Found, Statement
-from neurogated.core.text_caches import remembered
 from neurogated.core.turns import turn_tags
 from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords
 from neurogated.text.words import split_words

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.packaged import packaged_json
+from neurogated.core.extras import packaged_json
 
 _DIRECTIONS = "sentiment.json"
 _DIGITS = 4

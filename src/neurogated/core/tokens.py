@@ -18,8 +18,8 @@ from itertools import pairwise
 
 import regex
 
-from neurogated.core.packaged import packaged_json
-from neurogated.core.text_caches import remembered
+from neurogated.core.contexts import remembered
+from neurogated.core.extras import packaged_json
 from neurogated.text.strings import matches
 
 TokenCounter = Callable[[Sequence[str]], list[int]]

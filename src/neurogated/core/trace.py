@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from textwrap import shorten
 from typing import Any, NamedTuple, Protocol, Self
+from uuid import UUID
 
 from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access
@@ -318,3 +319,21 @@ class Feedback(int):
         feedback = super().__new__(cls, edges)
         feedback.gone = tuple(gone)
         return feedback
+
+
+MemoryRef = str | UUID | MemoryNode | RecalledMemory
+"""A memory, or its id."""
+
+
+def listed(ids: MemoryRef | Iterable[MemoryRef]) -> Iterable[MemoryRef]:
+    """Return one or several references as several; raises InputError."""
+    if isinstance(ids, str | UUID | MemoryNode | RecalledMemory):
+        return [ids]
+    if not isinstance(ids, Iterable):
+        raise InputError(f"the ids are {ids!r}, but must be an id or a list of ids")
+    return ids
+
+
+def id_of(one: MemoryRef) -> str:
+    """Return the id of a memory."""
+    return one.id if isinstance(one, MemoryNode | RecalledMemory) else str(one)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsStatistics
-from neurogated.core.cache_file import CacheFile
+from neurogated.core.files import CacheFile
 from neurogated.core.ports import Embedder
 
 _log = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.deadline import answer_within
 from neurogated.core.extras import import_extra
+from neurogated.core.outage import answer_within
 from neurogated.embedding.vectors import unit_vectors
 from neurogated.errors import ConfigError, EmbeddingError
 from neurogated.text.strings import composed

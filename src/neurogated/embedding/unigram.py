@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from neurogated.core.text_caches import remembered
+from neurogated.core.contexts import remembered
 from neurogated.text.strings import composed
 
 _FIRST, _LAST, _UNKNOWN = 0, 2, 3

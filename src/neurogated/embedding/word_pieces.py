@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
-from neurogated.core.text_caches import remembered
+from neurogated.core.contexts import remembered
 
 _FIRST, _LAST, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 # The name of a special token in a text becomes that token.

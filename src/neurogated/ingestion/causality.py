@@ -17,8 +17,8 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
+from neurogated.core.contexts import remembered
 from neurogated.core.judgements import CausalJudgement
-from neurogated.core.text_caches import remembered
 from neurogated.ingestion.causal_cues import (
     AHEAD,
     ANSWERS,

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.found import Found
 from neurogated.core.model import MemoryNode, checked_unit
-from neurogated.core.places import place_of
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.sentiment import SentimentScale
+from neurogated.core.speakers import place_of
 from neurogated.ingestion.importance import ImportanceJudge, Remark
 from neurogated.text.strings import checked_name
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
-from neurogated.core.packaged import packaged_json
-from neurogated.core.text_caches import remembered
+from neurogated.core.contexts import remembered
+from neurogated.core.extras import packaged_json
 from neurogated.ingestion.importance_words import COMMON, FIRST_PERSON, RULE, SECOND_PERSON
 from neurogated.text.keywords import split_keywords
 from neurogated.text.normalise import plain_sentences, tokens_of

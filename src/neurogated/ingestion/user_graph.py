@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from neurogated.core.conflicts import CONFLICT
+from neurogated.core.contexts import forgets
 from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.scope import ScopeFilter
-from neurogated.core.text_caches import forgets
 from neurogated.core.view import GraphView
 
 _KEPT = 512

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
-from neurogated.core.commit import Committer
+from neurogated.core.commit import EXPIRED, RESUMED, Committer
 from neurogated.core.conflicts import Conflict, conflicts_made, orphaned_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.derivation import derivations
@@ -24,7 +24,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphReader, GraphStorePort
-from neurogated.core.reasons import EXPIRED, RESUMED
 from neurogated.core.rendering import document_tag
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis

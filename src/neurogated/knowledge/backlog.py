@@ -13,12 +13,11 @@ from datetime import datetime
 from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from neurogated.core.commit import Plan
+from neurogated.core.commit import READ, Plan
 from neurogated.core.conflicts import Conflict, conflicts_made
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.reasons import READ
 from neurogated.core.view import GraphView
 from neurogated.errors import LLMError, UnusableAnswerError
 from neurogated.knowledge.origin import Owner, voice_of

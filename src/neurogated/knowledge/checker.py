@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import chain
 
 from neurogated.core.claims import Claim
+from neurogated.core.commit import JUDGED, READ
 from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, conflicts_about, conflicts_in, disputes_about
 from neurogated.core.delta import GraphDelta, Owner, PendingTask
 from neurogated.core.derivation import claims_of, derived_from
@@ -18,7 +19,6 @@ from neurogated.core.judgements import Relation
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.reasons import JUDGED, READ
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView

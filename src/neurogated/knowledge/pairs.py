@@ -10,6 +10,7 @@ from itertools import chain, islice, product
 from typing import NamedTuple
 
 from neurogated.core.conflicts import disputes_about, moment_of
+from neurogated.core.contexts import remembered
 from neurogated.core.derivation import claims_of, sources_of
 from neurogated.core.facts import FACTS, is_supported
 from neurogated.core.filters import NO_MEMORIES, Filter
@@ -18,7 +19,6 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import slot_tag
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import ScopeFilter
-from neurogated.core.text_caches import remembered
 from neurogated.core.view import GraphView
 from neurogated.knowledge.origin import are_one_text, is_message, statements_in, voice_of
 from neurogated.text.keywords import split_keywords

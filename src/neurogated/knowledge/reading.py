@@ -12,12 +12,12 @@ from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
 from neurogated.core.claims import USER, Change, Claim, Slot
+from neurogated.core.commit import READ
 from neurogated.core.conflicts import moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.found import READ_BY_MODEL
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel
-from neurogated.core.reasons import READ
 from neurogated.core.view import GraphView
 from neurogated.errors import UnusableAnswerError
 from neurogated.knowledge.backlog import Answers

@@ -11,7 +11,7 @@ from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsStatistics
-from neurogated.core.cache_file import CacheFile
+from neurogated.core.files import CacheFile
 from neurogated.core.ports import Message
 from neurogated.llm.base import BaseLLM, Meta, ask
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.deadline import answer_within
+from neurogated.core.outage import answer_within
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
 from neurogated.llm.base import ConfiguredLLM, Meta, counted

@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from neurogated.core.abilities import SupportsStatistics
+from neurogated.core.contexts import SupportsReading, reading
 from neurogated.core.ports import Message
-from neurogated.core.reading import SupportsReading, reading
 from neurogated.errors import UnusableAnswerError
 from neurogated.llm.base import LENGTH, BaseLLM, ask
 from neurogated.llm.bounds import without_bounds

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.clock import to_micros
 from neurogated.core.communities import Graph
-from neurogated.core.energy import EnergyLaw
-from neurogated.core.layers import LAYERS, layers_of
+from neurogated.core.energy import LAYERS, EnergyLaw, layers_of
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.quoting import plain
 from neurogated.core.view import GraphView, Rows

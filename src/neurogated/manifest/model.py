@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from neurogated.core.layers import Layer
+from neurogated.core.energy import Layer
 
 
 @dataclass(frozen=True, slots=True)

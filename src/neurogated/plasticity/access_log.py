@@ -11,10 +11,9 @@ from functools import partial
 from itertools import chain
 
 from neurogated.core.clock import Clock
-from neurogated.core.commit import Committer
+from neurogated.core.commit import WOKEN, Committer
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.reasons import WOKEN
 from neurogated.core.scope import UserChoice
 from neurogated.core.view import GraphView
 from neurogated.errors import MemoryClosedError, MemoryLockedError, StorageError

@@ -15,12 +15,11 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, from_micros, utc_now
-from neurogated.core.commit import Committer
+from neurogated.core.commit import DECAYED, Committer
 from neurogated.core.delta import Access, Decay, GraphDelta, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.reasons import DECAYED
 from neurogated.core.trace import Feedback
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError

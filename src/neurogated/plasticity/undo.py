@@ -13,11 +13,10 @@ import numpy as np
 
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
-from neurogated.core.commit import Committer
+from neurogated.core.commit import Committer, added_before, comes_with_time, follows, is_whole_undo, undo_of, undone_by
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.reasons import added_before, comes_with_time, follows, is_whole_undo, undo_of, undone_by
 from neurogated.core.scope import ScopeFilter
 from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -98,7 +97,7 @@ def concerns(delta: GraphDelta, node_ids: AbstractSet[str]) -> bool:
 def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: str | None = None) -> HistoryEntry | None:
     """Undo every change after the delta number `to`; if `to` is None, undo the last thing that was done.
 
-    Nobody does the changes that the memory makes by itself; see `core.reasons`. Those that came later stay, except
+    Nobody does the changes that the memory makes by itself; see `core.commit`. Those that came later stay, except
     what was computed from the same memories, and what policies did because they were added. The next undo takes
     back the change before it.
 

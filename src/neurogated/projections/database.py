@@ -16,10 +16,10 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from neurogated.core.extras import import_extra
-from neurogated.core.private import make_file
+from neurogated.core.files import make_file
 from neurogated.errors import ConfigError, CorruptMemoryError, StorageError
 from neurogated.text.strings import checked_identifier
-from neurogated.utils.locks import take
+from neurogated.utils.background import take
 
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})

@@ -10,9 +10,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.echoes import are_echoes, echoed_rows, has_echoes
 from neurogated.core.energy import EnergyLaw
-from neurogated.core.same_as import fronts, has_groups, is_said, is_shown
+from neurogated.core.same_as import are_echoes, echoed_rows, fronts, has_echoes, has_groups, is_said, is_shown
 from neurogated.core.view import GraphView, Rows
 
 Scored = tuple[Rows, NDArray[np.float64]]

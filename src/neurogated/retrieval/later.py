@@ -23,12 +23,11 @@ from numpy.typing import NDArray
 from neurogated.core.clock import day_in
 from neurogated.core.columns import Rows, contained, distinct
 from neurogated.core.derivation import is_derived
-from neurogated.core.echoes import are_echoes, has_echoes
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import FACT, PROFILE, SEGMENT
 from neurogated.core.ports import GraphReader
-from neurogated.core.same_as import fronts, has_groups, is_shown
+from neurogated.core.same_as import are_echoes, fronts, has_echoes, has_groups, is_shown
 from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.turns import asks

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.deadline import answer_within
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
+from neurogated.core.outage import answer_within
 from neurogated.core.ports import Embedder, QuestionJudge
 from neurogated.errors import InputError, LLMError
 from neurogated.retrieval.question_cues import Cue, read_question

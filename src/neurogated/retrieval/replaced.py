@@ -12,14 +12,13 @@ from typing import NamedTuple
 from neurogated.core.claims import Change
 from neurogated.core.conflicts import Conflict, disputes_about, given_times, moment_of
 from neurogated.core.derivation import claims_of, derived_from, sources_of
-from neurogated.core.echoes import echoed_rows
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import Fact, fact_of, is_supported, says_more
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, FACT, PROFILE
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.same_as import anyone, fronts, others_of
+from neurogated.core.same_as import anyone, echoed_rows, fronts, others_of
 from neurogated.core.trace import Profile, Recall, RecalledMemory
 from neurogated.core.view import GraphView
 from neurogated.retrieval.later import at_score

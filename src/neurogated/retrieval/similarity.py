@@ -14,8 +14,8 @@ from neurogated.core.columns import contained, distinct
 from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import DIMENSIONS, Kernel
-from neurogated.core.places import named_places
 from neurogated.core.rendering import names_in, place_tag, places_among, subjects_among, trait_tag
+from neurogated.core.speakers import named_places
 from neurogated.core.turns import call_tag, role_tag
 from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.dormancy import NOTHING, Admission, Scored

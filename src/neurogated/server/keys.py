@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from neurogated.core.durable import replace_file
 from neurogated.core.extras import needs_extra
+from neurogated.core.files import replace_file
 from neurogated.errors import ConfigError
 from neurogated.text.strings import composed
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from neurogated.components.pages import listed_by
 from neurogated.core.clock import to_micros
-from neurogated.core.energy import EnergyLaw
+from neurogated.core.energy import LAYERS, EnergyLaw, Layer, layers_of
 from neurogated.core.extras import needs_extra
-from neurogated.core.layers import LAYERS, Layer, layers_of
 from neurogated.core.model import MemoryEdge
 from neurogated.core.view import GraphView
 from neurogated.manifest.model import GraphManifest

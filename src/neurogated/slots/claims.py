@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from neurogated.core.claims import Change, Claim, Entry, Slot
+from neurogated.core.claims import Change, Claim, Entry, Slot, times_of
 from neurogated.core.conflicts import as_given, given_times, moment_of
 from neurogated.core.facts import FACTS, is_supported
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM
-from neurogated.core.outcomes import times_of
 from neurogated.core.scope import Scope
 from neurogated.slots.attributes import attribute_named
 from neurogated.slots.judge import slot_key

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from neurogated.core.claims import Change, Claim, Slot
+from neurogated.core.contexts import remembered
 from neurogated.core.judgements import Relation, RelationKind
-from neurogated.core.text_caches import remembered
 from neurogated.slots.attributes import Attribute, attribute_named
 from neurogated.slots.places import is_place
 from neurogated.slots.values import ValueRelation, compare_values, is_every

@@ -9,7 +9,7 @@ import re
 from importlib import resources
 from typing import NamedTuple
 
-from neurogated.core.text_caches import remembered
+from neurogated.core.contexts import remembered
 
 _PARTS = re.compile(r"\s*[,，(/]\s*|\s+(?:in|near)\s+")
 _LEAST_RADIUS, _RADIUS_OF_A_MILLION, _MOST_SHARE = 4, 16, 0.4

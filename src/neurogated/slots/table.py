@@ -8,10 +8,9 @@ from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
-from neurogated.core.claims import Entry
+from neurogated.core.claims import Entry, Outcome
 from neurogated.core.conflicts import CONFLICT, Conflict
 from neurogated.core.judgements import Relation
-from neurogated.core.outcomes import Outcome
 from neurogated.core.scope import Scope
 from neurogated.slots.judge import compare, is_same, meets
 from neurogated.utils.hash_utils import compute_mdhash_id

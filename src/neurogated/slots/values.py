@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from neurogated.core.text_caches import remembered
+from neurogated.core.contexts import remembered
 from neurogated.slots.attributes import Attribute, packaged_table
 from neurogated.slots.places import is_same_place, lies_in
 from neurogated.text.calendar_words import MONTHS

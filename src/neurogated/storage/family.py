@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary, ref
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.text_caches import forget_texts
+from neurogated.core.contexts import forget_texts
 from neurogated.errors import MemoryClosedError
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph_index import GraphIndex

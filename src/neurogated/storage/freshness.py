@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Callable
 
-from neurogated.core.work import work_began
+from neurogated.core.contexts import work_began
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.utils.locks import take
+from neurogated.utils.background import take
 
 # Seconds for which a reader waits for the writes of other processes, and between two looks at them.
 _PATIENCE, LOOK_SECONDS = 2.0, 0.005

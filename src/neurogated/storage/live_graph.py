@@ -28,8 +28,7 @@ from neurogated.storage.log.memory_log import last_before, replayed_past
 from neurogated.storage.log.replay import ReplayFollower
 from neurogated.storage.mismatch import mismatch
 from neurogated.storage.reserved import refuse_reserved
-from neurogated.utils.background import while_alive
-from neurogated.utils.locks import is_free, take
+from neurogated.utils.background import is_free, take, while_alive
 
 _Answer = TypeVar("_Answer")
 

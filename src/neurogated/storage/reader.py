@@ -20,7 +20,7 @@ from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import RecordsErasedError, portions
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.live_graph import LiveGraph
-from neurogated.utils.locks import take
+from neurogated.utils.background import take
 
 _TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at", "valid_from", "valid_to"}
 _ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.core.contexts import remembered
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
@@ -24,7 +25,6 @@ from neurogated.core.outage import Outage
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import CanvasKey, CanvasStorage, SharedCanvases
 from neurogated.core.scope import ScopeFilter
-from neurogated.core.text_caches import remembered
 from neurogated.core.trace import RecalledMemory
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import StorageError

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.clock import to_micros
+from neurogated.core.commit import DORMANT
 from neurogated.core.delta import GraphDelta, NodeChange
-from neurogated.core.energy import EnergyLaw
-from neurogated.core.layers import LAYERS, layers_of
+from neurogated.core.energy import LAYERS, EnergyLaw, layers_of
 from neurogated.core.node_kind import FACT, PROFILE
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.reasons import DORMANT
 from neurogated.core.view import GraphView, Rows
 
 TIERS = ("canvas", "web", "crystal", "dormant")

@@ -1,4 +1,4 @@
-"""Background work that runs beside recalls and stops when its source is gone."""
+"""Background work that runs beside recalls and stops when its source is gone; and taking a lock that may be busy."""
 
 from __future__ import annotations
 
@@ -139,3 +139,24 @@ def while_alive(method: Callable[P, T]) -> Callable[P, T | None]:
         return None if method is None else method(*args, **kwargs)
 
     return call
+
+
+def take(lock: threading.RLock, taken: list[bool], seconds: float = -1) -> bool:
+    """Wait up to so many seconds for a lock, for ever if they are negative, and append whether it was taken to `taken`.
+
+    Python may deliver an interrupt after any call. One that strikes between taking a lock and the next statement leaves
+    it locked for ever. Here, the call that takes the lock also notes it. So call this in a `try` block that ends with
+    `finally: if True in taken: lock.release()`.
+    """
+    taken.extend(map(lock.acquire, (True,), (seconds,)))
+    return taken[-1]
+
+
+def is_free(lock: threading.RLock, seconds: float) -> bool:
+    """Return whether this thread could take a lock within so many seconds."""
+    taken: list[bool] = []
+    try:
+        return take(lock, taken, seconds)
+    finally:
+        if True in taken:
+            lock.release()

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from langgraph.store.base import BaseStore, GetOp, PutOp, SearchItem
 
 from neurogated.core.abilities import SupportsIdentity
+from neurogated.core.contexts import forgets
 from neurogated.core.filters import FilterOptions
 from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.node_kind import ITEM
-from neurogated.core.text_caches import forgets
 from neurogated.core.view import GraphView
 from neurogated.dialogue.layout import escaped
 from neurogated.dialogue.model import (

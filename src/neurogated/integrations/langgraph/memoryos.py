@@ -18,7 +18,7 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result
 
 from neurogated import compose
 from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
-from neurogated.core.durable import replace_file
+from neurogated.core.files import replace_file
 from neurogated.core.ports import Embedder
 from neurogated.dialogue.analysts import Analyst, ModelAnalyst, OfflineAnalyst
 from neurogated.dialogue.layout import escaped

@@ -8,16 +8,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain, islice
 
 from neurogated.core.abilities import SupportsIdentity, SupportsTouched
+from neurogated.core.contexts import forgets
 from neurogated.core.filters import Filter
 from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ANY_USER, ScopeFilter
-from neurogated.core.text_caches import forgets
 from neurogated.core.view import GraphView
 from neurogated.ingestion.items import item_id
 from neurogated.integrations.langgraph.filters import Check
 from neurogated.integrations.langgraph.items import Entry, Namespace
-from neurogated.utils.locks import take
+from neurogated.utils.background import take
 
 
 class ItemTable:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from langgraph.store.base import TTLConfig
 
 from neurogated.core.clock import from_micros
+from neurogated.core.commit import REFRESHED
 from neurogated.core.delta import Access, GraphDelta
-from neurogated.core.reasons import REFRESHED
 from neurogated.integrations.langgraph.items import MICROS_A_MINUTE, Entry
 from neurogated.runtime import Periodic
 from neurogated.session import Notice, Session

@@ -7,7 +7,7 @@ import json
 import logging
 from pathlib import Path
 
-from neurogated.core.durable import replace_file
+from neurogated.core.files import replace_file
 from neurogated.errors import NeurogatedError
 from neurogated.integrations.mcp.prepared import Saved
 from neurogated.integrations.mcp.tools import Owner

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.private import make_folder, write_text
+from neurogated.core.files import make_folder, write_text
 from neurogated.errors import StorageError
 from neurogated.storage.files.array_files import PartSnapshot, load_array, save_array
 from neurogated.storage.files.process_lock import ProcessLock

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.private import make_file, private
+from neurogated.core.files import make_file, private
 
 _WORTH_MAPPING = 1 << 20
 

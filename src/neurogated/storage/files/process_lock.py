@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.files import make_folder, private
 from neurogated.core.forking import bind_to_process
-from neurogated.core.private import make_folder, private
 from neurogated.errors import MemoryLockedError, StorageError
 
 _HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES})

@@ -11,12 +11,12 @@ from typing import Self
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.claims import Outcome, outcome_of, times_of
 from neurogated.core.conflicts import CONFLICT, valid_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.facts import FACTS
+from neurogated.core.files import make_folder
 from neurogated.core.model import MemoryNode
-from neurogated.core.outcomes import Outcome, outcome_of, times_of
-from neurogated.core.private import make_folder
 from neurogated.core.rendering import Described, keyword_text, tags
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError

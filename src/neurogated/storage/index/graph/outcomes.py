@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
 
-from neurogated.core.claims import Entry, Owner, Slot
+from neurogated.core.claims import Entry, Outcome, Owner, SideTimes, Slot
 from neurogated.core.conflicts import Validity
-from neurogated.core.outcomes import Outcome, SideTimes
 from neurogated.slots.table import Answers, Rivalry, SlotValues
 
 Key = tuple[Owner, Slot]

@@ -11,8 +11,8 @@ import numpy as np
 
 from neurogated.core.columns import NODE_COLUMNS, Adjacency, Layer
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.files import write_text
 from neurogated.core.node_kind import register_kind
-from neurogated.core.private import write_text
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.storage.files.array_files import load_array, save_array

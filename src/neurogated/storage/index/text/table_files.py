@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.private import write_text
+from neurogated.core.files import write_text
 from neurogated.storage.files.array_files import link_arrays, load_arrays, save_arrays
 from neurogated.storage.index.text.segment import Segment
 

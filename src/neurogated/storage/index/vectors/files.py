@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neurogated.core.private import write_text
+from neurogated.core.files import write_text
 from neurogated.storage.files.array_files import linked, save_array
 from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from neurogated.storage.index.vectors.matrix import KeptBlock, VectorMatrix

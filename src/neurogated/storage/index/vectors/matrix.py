@@ -10,7 +10,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.private import private
+from neurogated.core.files import private
 from neurogated.core.view import Rows
 from neurogated.storage.files.array_files import load_bytes
 

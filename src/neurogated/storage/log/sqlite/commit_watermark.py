@@ -12,7 +12,7 @@ import os
 import zlib
 from pathlib import Path
 
-from neurogated.core.private import private
+from neurogated.core.files import private
 
 _log = logging.getLogger(__name__)
 

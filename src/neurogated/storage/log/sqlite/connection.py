@@ -16,7 +16,7 @@ import apsw.sqlite_extra
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from neurogated.core.private import make_file
+from neurogated.core.files import make_file
 from neurogated.errors import CorruptMemoryError, StorageError
 
 RESERVED_BYTES = 8

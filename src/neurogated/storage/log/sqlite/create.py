@@ -9,7 +9,7 @@ from pathlib import Path
 
 import apsw
 
-from neurogated.core.durable import sync_folder
+from neurogated.core.files import sync_folder
 from neurogated.storage.log.sqlite.connection import connect, reserve_checksums, translated
 from neurogated.storage.log.sqlite.schema import DDL
 

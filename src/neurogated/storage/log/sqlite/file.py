@@ -34,7 +34,7 @@ from neurogated.storage.log.sqlite.opened_files import OpenedFiles, place_of
 from neurogated.storage.log.sqlite.schema import check_format, refuse_foreign
 from neurogated.storage.log.sqlite.sealing import CheckpointWatch, refuse_unsealed, seal_pages
 from neurogated.storage.log.sqlite.settings import keep_incarnation
-from neurogated.utils.locks import take
+from neurogated.utils.background import take
 
 _log = logging.getLogger(__name__)
 

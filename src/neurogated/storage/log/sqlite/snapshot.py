@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from neurogated.core.private import make_file
+from neurogated.core.files import make_file
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.checkpoint.checkpoints import Checkpoints
 from neurogated.storage.files.process_lock import opened_alone

@@ -1,8 +1,13 @@
-"""A file that caches derived values by key. Losing it costs only time."""
+"""Files of a memory: only their owner may read them, some survive a crash, and caches of derived values may be lost.
+
+New files and folders are private; existing ones keep their mode. Losing a cache costs only time.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import secrets
 import sqlite3
 import threading
@@ -12,10 +17,60 @@ from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import TypeVar, cast
 
+from neurogated.core.contexts import epoch_of, reading_since
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.core.private import make_file, make_folder
-from neurogated.core.reading import epoch_of, reading_since
 from neurogated.errors import MemoryClosedError, StorageError
+
+FILE_MODE, _FOLDER_MODE = 0o600, 0o700
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, unless they exist; raises OSError."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(_FOLDER_MODE, exist_ok=True)
+
+
+def make_file(path: Path) -> None:
+    """Make an empty file, unless it exists, for a library that opens it next and reports errors."""
+    with contextlib.suppress(OSError):
+        os.close(private(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC))
+
+
+def private(path: str | Path, flags: int) -> int:
+    """Open a file; an `opener` of `open`."""
+    return os.open(path, flags, FILE_MODE)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file as UTF-8; raises OSError."""
+    with open(path, "w", encoding="utf-8", opener=private) as file:
+        file.write(text)
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync the directory entries of `folder` to disk; raises OSError."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a whole file as UTF-8 in one step: a crash leaves the old file or the new one.
+
+    Only its owner may read it. Raises OSError.
+    """
+    make_folder(path.parent)
+    draft = path.with_name(f"{path.name}.new")
+    with open(draft, "w", encoding="utf-8", opener=private) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    sync_folder(path.parent)
+
 
 T = TypeVar("T")
 

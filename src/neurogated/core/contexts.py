@@ -1,0 +1,123 @@
+"""What the calls of a context share: when they began, when they read texts, and caches of values derived from texts.
+
+All caches of the process are emptied together when a text is erased. Its calls share one look at a database. A value
+computed from texts is unfit for a cache if texts were erased since they were read.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+
+from neurogated.text.normalise import plain_text
+from neurogated.text.sentences import forget_sentences
+
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
+
+_C = TypeVar("_C", bound="SupportsCacheClear")
+_R = TypeVar("_R")
+
+
+class SupportsCacheClear(Protocol):
+    """Something that keeps texts, words, or values that derive from them."""
+
+    def cache_clear(self) -> None:
+        """Forget them all."""
+
+
+_caches: weakref.WeakSet[SupportsCacheClear] = weakref.WeakSet()
+
+
+def forgets(cache: _C) -> _C:
+    """Register a cache for `forget_texts` as long as it lives, and return it."""
+    _caches.add(cache)
+    return cache
+
+
+def remembered(size: int) -> Callable[[Callable[..., _R]], _lru_cache_wrapper[_R]]:
+    """Return a decorator that keeps the `size` latest results of a function until `forget_texts`."""
+    return lambda function: forgets(functools.lru_cache(size)(function))
+
+
+def forget_texts() -> None:
+    """Empty all registered caches; call it when a text is erased, or when its write is taken back."""
+    for cache in list(_caches):
+        cache.cache_clear()
+    forget_sentences()
+    plain_text.cache_clear()
+
+
+_began: ContextVar[float] = ContextVar("neurogated_work_began", default=math.inf)
+
+
+def work_began() -> float:
+    """Return when the work of this context began, by `time.monotonic`; ∞ outside of work."""
+    return _began.get()
+
+
+@contextmanager
+def work(began: float | None = None) -> Iterator[None]:
+    """Run a block, and the threads that run in a copy of its context, as one piece of work that begins now."""
+    token = _began.set(time.monotonic() if began is None else began)
+    try:
+        yield
+    finally:
+        _began.reset(token)
+
+
+def outside_work() -> AbstractContextManager[None]:
+    """Run a block outside of the work of this context, so that it reads the present of a database."""
+    return work(math.inf)
+
+
+_EPOCHS: ContextVar[Mapping[Path, int]] = ContextVar("epochs", default=MappingProxyType({}))
+"""By file of a cache: how often it had been cleared when the running operation began to read texts."""
+
+
+@runtime_checkable
+class SupportsReading(Protocol):
+    """Ability of a cache: to know when texts were read."""
+
+    def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
+        """Run a block that reads texts and computes values from them.
+
+        If the cache is cleared meanwhile, by any process, it stores none of these values. In nested blocks, the
+        beginning of the outermost one counts.
+
+        Args:
+            stale: texts were read before and may be erased already, so no value is stored.
+        """
+
+
+@contextmanager
+def reading_since(file: Path, epoch: int) -> Iterator[None]:
+    """Run a block whose values count as computed from texts read at an epoch of a cache, or in an outer block."""
+    outer = _EPOCHS.get()
+    token = _EPOCHS.set({**outer, file: min(epoch, outer.get(file, epoch))})
+    try:
+        yield
+    finally:
+        _EPOCHS.reset(token)
+
+
+def epoch_of(file: Path) -> int | None:
+    """Return the epoch of the outermost block about a cache; None outside of such blocks."""
+    return _EPOCHS.get().get(file)
+
+
+@contextmanager
+def reading(parts: Iterable[SupportsReading], *, stale: bool = False) -> Iterator[None]:
+    """Run a block that reads texts for each of some caches; see `SupportsReading`."""
+    with ExitStack() as stack:
+        for part in parts:
+            stack.enter_context(part.reading(stale=stale))
+        yield
