@@ -11,13 +11,13 @@ from uuid import uuid4
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, to_utc
+from neurogated.core.contexts import remembered
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.node_kind import EVENT
 from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.rendering import document_tag, search_text
-from neurogated.core.text_caches import remembered
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
