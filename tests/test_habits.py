@@ -1,6 +1,7 @@
 """Calls as in other libraries are refused in a sentence with the right name."""
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda memory: memory.reset(), AttributeError, "force_index_from_scratch"),
     (lambda memory: memory.history("id"), TypeError, r"history\.of\(id\)"),
     (lambda _: NeuroGraphMemory(save_dir="x"), TypeError, r"NeuroGraphMemory\(MemoryConfig\(save_dir=…\)\)"),  # type: ignore[arg-type]
+    (lambda _: NeuroGraphMemory(path="x"), TypeError, "unknown setting 'path'; did you mean 'save_dir'"),  # type: ignore[arg-type]
     (lambda _: MemoryConfig(path="x"), TypeError, "unknown setting 'path'; did you mean 'save_dir'"),  # type: ignore[call-arg]
     (lambda _: MemoryConfig(model="x"), TypeError, "did you mean 'llm_name'"),  # type: ignore[call-arg]
     (lambda _: MemoryConfig(keyword_weight=1), TypeError, "did you mean 'retrieval.keyword_weight'"),  # type: ignore[call-arg]
@@ -41,6 +43,14 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda memory: memory.recall("x", limit=3), InputError, "unknown argument limit; known are"),
     (lambda memory: memory.answer("x"), ConfigError, "no language model is configured"),
     (lambda memory: memory.answer(memory.recall("x")), ConfigError, "no language model is configured.*llm='auto'"),
+    (lambda memory: memory.recall("x")["results"], TypeError, r"for one in recall: one\.content, one\.score"),
+    (lambda memory: memory.recall("x").results, AttributeError, r"for one in recall: one\.content"),
+    (lambda memory: memory.add("x")["results"], TypeError, "the list of the ids"),
+    (lambda memory: memory.add("x").results, AttributeError, "the list of the ids"),
+    (lambda memory: memory.list()["results"], TypeError, "the list of the memories"),
+    (lambda memory: memory.get(memory.add("x")[0])["memory"], TypeError, r"read \.content"),
+    (lambda memory: memory.recall(*memory.add("x") and "x")[0]["memory"], TypeError, r"read \.content"),
+    (lambda memory: memory.recall(*memory.add("x") and "x")[0].page_content, AttributeError, r"read \.content"),
     (lambda memory: memory.wrong, AttributeError, "^NeuroGraphMemory has no 'wrong'$"),
 ]
 
@@ -63,3 +73,16 @@ def test_an_error_within_a_call_stays_as_it_is() -> None:
     with pytest.raises(TypeError, match=r"write add\(number\)$"):
         Adder().add()  # type: ignore[call-arg]
     assert not hasattr(Adder(), "search")
+
+
+def test_results_are_sequences_and_memories_are_not() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        ids = memory.add("Ann likes tea.")
+        recalled = memory.recall("tea")
+        assert [one.id for one in recalled] == [recalled[0].id] == [one.id for one in recalled[:1]] == list(ids)
+        assert (len(recalled), len(memory.list()), memory.list()[0].id) == (1, 1, ids[0])
+        for one in (recalled[0], recalled[0].node):
+            assert not isinstance(one, Iterable)
+            with pytest.raises(TypeError, match="not iterable"):
+                iter(one)  # type: ignore[call-overload]
+            assert copy.deepcopy(one) == one

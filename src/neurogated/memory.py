@@ -72,6 +72,8 @@ class NeuroGraphMemory:
             ConfigError: a setting does not fit.
         """
         if settings:
+            # This raises for a name that is no setting.
+            MemoryConfig(**settings)
             given = ", ".join(f"{name}=…" for name in settings)
             raise TypeError(f"{given} is a setting of MemoryConfig; open NeuroGraphMemory(MemoryConfig({given}))")
         if not isinstance(config, MemoryConfig | None):

@@ -53,13 +53,23 @@ def test_an_unknown_choice_is_refused(run: Run) -> None:
     assert "conflict-0" in run("resolve", "conflict-0", "--keep", "both", code=1)
 
 
+def test_the_changes_of_an_answer_have_the_times_of_the_users_zone(run: Run) -> None:
+    first, _ = (
+        run("facts", "--add", "Ana", "city", city, "--valid_from", at).strip()
+        for city, at in (("Lyon", "2020-03-01T15:00:00+00:00"), ("Paris", "2022-03-01T16:30:00+00:00"))
+    )
+    (found,) = json.loads(run("conflicts", "--status", "resolved", "--json"))["conflicts"]
+    told = run("resolve", found["id"], "--keep", first, "--timezone", "Asia/Tokyo")
+    assert "was valid from 2020-03-02 until 2022-03-02 01:30; now it is valid from 2020-03-02\n" in told
+
+
 def test_resolve_tells_the_changes(run: Run) -> None:
     first, second = (
         run("facts", "--add", "Ana", "city", city, "--valid_from", f"{year}-01-01T00:00:00+00:00").strip()
         for city, year in (("Lyon", 2020), ("Paris", 2022))
     )
     (found,) = json.loads(run("conflicts", "--status", "resolved", "--json"))["conflicts"]
-    assert run("resolve", found["id"], "--keep", first).splitlines() == [
+    assert run("resolve", found["id"], "--keep", first, "--timezone", "UTC").splitlines() == [
         f"{found['id']}: {second} is wrong",
         f"{first} “Ana city: Lyon” was valid from 2020-01-01 until 2022-01-01; now it is valid from 2020-01-01",
         f"{second} “Ana city: Paris” was valid from 2022-01-01; now it is valid at no time",

@@ -94,16 +94,16 @@ def resolve(flags: Flags, conflict: str, keep: str, because: str | None) -> None
         effects = {effect.keep: effect for effect in memory.conflicts.effects(conflict)}
         resolved = memory.conflicts.resolve(conflict, keep, because=because)
         effect = effects[keep]
-        texts = _texts(memory, effect.times)
+        texts, zone = _texts(memory, effect.times), memory.config.zone
     valid = {name: effect.times[name] for name in effect.changed}
     changes = {"valid": valid, "removed": [*effect.removed, *effect.ended], "opened": effect.opened}
-    flags.emit({**_conflict_json(resolved), "changes": changes}, _effect_text(resolved, effect, texts))
+    flags.emit({**_conflict_json(resolved), "changes": changes}, _effect_text(resolved, effect, texts, zone))
 
 
-def _effect_text(conflict: Conflict, effect: Effect, texts: Mapping[str, str]) -> str:
+def _effect_text(conflict: Conflict, effect: Effect, texts: Mapping[str, str], zone: Zone) -> str:
     loser = "both memories stand" if conflict.loser is None else f"{conflict.loser} is {conflict.outcome}"
     changes = [
-        f"{name} {texts[name]} was valid {period(before)}; now it is valid {period(after)}"
+        f"{name} {texts[name]} was valid {period(before, zone)}; now it is valid {period(after, zone)}"
         for name, (before, after) in effect.times.items()
         if before != after
     ]

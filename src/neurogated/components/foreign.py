@@ -150,11 +150,12 @@ class _Importing:
                 self._done.count(one)
             else:
                 try:
-                    read = self._document(one) if isinstance(one, Incoming) else checked_item(one)
+                    now = self._session.clock()
+                    read = self._document(one) if isinstance(one, Incoming) else checked_item(one, now)
                 except (InputError, AttributeError, TypeError, ValueError) as error:
                     self._done.count(Fault(one.place, str(error)))
                 else:
-                    if read is not None:
+                    if read is not None and not self._has_expired(read, one.place):
                         yield read
 
     def _document(self, one: Incoming) -> Document | None:
@@ -177,12 +178,15 @@ class _Importing:
         node_id, scope, given = self._named(one)
         passage = Passage(one.text, speaker=one.speaker, role=one.role)
         document = Document((passage,), scope=scope, id=node_id, **{"stamped": False, **given})
-        if document.expires_at and to_utc(document.expires_at) <= self._session.clock():
-            done.count(Fault(one.place, f"it expired at {document.expires_at.isoformat()}", "expired"))
-            return None
         for part in one.without:
             done.parts[part] = done.parts.get(part, 0) + 1
         return document
+
+    def _has_expired(self, read: Document | IncomingItem, place: str) -> bool:
+        if read.expires_at is None or to_utc(read.expires_at) > self._session.clock():
+            return False
+        self._done.count(Fault(place, f"it expired at {read.expires_at.isoformat()}", "expired"))
+        return True
 
     def _named(self, one: Incoming) -> tuple[str, Scope, dict[str, Any]]:
         scope, given = read_details({**one.details, **({"user_id": self._user_id} if self._user_id else {})})  # type: ignore[typeddict-item]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,15 +12,20 @@ from neurogated.core.clock import to_micros
 from neurogated.core.model import MemoryNode, json_metadata
 from neurogated.core.scope import Scope
 from neurogated.ingestion.chunker import Chunker
+from neurogated.ingestion.document import checked_ttl
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, leaves, node_ids, number_of_texts, value_of
+from neurogated.ingestion.revision import expiry
 from neurogated.session import Notice, Session
 
 
-def checked_item(item: IncomingItem) -> IncomingItem:
-    """Return an item; raises InputError if it cannot be stored."""
+def checked_item(item: IncomingItem, now: datetime) -> IncomingItem:
+    """Return an item with the end of its lifetime; raises InputError if it cannot be stored."""
     json_metadata(item_metadata(item.key, item.value))
     Scope(path=item.namespace)
-    return item
+    if item.ttl is None or item.expires_at is not None:
+        return item
+    lifetime = checked_ttl(60 * item.ttl)
+    return replace(item, expires_at=lifetime and expiry(item.updated_at or item.created_at or now, lifetime))
 
 
 class ItemsPut(NamedTuple):
@@ -89,10 +95,9 @@ def _nodes(
     for name, texts in chunks.items():
         item = items[name]
         updated = _updated(session, item)
-        metadata = item_metadata(item.key, item.value, to_micros(updated))
+        metadata = item_metadata(item.key, item.value, to_micros(updated), item.ttl)
         scope, created = Scope(user_id, path=item.namespace), item.created_at or updated
-        made = item_nodes(
-            name, texts, vectors, metadata, scope=scope, created_at=created, last_accessed=now, energy_at=now
-        )
+        times = {"created_at": created, "last_accessed": now, "energy_at": now, "expires_at": item.expires_at}
+        made = item_nodes(name, texts, vectors, metadata, scope=scope, **times)
         found[name] = session.writer.read(made)
     return found

@@ -8,8 +8,10 @@ from neurogated.core.filters import Filter, FilterOptions, memories_among
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.errors import InputError
 from neurogated.session import Session
+from neurogated.utils.habits import explains_reading
 
 
+@explains_reading("it is the list of the memories, with .cursor")
 class Page(list[MemoryNode]):
     """One page of a list of memories.
 

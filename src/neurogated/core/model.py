@@ -22,6 +22,7 @@ from neurogated.core.read_only import filled
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_name, checked_names, checked_text, halves_joined
+from neurogated.utils.habits import explains_reading
 
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a memory if nothing determines it."""
@@ -127,6 +128,7 @@ def checked_unit(what: str, owner: object, value: object) -> float:
     return number
 
 
+@explains_reading("read .content, .id, .metadata, .created_at")
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryNode:
     """One memory: a text with its vector, energy and times.

@@ -22,6 +22,7 @@ from neurogated.core.read_only import ReadOnlyDict, filled
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.errors import InputError
 from neurogated.text.times import Zone
+from neurogated.utils.habits import explains_reading
 
 _NO_GAINS = ReadOnlyDict[str, float]()
 _SHOWN = 60
@@ -51,6 +52,7 @@ class PathStep:
         return EdgeKey(*ends, self.type)
 
 
+@explains_reading("read .content, .score, .id, .node; or use recall.as_text()")
 @dataclass(frozen=True, slots=True)
 class RecalledMemory:
     """One memory of a recall."""
@@ -189,6 +191,7 @@ class Profile(NamedTuple):
     """The ids of its facts."""
 
 
+@explains_reading("iterate it: for one in recall: one.content, one.score; or use recall.as_text()")
 @dataclass(frozen=True, slots=True, repr=False)
 class Recall:
     """The memories that a question recalled, best first; iterating it yields them."""

@@ -16,6 +16,7 @@ from neurogated.ingestion.document import NOW, Details, Document, Passage, check
 from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, as_mapping, messages_in, read_message, time_key
 from neurogated.ingestion.speakers import ROLES, known_role
 from neurogated.text.strings import repaired
+from neurogated.utils.habits import explains_reading
 
 _log = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ _BLANK = "blank, and left out"
 _REPAIRED = "with NUL or half characters, which are now U+FFFD"
 
 
+@explains_reading("it is the list of the ids of the memories, with .notes and .skipped")
 class AddReport(list[str]):
     """The ids of what `add` stored, in order, and what it left out or repaired."""
 

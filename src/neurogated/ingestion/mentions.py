@@ -321,7 +321,7 @@ class TextChange:
         return self._few(self._with(staying, left), left, come, limit)
 
     @cached_property
-    def _by_named(self) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+    def _by_named(self) -> tuple[Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]]:
         """The ids of leaving and of coming texts, by the subjects that they mention."""
         own = {subject_tag(name) for groups in self._by_subject for name in groups}
         own |= set(map(opening_tag, own))
@@ -346,18 +346,18 @@ class TextChange:
         left, come = (_grouped(side, lambda _: next(found)) for side in self._sides)
         return left, come
 
-    def _with(self, found: list[str], left: Collection[str]) -> list[str]:
+    def _with(self, found: Sequence[str], left: Collection[str]) -> Sequence[str]:
         """Return what was found with the leaving nodes, in the order of the rows: searches miss those that expired."""
         return found if set(left) <= set(found) else sorted({*found, *left}, key=self.row)
 
-    def _few(self, stored: list[str], left: Collection[str], come: Sequence[str], limit: int) -> Holders:
+    def _few(self, stored: Sequence[str], left: Collection[str], come: Sequence[str], limit: int) -> Holders:
         """Return the nodes before and after the change; no nodes for a side with more than `limit`."""
         before = stored if len(stored) <= limit else []
         if len(stored) + len(come) - len(left) > limit:
             return Holders(before, [])
         return Holders(before, self._after(stored, left, come))
 
-    def _after(self, stored: list[str], left: Collection[str], come: Sequence[str]) -> list[str]:
+    def _after(self, stored: Sequence[str], left: Collection[str], come: Sequence[str]) -> list[str]:
         after = [*(node_id for node_id in stored if node_id not in left), *come] if left else [*stored, *come]
         # New nodes follow all others, in the order in which they come.
         return after if self._new_rows.keys() >= set(come) else sorted(after, key=self.row)
@@ -397,11 +397,12 @@ def _spaced(content: str) -> str:
     return f" {' '.join(split_words(fold(content)))} "
 
 
-def _grouped(texts: Mapping[str, Text], keys: Callable[[Text], Iterable[str]]) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = {}
+def _grouped(texts: Mapping[str, Text], keys: Callable[[Text], Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    # A text may have 100,000 keywords. The garbage collector, which stops all threads, drops tuples of texts at once.
+    groups: dict[str, tuple[str, ...]] = {}
     for node_id, text in texts.items():
         for key in keys(text):
-            groups[key] = [*groups[key], node_id] if key in groups else [node_id]
+            groups[key] = (*groups.get(key, ()), node_id)
     return groups
 
 

@@ -56,10 +56,11 @@ class UserGraph:
         ids = self.view.ids
         return [ids[row] for row in self._reader.rows_with(terms, limit).tolist()]
 
-    def rare_nodes_with(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
+    def rare_nodes_with(self, limits: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
         """Return the user's nodes with each term, except for terms that more nodes have than their limit."""
-        ids = self.view.ids
-        return {term: [ids[row] for row in rows.tolist()] for term, rows in self._reader.rare_rows_with(limits).items()}
+        # Tuples of texts, unlike lists, do not stay with the garbage collector, and most terms have no nodes.
+        ids, found = self.view.ids, self._reader.rare_rows_with(limits)
+        return {term: tuple([ids[row] for row in rows.tolist()]) if rows.size else () for term, rows in found.items()}
 
     def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
         """Return the tags that at least one of the user's nodes has."""

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time
 
 from neurogated.core.claims import Foreseen
+from neurogated.core.clock import local
 from neurogated.core.conflicts import CONFLICT, Conflict, Validity, conflicts_about, disputes_about, edges_of, moment_of
 from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.derivation import derived_from, sources_of
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
+from neurogated.text.times import Zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +134,14 @@ def with_consequences(store: GraphStorePort, delta: GraphDelta, foreseen: Forese
     return replace(delta, removed_nodes=tuple(removed), nodes=nodes, owner=Owner.MEMORY)
 
 
-def period(held: Validity) -> str:
-    """Return a valid time in words."""
+def period(held: Validity, zone: Zone) -> str:
+    """Return a valid time in words; its days are those of a zone."""
     begin, end = held
     if begin is not None and begin == end:
         return "at no time"
-    parts = [f"{word} {_moment(at)}" for word, at in (("from", begin), ("until", end)) if at is not None]
+    parts = [f"{word} {_moment(local(at, zone))}" for word, at in (("from", begin), ("until", end)) if at is not None]
     return " ".join(parts) or "without limit"
 
 
 def _moment(at: datetime) -> str:
-    return f"{at:%Y-%m-%d}" if at.time() == time() else f"{at:%Y-%m-%d %H:%M} UTC"
+    return f"{at:%Y-%m-%d}" if at.time() == time() else f"{at:%Y-%m-%d %H:%M}"

@@ -71,6 +71,33 @@ def explains_habits(cls: Class) -> Class:
     return cls
 
 
+def explains_reading(how: str) -> Callable[[Class], Class]:
+    """Return a decorator that lets a result say `how` it is read, if it is read like one of another library.
+
+    The errors are a TypeError for a key that is a text, and an AttributeError for an unknown name, as without it.
+    """
+
+    def explained(cls: Class) -> Class:
+        own = getattr(cls, "__getitem__", None)
+
+        def get(self: Any, key: Any) -> Any:  # noqa: ANN401 - the keys of any sequence
+            if own is None or isinstance(key, str):
+                raise TypeError(f"{cls.__name__} has no key {key!r}; {how}")
+            return own(self, key)
+
+        def unknown(self: object, name: str) -> NoReturn:
+            hint = "" if name.startswith("_") else f"; {how}"
+            raise AttributeError(f"{cls.__name__} has no {name!r}{hint}", name=name, obj=self)
+
+        cls.__getitem__, cls.__getattr__ = get, unknown  # type: ignore[attr-defined]
+        if own is None:
+            # With `__getitem__` alone, Python would begin to iterate.
+            cls.__iter__ = None  # type: ignore[attr-defined]
+        return cls
+
+    return explained
+
+
 class _Builder:
     """A class method of another library, which this class does not have."""
 

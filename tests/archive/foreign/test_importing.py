@@ -2,15 +2,19 @@
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
-from datetime import UTC, datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.compose import build
 from neurogated.errors import DatasetError, InputError
+from neurogated.testing import ManualClock
 from tests.archive.foreign.files import BEGIN, chatgpt, chatgpt_node, claude, written
 
 _SAID = [("user", "I moved to Lyon."), ("assistant", "How is it?"), ("user", "Sunny.")]
@@ -208,3 +212,31 @@ def test_an_empty_file_and_an_unknown_one_are_named(plain: MemoryConfig, tmp_pat
             memory.admin.import_from(None, written(tmp_path / "x.json", {"colour": "red"}))
         done = memory.admin.import_from("chatgpt", written(tmp_path / "x.json", []))
         assert (done.present, done.notes) == (0, ["x.json is empty"])
+
+
+def test_items_of_langgraph_expire_after_their_lifetime(plain: MemoryConfig, tmp_path: Path) -> None:
+    begin = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    with closing(sqlite3.connect(tmp_path / "store.db")) as database:
+        database.execute(
+            "CREATE TABLE store (prefix TEXT, key TEXT, value TEXT, created_at TIMESTAMP, updated_at TIMESTAMP, "
+            "expires_at TIMESTAMP, ttl_minutes REAL)"
+        )
+        lifetimes = {"gone": (None, 30), "ended": ("2026-01-01 12:30:00", 30), "kept": (None, 90), "later": (None, 2e9)}
+        lifetimes |= {"read": ("2026-01-01 14:00:00", 30), "wrong": (None, -1), "always": (None, None)}
+        for key, (end, ttl) in lifetimes.items():
+            row = ("notes", key, '{"text": "Tea."}', "2026-01-01 11:00:00", "2026-01-01 12:00:00", end, ttl)
+            database.execute("INSERT INTO store VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        database.commit()
+    with NeuroGraphMemory(plain, build(plain, ManualClock(begin + timedelta(hours=1)))) as memory:
+        done = memory.admin.import_from(None, tmp_path / "store.db")
+        nodes = {node.metadata["key"]: node for node in memory.find(kinds=["item"])}
+        ends = {key: node.expires_at and node.expires_at - begin for key, node in nodes.items()}
+        minute = timedelta(minutes=1)
+        assert ends == {"kept": 90 * minute, "later": 2e9 * minute, "read": 120 * minute, "always": None}
+        assert {key: node.metadata.get("ttl") for key, node in nodes.items()} == {
+            "kept": 90,
+            "later": 2e9,
+            "read": 30,
+            "always": None,
+        }
+        assert (done.texts, done.faults) == (4, 3)

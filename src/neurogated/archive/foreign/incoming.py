@@ -49,6 +49,10 @@ class IncomingItem:
     value: Mapping[str, Any]
     created_at: datetime | None
     updated_at: datetime | None
+    ttl: float | None = None
+    """Its lifetime in minutes; None: it never expires."""
+    expires_at: datetime | None = None
+    """When it expires; None: its lifetime after `updated_at`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,17 +22,25 @@ def _item(item: Mapping[str, Any], place: str) -> IncomingItem:
     if not (isinstance(namespace, list) and all(isinstance(one, str) and one for one in (*namespace, key))):
         raise ValueError(f"its namespace {namespace!r:.80} and its key {key!r:.80} must be texts")
     created, updated = (item.get(f"{name}_at") or item.get(f"{name}At") for name in ("created", "updated"))
-    return IncomingItem(place, tuple(namespace), key, mapping(item["value"]), moment(created), moment(updated))
+    times = moment(created), moment(updated)
+    if (ttl := item.get("ttl_minutes")) is not None:
+        ttl = float(ttl)
+    return IncomingItem(
+        place, tuple(namespace), key, mapping(item["value"]), *times, ttl=ttl, expires_at=moment(item.get("expires_at"))
+    )
 
 
 def _tables(file: File) -> Found:
     """Yield the rows of the table `store`, whose times are in UTC. A dot joins the names of a namespace."""
     with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
-        rows = database.execute("SELECT prefix, key, value, created_at, updated_at FROM store ORDER BY rowid")
+        # Older tables have no lifetimes.
+        rows = database.execute("SELECT * FROM store ORDER BY rowid")
+        names = [column for column, *_ in rows.description]
         for number, row in enumerate(rows):
-            item = dict(zip(("prefix", "key", "value", "created_at", "updated_at"), row, strict=True))
             place = f"{file.name}: store[{number}]"
-            yield from read_one(item, place, lambda item, place: _item(_opened(item), place))
+            yield from read_one(
+                dict(zip(names, row, strict=True)), place, lambda item, place: _item(_opened(item), place)
+            )
         if "checkpoints" in tables_of(database):
             (count,) = database.execute("SELECT count(*) FROM checkpoints").fetchone()
             yield Left(f"{file.name}: checkpoints", "checkpoints, which only LangGraph can read", count)
