@@ -61,7 +61,7 @@ def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30
     sys.setswitchinterval(_SWITCH)
     most = _most_connections()
     config = uvicorn.Config(
-        app,
+        _Stopping(app),
         http=functools.partial(_Connection, idle=OrderedDict(), most=most, patience=patience),  # type: ignore[arg-type]
         # The loop accepts so many at once, and closes others only some rounds later.
         backlog=most // 8,
@@ -173,11 +173,41 @@ class _Connection(H11Protocol):
 
     def _refuse(self, status: HTTPStatus) -> None:
         if not self.transport.is_closing():
-            kind = status.phrase.lower().replace(" ", "_")
-            body = json.dumps({"error": {"type": kind, "message": status.description, "request_id": ""}})
+            body = _told(status, status.description)
             head = f"HTTP/1.1 {status} {status.phrase}\r\nconnection: close\r\ncontent-type: application/json\r\n"
             self.transport.write(f"{head}content-length: {len(body)}\r\n\r\n{body}".encode())
             self.transport.close()
+
+
+def _told(status: HTTPStatus, message: str) -> str:
+    kind = status.phrase.lower().replace(" ", "_")
+    return json.dumps({"error": {"type": kind, "message": message, "request_id": ""}})
+
+
+class _Stopping:
+    """Answers the requests that a stopping server cancels. An error of theirs would be logged with its traceback."""
+
+    def __init__(self, app: Callable[..., Any]) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - those of ASGI
+        begun = False
+
+        async def noted(message: Any) -> None:  # noqa: ANN401
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except asyncio.CancelledError:
+            if scope["type"] != "http":
+                raise
+            if not begun:
+                status = HTTPStatus.SERVICE_UNAVAILABLE
+                headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+                await send({"type": "http.response.start", "status": status, "headers": headers})
+                await send({"type": "http.response.body", "body": _told(status, "the server stops").encode()})
 
 
 class _Sparing(logging.Filter):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from neurogated.archive.foreign import IncomingItem
@@ -22,10 +22,10 @@ def checked_item(item: IncomingItem, now: datetime) -> IncomingItem:
     """Return an item with the end of its lifetime; raises InputError if it cannot be stored."""
     json_metadata(item_metadata(item.key, item.value))
     Scope(path=item.namespace)
-    if item.ttl is None or item.expires_at is not None:
+    lifetime = checked_ttl(item.ttl and timedelta(minutes=item.ttl))
+    if lifetime is None or item.expires_at is not None:
         return item
-    lifetime = checked_ttl(60 * item.ttl)
-    return replace(item, expires_at=lifetime and expiry(item.updated_at or item.created_at or now, lifetime))
+    return replace(item, expires_at=expiry(item.updated_at or item.created_at or now, lifetime))
 
 
 class ItemsPut(NamedTuple):

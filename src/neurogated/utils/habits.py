@@ -89,10 +89,10 @@ def explains_reading(how: str) -> Callable[[Class], Class]:
             hint = "" if name.startswith("_") else f"; {how}"
             raise AttributeError(f"{cls.__name__} has no {name!r}{hint}", name=name, obj=self)
 
-        cls.__getitem__, cls.__getattr__ = get, unknown  # type: ignore[attr-defined]
-        if own is None:
-            # With `__getitem__` alone, Python would begin to iterate.
-            cls.__iter__ = None  # type: ignore[attr-defined]
+        # With `__getitem__` alone, Python would begin to iterate.
+        no_iteration = {} if own else {"__iter__": None}
+        for name, method in {"__getitem__": get, "__getattr__": unknown, **no_iteration}.items():
+            setattr(cls, name, method)
         return cls
 
     return explained

@@ -221,13 +221,18 @@ def test_items_of_langgraph_expire_after_their_lifetime(plain: MemoryConfig, tmp
             "CREATE TABLE store (prefix TEXT, key TEXT, value TEXT, created_at TIMESTAMP, updated_at TIMESTAMP, "
             "expires_at TIMESTAMP, ttl_minutes REAL)"
         )
-        lifetimes = {"gone": (None, 30), "ended": ("2026-01-01 12:30:00", 30), "kept": (None, 90), "later": (None, 2e9)}
+        lifetimes: dict[str, tuple[str | None, float | None]] = {
+            "gone": (None, 30),
+            "ended": ("2026-01-01 12:30:00", 30),
+            "kept": (None, 90),
+            "later": (None, 2e9),
+        }
         lifetimes |= {"read": ("2026-01-01 14:00:00", 30), "wrong": (None, -1), "always": (None, None)}
         for key, (end, ttl) in lifetimes.items():
             row = ("notes", key, '{"text": "Tea."}', "2026-01-01 11:00:00", "2026-01-01 12:00:00", end, ttl)
             database.execute("INSERT INTO store VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         database.commit()
-    with NeuroGraphMemory(plain, build(plain, ManualClock(begin + timedelta(hours=1)))) as memory:
+    with NeuroGraphMemory(plain, parts=build(plain, ManualClock(begin + timedelta(hours=1)))) as memory:
         done = memory.admin.import_from(None, tmp_path / "store.db")
         nodes = {node.metadata["key"]: node for node in memory.find(kinds=["item"])}
         ends = {key: node.expires_at and node.expires_at - begin for key, node in nodes.items()}
