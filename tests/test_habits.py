@@ -8,8 +8,8 @@ import pytest
 
 import neurogated
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.habits import explains_habits
 from neurogated.errors import ConfigError, InputError
-from neurogated.utils.habits import explains_habits
 
 Call = Callable[[Any], object]
 

@@ -210,7 +210,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
     if name not in _HOMES:
-        from neurogated.utils.habits import ELSEWHERE
+        from neurogated.core.habits import ELSEWHERE
 
         if name in ELSEWHERE:
             # Python would replace the message of an AttributeError of `from neurogated import …`.

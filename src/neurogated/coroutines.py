@@ -8,8 +8,8 @@ from typing import ParamSpec, Self, TypeVar
 
 from neurogated.aio import awaitable, in_thread
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.habits import explains_habits
 from neurogated.memory import NeuroGraphMemory
-from neurogated.utils.habits import explains_habits
 
 P = ParamSpec("P")
 T = TypeVar("T")

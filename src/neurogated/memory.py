@@ -14,6 +14,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.model import CONTEXT_TOKENS, Answer, Context
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.filters import FilterOptions, filter_of
+from neurogated.core.habits import explains_habits
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.tokens import TokenCounter
@@ -28,7 +29,6 @@ from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.runtime import Event
 from neurogated.session import Ownership, Session
-from neurogated.utils.habits import explains_habits
 
 if TYPE_CHECKING:
     from neurogated.coroutines import AsyncNeuroGraphMemory

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from neurogated.core.filters import Filter, FilterOptions, memories_among
+from neurogated.core.habits import explains_reading
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.errors import InputError
 from neurogated.session import Session
-from neurogated.utils.habits import explains_reading
 
 
 @explains_reading("it is the list of the memories, with .cursor")

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from neurogated.core.clock import to_utc, utc_now
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
+from neurogated.core.habits import explains_reading
 from neurogated.core.node_kind import DEFAULT_KIND, checked_kind
 from neurogated.core.read_only import filled
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_name, checked_names, checked_text, halves_joined
-from neurogated.utils.habits import explains_reading
 
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a memory if nothing determines it."""

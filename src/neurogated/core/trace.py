@@ -13,6 +13,7 @@ from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import Fact, ended
+from neurogated.core.habits import explains_reading
 from neurogated.core.judgements import Verdict
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count
@@ -22,7 +23,6 @@ from neurogated.core.read_only import ReadOnlyDict, filled
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.errors import InputError
 from neurogated.text.times import Zone
-from neurogated.utils.habits import explains_reading
 
 _NO_GAINS = ReadOnlyDict[str, float]()
 _SHOWN = 60

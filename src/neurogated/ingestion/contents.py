@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 from uuid import UUID
 
 from neurogated.core.clock import Moment, read_moment
+from neurogated.core.habits import explains_reading
 from neurogated.core.model import checked_metadata
 from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.errors import InputError
@@ -16,7 +17,6 @@ from neurogated.ingestion.document import NOW, Details, Document, Passage, check
 from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, as_mapping, messages_in, read_message, time_key
 from neurogated.ingestion.speakers import ROLES, known_role
 from neurogated.text.strings import repaired
-from neurogated.utils.habits import explains_reading
 
 _log = logging.getLogger(__name__)
 
