@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         LearningSettings,
         LLMSettings,
         RuntimeSettings,
-        VectorSettings,
     )
     from neurogated.config.memory_config import MemoryConfig
     from neurogated.config.metabolism_settings import MetabolismSettings
@@ -136,7 +135,6 @@ __all__ = [
     "SpreadingActivation",
     "Statement",
     "Tiers",
-    "VectorSettings",
     "WeightChange",
     "__version__",
     "compute_mdhash_id",
@@ -159,7 +157,7 @@ _NAMES = {
     "administration": "import_memory migrate repair_memory restore_snapshot",
     "analysis": "extract_causal_edges generate_kernel",
     "components.pages": "Page",
-    "config.groups": "EmbeddingSettings IndexingSettings LLMSettings LearningSettings RuntimeSettings VectorSettings",
+    "config.groups": "EmbeddingSettings IndexingSettings LLMSettings LearningSettings RuntimeSettings",
     "config.memory_config": "MemoryConfig",
     "config.metabolism_settings": "MetabolismSettings",
     "config.retrieval_settings": "RetrievalSettings",

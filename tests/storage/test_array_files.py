@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from numpy.typing import NDArray
 
 from neurogated.storage.files.array_files import load_array, load_bytes, save_array
-from neurogated.storage.index.vectors.inverted_lists import InvertedLists
+from neurogated.storage.index.vectors.codes import Codes
 from neurogated.storage.index.vectors.matrix import VectorMatrix
 from tests.storage.vector_cases import clusters
 
@@ -44,13 +44,12 @@ def test_vectors_that_the_disk_has_no_room_for_are_an_error(small_disk: Path) ->
         matrix.write(small_disk / "some.vectors", 0, count)
 
 
-def test_lists_that_the_disk_has_no_room_for_are_an_error(small_disk: Path, tmp_path: Path) -> None:
-    count = DISK // (8 + 8) + 1
+def test_codes_that_the_disk_has_no_room_for_are_an_error(small_disk: Path, tmp_path: Path) -> None:
+    count = DISK // 17  # bytes of a code, its key and its numbers
     sample = clusters(count, dimension=8)
-    source = [(np.arange(count), sample)]
-    lists = InvertedLists.trained(sample[:16], sample, count).extended(source, count)
+    codes = Codes.trained(sample[:4096], count).extended([(np.arange(count), sample)], count)
     with pytest.raises(OSError, match="cannot be written"):
-        lists.write(small_disk / lists.name)
+        codes.write(small_disk / codes.name)
     # Only the last bytes have no room.
-    lists.write(tmp_path / lists.name)
-    assert DISK < (tmp_path / lists.name).stat().st_size < DISK + 4_000
+    codes.write(tmp_path / codes.name)
+    assert DISK < (tmp_path / codes.name).stat().st_size < DISK + 4_000

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neurogated.storage.index.vectors import centroids, state
+from neurogated.storage.index.vectors.codes import Codes
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
-from tests.storage.vector_cases import brute_force, clusters, found, small_store
+from tests.storage.vector_cases import Floats, brute_force, clusters, found, small_store
 
 
 def test_a_stored_vector_is_exact() -> None:
@@ -52,7 +52,7 @@ def test_an_error_in_the_background_is_told_and_the_search_goes_on(
     vectors = clusters(300)
     store = small_store(exact_below=10)
     with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
-        patch.setattr(state, "spherical_kmeans", fail)
+        patch.setattr(Codes, "trained", fail)
         store.put(np.arange(100), vectors[:100])
         store.wait()
         store.put(np.array([100]), vectors[100:101])
@@ -70,14 +70,14 @@ def test_an_error_in_the_background_is_told_and_the_search_goes_on(
 def _while_training(monkeypatch: pytest.MonkeyPatch, store: EmbeddingStore, count: int) -> Callable[[], None]:
     """Fill `store` and block its background work at the start. Return the function that unblocks it."""
     begun, go_on = threading.Event(), threading.Event()
-    plain = centroids.spherical_kmeans
+    plain = Codes.trained
 
     def held(*arguments: Any) -> Any:  # noqa: ANN401
         begun.set()
         go_on.wait()
         return plain(*arguments)
 
-    monkeypatch.setattr(state, "spherical_kmeans", held)
+    monkeypatch.setattr(Codes, "trained", held)
     store.put(np.arange(count), clusters(count))
     begun.wait()
     return go_on.set
@@ -124,19 +124,39 @@ def test_the_work_stops_when_nobody_needs_it(monkeypatch: pytest.MonkeyPatch, ho
     thread.join()
 
 
+def _share_found(store: EmbeddingStore, entries: dict[int, Floats], queries: Floats, hidden: object = ()) -> float:
+    """Return the share of the ten nearest of each query that a search finds."""
+    hits = 0
+    for query in queries:
+        wanted = {key for _, key in brute_force(entries, query, 10)}
+        hits += len(wanted & {key for _, key in found(store, query, 10, hidden)})
+    return hits / (10 * len(queries))
+
+
 def test_later_vectors_with_larger_coordinates_are_found_as_well_as_the_first() -> None:
     rng = np.random.default_rng(3)
-    long = rng.standard_normal((1_000, 128)).astype(np.float32)
+    long = rng.standard_normal((2_000, 128)).astype(np.float32)
     # Few words make few, large coordinates.
-    short = np.where(rng.random((1_000, 128)) < 0.04, rng.uniform(0.8, 1.2, (1_000, 128)), 0.0).astype(np.float32)
-    vectors = np.concatenate((long, short))
-    store = EmbeddingStore(exact_below=900, tail=2, lists=0.5, probes=1_000)
+    short = np.where(rng.random((2_000, 128)) < 0.04, rng.uniform(0.8, 1.2, (2_000, 128)), 0.0).astype(np.float32)
+    vectors, store = np.concatenate((long, short)), small_store(exact_below=900)
     for begin in range(0, len(vectors), 1_000):
         store.put(np.arange(begin, begin + 1_000), vectors[begin : begin + 1_000])
         store.wait()
+    assert store.indexed == len(vectors)
     queries = short[:100] + 0.05 * rng.standard_normal((100, 128)).astype(np.float32)
-    entries, hits = dict(enumerate(vectors)), 0
-    for query in queries:
-        wanted = {key for _, key in brute_force(entries, query, 10)}
-        hits += len(wanted & {key for _, key in found(store, query, 10)})
-    assert hits >= 0.99 * 1_000
+    assert _share_found(store, dict(enumerate(vectors)), queries) >= 0.99
+
+
+def test_codes_propose_no_vector_that_is_removed_replaced_or_hidden() -> None:
+    vectors, queries = clusters(4_000, dimension=30), clusters(40, dimension=30, seed=5)
+    store = small_store(exact_below=900)
+    store.put(np.arange(3_000), vectors[:3_000])
+    store.wait()
+    store.remove(np.arange(0, 3_000, 3))
+    store.put(np.arange(1, 1_000, 3), vectors[3_000:3_333])
+    hidden = range(2, 3_000, 6)
+    entries = dict(enumerate(vectors[:3_000])) | dict(zip(range(1, 1_000, 3), vectors[3_000:3_333], strict=True))
+    entries = {key: vector for key, vector in entries.items() if key % 3 and key % 6 != hidden.start}
+    assert _share_found(store, entries, queries, hidden) >= 0.99
+    store.wait()
+    assert _share_found(store, entries, queries, hidden) >= 0.99

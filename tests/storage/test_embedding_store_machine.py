@@ -20,7 +20,7 @@ seeds = st.integers(0, 300)
 
 
 class VectorsInAnyOrder(RuleBasedStateMachine):
-    """Compares a dictionary with a store that uses lists early but searches all lists."""
+    """Compares a dictionary with a store that makes codes early."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class VectorsInAnyOrder(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.store = small_store(probes=1000)
+        self.store = small_store()
 
     @rule(chosen=keys, seed=seeds)
     def put(self, chosen: set[int], seed: int) -> None:
@@ -61,7 +61,7 @@ class VectorsInAnyOrder(RuleBasedStateMachine):
     def load(self) -> None:
         if self.folders:
             self.store.close()
-            self.store = EmbeddingStore.load(self.folders[-1], exact_below=4, tail=2, lists=2.0, probes=1000)
+            self.store = EmbeddingStore.load(self.folders[-1], exact_below=16, tail=2)
             self.entries = dict(self.kept)
 
     @rule(chosen=keys, seed=seeds, k=st.integers(0, 20))
@@ -109,15 +109,15 @@ def test_unchanged_parts_are_not_rewritten(tmp_path: Path) -> None:
     second = _keep(store, tmp_path / "b", first)
     (name,) = (path.name for path in first.iterdir() if path.suffix == ".vectors")
     assert (second / name).samefile(first / name)
-    assert len([path for path in second.iterdir() if path.suffix == ".lists"]) == 1
+    assert len([path for path in second.iterdir() if path.suffix == ".codes"]) == 1
     store.remap(second)
     third = _keep(store, tmp_path / "c", second)
     for path in second.iterdir():
-        if path.suffix in {".vectors", ".lists"}:
+        if path.suffix in {".vectors", ".codes"}:
             assert (third / path.name).samefile(path)
     for path in first.iterdir():
         path.unlink()
-    loaded = EmbeddingStore.load(second, exact_below=4, tail=2)
+    loaded = EmbeddingStore.load(second, exact_below=16, tail=2)
     for of in (store, loaded):
         assert np.array_equal(of.get(1009), vectors[1009])  # type: ignore[arg-type]
         assert found(of, vectors[1009], 1)[0][1] == 1009
@@ -164,13 +164,9 @@ def _keep_writing(store: EmbeddingStore, vectors: Floats, done: threading.Event)
     done.set()
 
 
-@pytest.mark.parametrize("exact_below", [4, 1000])
+@pytest.mark.parametrize("exact_below", [16, 1000])
 def test_readers_see_each_write_whole_or_not_at_all(exact_below: int) -> None:
-    vectors, store, done = (
-        clusters(400, dimension=8),
-        small_store(exact_below=exact_below, probes=1000),
-        threading.Event(),
-    )
+    vectors, store, done = clusters(400, dimension=8), small_store(exact_below=exact_below), threading.Event()
     store.put(np.arange(100), vectors[:100])
     sets = [dict(enumerate(vectors[100 * place :][:100])) for place in range(4)]
     query = vectors[0]

@@ -13,9 +13,9 @@ Floats = NDArray[np.float32]
 DIGITS = 12
 
 
-def small_store(*, exact_below: int = 4, probes: int = 2) -> EmbeddingStore:
-    """Return a store that uses lists for few vectors."""
-    return EmbeddingStore(exact_below=exact_below, tail=2, lists=2.0, probes=probes)
+def small_store(exact_below: int = 16) -> EmbeddingStore:
+    """Return a store that makes codes for few vectors."""
+    return EmbeddingStore(exact_below=exact_below, tail=2)
 
 
 def clusters(count: int, dimension: int = 32, seed: int = 0) -> Floats:

@@ -139,18 +139,6 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSettings:
-    """How vectors are stored and searched."""
-
-    exact_below: int = setting(
-        20_000, "up to this many vectors, a search compares all; with more, it uses an approximate index", low=0
-    )
-
-    def __post_init__(self) -> None:
-        check(self, "vectors.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestSettings:
     """When and how the manifest is built."""
 

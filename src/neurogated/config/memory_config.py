@@ -14,7 +14,6 @@ from neurogated.config.groups import (
     LLMSettings,
     ManifestSettings,
     RuntimeSettings,
-    VectorSettings,
 )
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.config.presets import preset_values
@@ -122,7 +121,6 @@ class MemoryConfig:
     manifest: ManifestSettings = group(ManifestSettings, "what is told of the memory as a whole")
     llm: LLMSettings = group(LLMSettings, "the language model and its limits", shorthand="use")
     embedding: EmbeddingSettings = group(EmbeddingSettings, "how the embedding model runs")
-    vectors: VectorSettings = group(VectorSettings, "how vectors are stored and searched")
     runtime: RuntimeSettings = group(RuntimeSettings, "threads, locks, checkpoints and warnings")
 
     def __post_init__(self) -> None:

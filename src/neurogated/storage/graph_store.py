@@ -29,6 +29,7 @@ from neurogated.storage.family import Family
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import portions, unerased
+from neurogated.storage.index.vectors.embedding_store import EXACT_BELOW
 from neurogated.storage.live_graph import LiveGraph
 from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure
 from neurogated.storage.log.memory_log import MemoryEngine
@@ -245,7 +246,7 @@ class GraphStore(
 
     @property
     def exact_below(self) -> int:
-        return self.graph.family.config.vectors.exact_below
+        return EXACT_BELOW
 
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         seen = self.reader(view)

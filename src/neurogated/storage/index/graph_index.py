@@ -78,7 +78,7 @@ class GraphIndex:
         self.validity = Validity(RowOutcomes(compares=config.metabolism.check_conflicts))
         # Rows of the edges with each relation, also of removed edges.
         self.relations: dict[str, list[int]] = {}
-        self.vectors = EmbeddingStore(exact_below=config.vectors.exact_below)
+        self.vectors = EmbeddingStore()
         # Built on first use, so that a command that only counts nodes does not read all texts.
         self._texts: LexicalStore | None = None
         # For a graph of the past: returns its keywords and tags as a fork of the index of the present.
@@ -95,7 +95,7 @@ class GraphIndex:
         """
         form = cls(config)
         form.topology = load_topology(folder / _TOPOLOGY, config.runtime.overlay_edges)
-        form.vectors = EmbeddingStore.load(folder / _VECTORS, exact_below=config.vectors.exact_below)
+        form.vectors = EmbeddingStore.load(folder / _VECTORS)
         form._texts = LexicalStore.load(folder / _TEXTS)
         return form
 

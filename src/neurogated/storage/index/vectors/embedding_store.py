@@ -12,22 +12,19 @@ from typing import Self, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.model import Vector, as_vector
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
+from neurogated.storage.index.vectors.codes import Codes
 from neurogated.storage.index.vectors.files import VectorSnapshot, load_vectors
-from neurogated.storage.index.vectors.inverted_lists import InvertedLists
 from neurogated.storage.index.vectors.search import Found, cosines, nearest
 from neurogated.storage.index.vectors.state import IndexingJob, SearchOptions, VectorChange, VectorState
 from neurogated.utils.background import BackgroundWorker
 
 _log = logging.getLogger(__name__)
-_DEFAULTS = MemoryConfig()
-# Lists that a search reads at first. ADR 14 compares numbers.
-_PROBES = 256
-_TAIL = 2000  # newest vectors that may be missing from the approximate index
-_LISTS = 8.0  # lists of the approximate index, as a multiple of the square root of the number of vectors
+EXACT_BELOW = 8000  # up to this many vectors, a search compares all; ADR 52 has the figures
+_TAIL = 2000
+_LEAST_INDEXED = 16  # too few vectors for the codes of a quantiser
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
@@ -36,15 +33,13 @@ class VectorSettings(TypedDict, total=False):
 
     exact_below: int
     tail: int
-    lists: float
-    probes: int
 
 
 class EmbeddingStore:
     """Vectors under integer keys, searched by cosine; the first vector fixes the dimension.
 
-    Up to `exact_below` vectors the search is exact. With more, a background thread adds vectors to an approximate
-    index. Vectors that are not indexed yet are searched exactly, so a search finds a vector as soon as `put` returns.
+    Up to `exact_below` vectors the search is exact. With more, a background thread makes short codes of the vectors.
+    Vectors without a code are searched exactly, so a search finds a vector as soon as `put` returns.
     Cosines are always exact.
 
     Any number of threads may read while one writes: each search sees the vectors as they were when it began.
@@ -53,13 +48,16 @@ class EmbeddingStore:
     def __init__(
         self,
         *,
-        exact_below: int = _DEFAULTS.vectors.exact_below,
+        exact_below: int = EXACT_BELOW,
         tail: int = _TAIL,
-        lists: float = _LISTS,
-        probes: int = _PROBES,
     ) -> None:
-        """Create an empty index; `exact_below` is a setting of `vectors`."""
-        self._options = SearchOptions(exact_below, tail, lists, probes)
+        """Create an empty index.
+
+        Args:
+            exact_below: up to this many vectors, a search compares all.
+            tail: how many of the newest vectors may be missing from the approximate index.
+        """
+        self._options = SearchOptions(max(exact_below, _LEAST_INDEXED), tail)
         # Each change replaces the state; readers take it once and need no lock.
         self._state: VectorState | None = None
         self._writing = threading.Lock()
@@ -92,12 +90,12 @@ class EmbeddingStore:
     @property
     def indexed(self) -> int:
         """How many slots the approximate index covers; 0 while the search is exact."""
-        return 0 if self._state is None or self._state.lists is None else self._state.lists.end
+        return 0 if self._state is None or self._state.codes is None else self._state.codes.end
 
     @property
     def trained_on(self) -> int:
         """Number of vectors when the approximate index was trained; 0 while there is none."""
-        return 0 if self._state is None or self._state.lists is None else self._state.lists.trained_on
+        return 0 if self._state is None or self._state.codes is None else self._state.codes.trained_on
 
     def check(self, vector: Vector, owner: str) -> None:
         """Check the dimension of a vector.
@@ -247,12 +245,12 @@ class EmbeddingStore:
             return None
         return state.next_job(self._options)
 
-    def finish_job(self, result: tuple[str, InvertedLists]) -> None:
+    def finish_job(self, result: tuple[str, Codes]) -> None:
         """Use an approximate index that the background worker built."""
-        epoch, lists = result
+        epoch, codes = result
         with self._writing:
             if self._state is not None and self._state.epoch == epoch:
-                self._state = self._state._replace(lists=lists)
+                self._state = self._state._replace(codes=codes)
 
     def fail_job(self, error: BaseException) -> None:
         """Continue without the approximate index, because the job failed."""

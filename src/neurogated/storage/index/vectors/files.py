@@ -12,7 +12,7 @@ import numpy as np
 
 from neurogated.core.files import write_text
 from neurogated.storage.files.array_files import linked, save_array
-from neurogated.storage.index.vectors.inverted_lists import InvertedLists
+from neurogated.storage.index.vectors.codes import Codes
 from neurogated.storage.index.vectors.matrix import KeptBlock, VectorMatrix
 from neurogated.storage.index.vectors.slots import Slots
 from neurogated.storage.index.vectors.state import VectorState
@@ -50,14 +50,14 @@ def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str,
     for name, count in blocks:
         keep(name, functools.partial(matrix.write, begin=begin, end=begin + count))
         begin += count
-    lists = state.lists
-    if lists is not None:
-        keep(lists.name, lists.write)
+    codes = state.codes
+    if codes is not None:
+        keep(codes.name, codes.write)
     return {
         "dimension": matrix.dimension,
         "epoch": state.epoch,
         "blocks": blocks,
-        "lists": None if lists is None else (lists.name, lists.trained_on, lists.end),
+        "codes": None if codes is None else (codes.name, codes.trained_on, codes.end),
     }
 
 
@@ -74,14 +74,14 @@ def load_vectors(folder: Path) -> VectorState | None:
     try:
         kept = [KeptBlock(name, count) for name, count in about["blocks"]]
         matrix = VectorMatrix.mapped(folder, about["dimension"], kept)
-        lists = None
-        if about["lists"] is not None:
-            name, trained_on, end = about["lists"]
-            lists = InvertedLists.load(folder / name, trained_on, end, matrix.dimension)
+        codes = None
+        if about.get("codes") is not None:  # earlier versions kept another index here
+            name, trained_on, end = about["codes"]
+            codes = Codes(trained_on, end, None, name).read(folder / name, matrix.dimension)
         slots = Slots.of_columns(np.load(folder / _KEYS), np.load(folder / _ALIVE))
         epoch = about["epoch"]
     except (EOFError, KeyError, TypeError) as error:
         raise ValueError(f"{folder} holds another format than this version writes ({error!r}); rebuild it") from error
     if slots.size != matrix.size:
         raise ValueError(f"{folder} holds {slots.size} keys of {matrix.size} vectors; rebuild it")
-    return VectorState(slots, matrix, lists, epoch)
+    return VectorState(slots, matrix, codes, epoch)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,8 +17,11 @@ Found = tuple[Rows, NDArray[np.float64]]
 
 # Bound on the rounding error of a single-precision cosine of some thousand dimensions.
 _ROUNDING_ERROR = 1e-5
-# The index compares quantised vectors, so this many more candidates are fetched to order those near the k-th right.
-_SPARE = 16
+# How many vectors codes propose at first. They suffice if the k-th best is this many standard errors of the codes above
+# the last proposal; else codes propose so many times as many.
+_PROPOSED, _ERRORS, _MORE = 200, 1.5, 8
+# Gathering a vector takes as long as comparing this many consecutive ones.
+_GATHERING = 8
 # How many cosines are computed in one batch, 4 bytes each.
 _AT_ONCE = 2**24
 # How many vectors are gathered in one batch; some MB.
@@ -25,8 +30,6 @@ _GATHERED = 4096
 _SCATTERED = 16
 # Up to this many vectors for each wanted one, exact cosines of all are quicker than a choice by approximate ones.
 _FEW = 4
-# The factor by which the number of scanned lists grows when too few eligible vectors were found.
-_WIDENING = 4
 
 
 def nearest(
@@ -60,10 +63,10 @@ def nearest(
     found: list[Found] = []
     for begin in range(0, len(queries), at_once):
         chunk = queries[begin : begin + at_once]
-        if state.lists is None or count <= options.exact_below:
+        if state.codes is None or count <= options.exact_below:
             found += _exact(state, chunk, k, eligible, count)
         else:
-            found += _approximate(state, chunk, k, eligible, options)
+            found += [_approximate(state, query, k, eligible) for query in chunk]
     return found
 
 
@@ -97,30 +100,27 @@ def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.boo
     return [_best(state, query, k, _promising(row, k).nonzero()[0]) for query, row in zip(queries, scores, strict=True)]
 
 
-def _approximate(
-    state: VectorState, queries: Floats, k: int, eligible: NDArray[np.bool_], options: SearchOptions
-) -> list[Found]:
-    lists, size, units = state.lists, state.slots.size, _units(queries)
-    assert lists is not None  # noqa: S101 - the caller checked it
+def _approximate(state: VectorState, query: Floats, k: int, eligible: NDArray[np.bool_]) -> Found:
+    """Return the `k` best and all ties that were found, by as many proposals as their errors demand."""
+    codes, size, unit = state.codes, state.slots.size, _unit(query)
+    assert codes is not None  # noqa: S101 - the caller checked it
     # The index omits vectors removed before it was built. If all slots count, searching without a selector is quicker.
     whole = state.slots.living == size and eligible is state.slots.alive
     chosen = None if whole else np.packbits(eligible, bitorder="little")
-    tail = lists.end + np.flatnonzero(eligible[lists.end :])
-    tail_scores = state.matrix.scan(units, lists.end, size)[:, tail - lists.end]
-    probes = options.probes
-    while True:
-        proposed = lists.search(units, k + k // 2 + _SPARE, probes, chosen)
-        least = (proposed >= 0).sum(axis=1).min() + tail.size
-        if least >= k or probes >= lists.index.nlist:
+    newest = codes.end + np.flatnonzero(eligible[codes.end :])
+    newest_scores = state.matrix.scan(unit[None], codes.end, size)[0, newest - codes.end]
+    few = _PROPOSED + 2 * k
+    for count in (few, _MORE * few):
+        if _GATHERING * count >= size:
             break
-        probes *= _WIDENING
-    found = []
-    for query, row, scores in zip(queries, proposed, tail_scores, strict=True):
-        # Of the unindexed tail, only its own best are candidates.
-        newest = tail[_promising(scores, k)] if tail.size > k else tail
-        slots = np.concatenate((np.sort(row[row >= 0]), newest))
-        found.append(_best(state, query, k, slots))
-    return found
+        slots, rough = codes.search(unit, count, chosen)
+        scores = state.matrix.cosines(unit, slots)
+        error = math.sqrt(float(np.mean(np.square(scores - rough)))) if slots.size else 0.0
+        slots, scores = np.concatenate((slots, newest)), np.concatenate((scores, newest_scores))
+        is_sure = rough.size < count or np.partition(scores, scores.size - k)[-k] >= rough[-1] + _ERRORS * error
+        if is_sure or count > few:
+            return _best(state, query, k, np.sort(slots[_promising(scores, k)]))
+    return _exact(state, query[None], k, eligible, int(np.count_nonzero(eligible)))[0]
 
 
 def _best_of(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from uuid import uuid4
@@ -10,28 +9,24 @@ from uuid import uuid4
 import numpy as np
 
 from neurogated.core.view import Rows
-from neurogated.storage.index.vectors.centroids import spherical_kmeans
-from neurogated.storage.index.vectors.faiss_library import load_faiss
-from neurogated.storage.index.vectors.inverted_lists import InvertedLists
+from neurogated.storage.index.vectors.codes import Codes, load_faiss
 from neurogated.storage.index.vectors.matrix import Floats, VectorMatrix
 from neurogated.storage.index.vectors.slots import Slots
 from neurogated.utils.background import Stopped
 
-# How many sample vectors are drawn per list; more do not improve k-means.
-_SAMPLES = 32
+# The mean of how many vectors is the mean of all.
+_SAMPLE = 4096
 # How many vectors go to the index in one batch; some MB.
 _AT_ONCE = 16_384
-# When the vectors are this many times as many as when the lists were trained, the lists are trained again.
+# When the vectors are this many times as many as when their mean was computed, it is computed again.
 _GROWTH = 4
 
 
 class SearchOptions(NamedTuple):
-    """How vectors are searched; see the settings of the same names."""
+    """How vectors are searched; see `EmbeddingStore`."""
 
     exact_below: int
     tail: int
-    lists: float
-    probes: int
 
 
 class VectorState(NamedTuple):
@@ -39,7 +34,7 @@ class VectorState(NamedTuple):
 
     slots: Slots
     matrix: VectorMatrix
-    lists: InvertedLists | None
+    codes: Codes | None
     """The index of the slots before its `end`; None while there are few vectors."""
     epoch: str
     """Identifies the numbering of slots; a job from another epoch must not be used."""
@@ -52,7 +47,7 @@ class VectorState(NamedTuple):
     def added(self, keys: Rows, vectors: Floats) -> VectorState:
         """Return the state with vectors under distinct `keys`."""
         matrix = self.matrix.appended(vectors)
-        return VectorState(self.slots.added(keys), matrix, self.lists, self.epoch)
+        return VectorState(self.slots.added(keys), matrix, self.codes, self.epoch)
 
     def removed(self, keys: Rows) -> VectorState:
         """Return the state without vectors under `keys`."""
@@ -68,21 +63,21 @@ class VectorState(NamedTuple):
 
     def forked(self) -> VectorState:
         """Return the same state for a writer of its own; this must be the newest one."""
-        return VectorState(self.slots.forked(), self.matrix.sealed(), self.lists, uuid4().hex)
+        return VectorState(self.slots.forked(), self.matrix.sealed(), self.codes, uuid4().hex)
 
     def with_kept(self, kept: VectorState) -> VectorState:
         """Return the same state, using the mapped files of `kept`, an earlier state, for the vectors they hold."""
-        is_kept = self.lists is not None and kept.lists is not None and self.lists.name == kept.lists.name
-        return self._replace(matrix=self.matrix.with_kept(kept.matrix), lists=kept.lists if is_kept else self.lists)
+        is_kept = self.codes is not None and kept.codes is not None and self.codes.name == kept.codes.name
+        return self._replace(matrix=self.matrix.with_kept(kept.matrix), codes=kept.codes if is_kept else self.codes)
 
     def next_job(self, options: SearchOptions) -> IndexingJob | None:
         """Return the job that brings the approximate index up to date; None if it is."""
         living = self.slots.living
         if living <= options.exact_below:
             return None
-        if self.lists is None or living >= _GROWTH * self.lists.trained_on:
-            return IndexingJob(self._replace(lists=None), options)
-        if self.slots.size - self.lists.end > options.tail:
+        if self.codes is None or living >= _GROWTH * self.codes.trained_on:
+            return IndexingJob(self._replace(codes=None), options)
+        if self.slots.size - self.codes.end > max(options.tail, self.slots.size // 100):
             return IndexingJob(self, options)
         return None
 
@@ -115,26 +110,17 @@ class IndexingJob(NamedTuple):
     state: VectorState
     options: SearchOptions
 
-    def __call__(self, stop: Callable[[], bool]) -> tuple[str, InvertedLists]:
+    def __call__(self, stop: Callable[[], bool]) -> tuple[str, Codes]:
         """Return the epoch and the index; raises Stopped."""
         # This limit holds for this thread only; the other cores stay free for searches.
         load_faiss().omp_set_num_threads(1)
-        lists = self.state.lists or self._trained(stop)
-        end = self.state.slots.size
-        # Vectors of another kind of text, as of single words, may have larger coordinates than all before.
-        extremes = [(vectors.min(), vectors.max()) for _, vectors in self._unit_vectors(lists.end, end, stop)]
-        for low, high in extremes:
-            lists = lists.holding(float(low), float(high))
-        return self.state.epoch, lists.extended(self._unit_vectors(lists.end, end, stop), end)
+        codes, end = self.state.codes or self._trained(), self.state.slots.size
+        return self.state.epoch, codes.extended(self._unit_vectors(codes.end, end, stop), end)
 
-    def _trained(self, stop: Callable[[], bool]) -> InvertedLists:
-        slots, matrix = self.state.slots, self.state.matrix
-        living = np.flatnonzero(slots.alive)
-        count = max(1, round(self.options.lists * math.sqrt(living.size)))
-        rng = np.random.default_rng(0)
-        drawn = rng.choice(living, min(living.size, _SAMPLES * count), replace=False)
-        sample = matrix.unit_vectors(np.sort(drawn))
-        return InvertedLists.trained(spherical_kmeans(sample, count, rng, stop), sample, living.size)
+    def _trained(self) -> Codes:
+        living = np.flatnonzero(self.state.slots.alive)
+        drawn = np.random.default_rng(0).choice(living, min(living.size, _SAMPLE), replace=False)
+        return Codes.trained(self.state.matrix.unit_vectors(np.sort(drawn)), living.size)
 
     def _unit_vectors(self, begin: int, end: int, stop: Callable[[], bool]) -> Iterator[tuple[Rows, Floats]]:
         for first in range(begin, end, _AT_ONCE):
