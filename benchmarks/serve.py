@@ -69,7 +69,7 @@ class _Client:
             "add": ("POST", "memories", {"content": f"{self._user} lent book {number} to neighbour {chosen}."}),
             "get": ("GET", f"memories/{self._ids[chosen % len(self._ids)] if self._ids else ''}", None),
             "list": ("GET", "memories", None),
-            "context": ("POST", "context", {"task": f"write to the neighbour who has book {chosen % 100}"}),
+            "context": ("POST", "context", {"query": f"write to the neighbour who has book {chosen % 100}"}),
         }
         return requests[kind]
 
@@ -133,7 +133,7 @@ class _Hostile(_Client):
             await self.ask(self.random.choice(attacks))
             if not self.random.randrange(3):
                 _, abandoned = await asyncio.open_connection(self._at.hostname, self._at.port)
-                body = json.dumps({"task": "write to the neighbour who has book 3"}).encode()
+                body = json.dumps({"query": "write to the neighbour who has book 3"}).encode()
                 head = (
                     f"POST /v1/context?user_id={self._user} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}"
                 )

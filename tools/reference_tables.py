@@ -11,7 +11,8 @@ import click
 from neurogated import MemoryConfig
 from neurogated.cli.app import COMMANDS, PROGRAM
 from neurogated.config.setting import settings_of
-from neurogated.sexpr import reference
+from neurogated.operations import EXPRESSIONS, REQUIRED
+from neurogated.sexpr.values import TYPES
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -55,7 +56,15 @@ def commands() -> str:
 
 def operations() -> str:
     """Return the page of all operations of expressions in Markdown."""
-    return f"# Operations of expressions\n\n[Expressions](how-to/expressions.md) says how to use them.\n\n{reference()}"
+    lines = ["# Operations of expressions", "", "[Expressions](how-to/expressions.md) says how to use them.", ""]
+    for one in EXPRESSIONS.values():
+        lines += [f"### `{one.signature}`", "", f"{one.summary[:1].upper()}{one.summary[1:]}.", ""]
+        for argument in one.parameters:
+            words = TYPES[argument.type].words if argument.type in TYPES else "an operation"
+            default = "" if argument.default in (REQUIRED, None, []) else f"; default: {argument.default}"
+            lines.append(f"* `{argument.name}`: {words}{default}")
+        lines += ["", "```lisp", one.example, "```", ""]
+    return "\n".join(lines)
 
 
 TABLES = {"settings.md": settings, "reference.md": commands}

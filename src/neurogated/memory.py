@@ -14,7 +14,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.model import CONTEXT_TOKENS, Answer, Context
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.filters import FilterOptions, filter_of
-from neurogated.core.habits import explains_habits
+from neurogated.core.habits import explains_habits, renamed
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.core.tokens import TokenCounter
@@ -273,9 +273,10 @@ class NeuroGraphMemory:
         """
         return self.learning.feedback(relevant_node_ids, outcome)
 
+    @renamed(task="query")
     def get_context(
         self,
-        task: str,
+        query: str,
         token_budget: int = CONTEXT_TOKENS,
         *,
         explain: bool = False,
@@ -290,7 +291,7 @@ class NeuroGraphMemory:
         are left. The memories in the text count as accesses.
 
         Args:
-            task: the question or the work at hand, in words.
+            query: the question or the work at hand, in words.
             token_budget: maximum tokens of the text.
             explain: fill `choices`, which says why each memory is there.
             count_tokens: returns the number of tokens of each of several texts for your model. Default:
@@ -298,7 +299,7 @@ class NeuroGraphMemory:
             **options: the options of `recall`; `top_n` is the number of memories to choose from. The text has as many
                 of them as fit, also of other things, unless `min_score` leaves them out.
         """
-        return self.context.build(task, token_budget, explain=explain, count_tokens=count_tokens, **options)
+        return self.context.build(query, token_budget, explain=explain, count_tokens=count_tokens, **options)
 
     def record_event(
         self,

@@ -68,7 +68,7 @@ def test_a_client_names_the_zone_of_its_user(memory: NeuroGraphMemory) -> None:
 
     async def use(client: ClientSession) -> None:
         for zone, day in (("Asia/Tokyo", "4 May 2026"), ("America/Lima", "3 May 2026")):
-            assert day in (await call(client, "context", task="meet Ben", timezone=zone))["text"]
+            assert day in (await call(client, "context", query="meet Ben", timezone=zone))["text"]
             await call(client, "recall", query="Whom did Ana meet on 4 May?", timezone=zone)
         assert "Atlantis" in await refused(client, "recall", query="Ben", timezone="Atlantis")
 
@@ -79,8 +79,8 @@ def test_null_is_an_optional_argument_that_is_left_out(memory: NeuroGraphMemory)
     async def use(client: ClientSession) -> None:
         left_out: dict[str, Any] = {"tags": None, "importance": None, "timestamp": None}
         (found,) = (await call(client, "remember", text="Ana likes tea.", **left_out))["ids"]
-        assert (await call(client, "recall", query="tea", limit=None))["memories"][0]["id"] == found
-        assert (await call(client, "recall", query="tea", limit="null"))["memories"][0]["id"] == found
+        assert (await call(client, "recall", query="tea", top_n=None))["memories"][0]["id"] == found
+        assert (await call(client, "recall", query="tea", top_n="null"))["memories"][0]["id"] == found
 
     with_client(memory, use)
 
@@ -108,14 +108,12 @@ def test_errors_are_short_sentences(memory: NeuroGraphMemory) -> None:
     async def use(client: ClientSession) -> None:
         assert (
             await refused(client, "recall", question="Tea?")
-            == "'query' is missing; recall takes query, limit, min_confidence, timezone"
+            == "'query' is missing; recall takes query, top_n, min_confidence, timezone"
         )
-        assert await refused(client, "recall", query="a", limit=500) == (
-            "'limit': input should be less than or equal to 100"
+        assert await refused(client, "recall", query="a", top_n=500) == (
+            "'top_n': input should be less than or equal to 100"
         )
-        assert await refused(client, "remember", text="a", tags=[1] * 900) == (
-            "'tags.0': input should be a valid string"
-        )
+        assert await refused(client, "remember", text="a", tags=[1] * 900) == ("'tags': input should be a valid string")
         assert "at most 1000 items" in await refused(client, "remember", text="a", tags=["a"] * 300_000)
         assert await refused(client, "correct", id="x", action="forget") == "there is no memory 'x'"
         assert len(await refused(client, "remember", text=None, tags=[[]] * 300_000)) < 200

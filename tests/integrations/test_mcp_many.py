@@ -47,7 +47,7 @@ def test_what_one_server_stored_is_found_by_the_next_recall_of_another(count: in
                     (one,) = (await call(clients[number], "remember", text=text))["ids"]
                     stored.append(one)
                     # The user of a server has another server, too.
-                    recalled = await call(clients[(number + 2) % SERVERS], "recall", query=text, limit=3)
+                    recalled = await call(clients[(number + 2) % SERVERS], "recall", query=text, top_n=3)
                     found.extend(memory["id"] for memory in recalled["memories"] if memory["id"] == one)
 
             async with anyio.create_task_group() as tasks:

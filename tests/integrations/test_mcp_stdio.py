@@ -145,9 +145,9 @@ def test_a_user_remembers_recalls_corrects_and_learns(tmp_path: Path) -> None:
     async def talk() -> None:
         async with client_of(tmp_path, "--user", "ana") as client:
             (one,) = (await call(client, "remember", text="Ana lives in Lyon.", tags=["home"]))["ids"]
-            found = await call(client, "recall", query="Where does Ana live?", limit=3)
+            found = await call(client, "recall", query="Where does Ana live?", top_n=3)
             assert [memory["id"] for memory in found["memories"]] == [one]
-            assert one in (await call(client, "context", task="plan a visit to Ana in Lyon"))["ids"]
+            assert one in (await call(client, "context", query="plan a visit to Ana in Lyon"))["ids"]
             await call(client, "feedback", ids=[one])
             await call(client, "correct", id=one, action="update", text="Ana lives in Nice.")
             read = await client.read_resource(f"memory://{one}")
@@ -175,7 +175,7 @@ def test_a_client_is_told_who_said_a_memory_and_when(tmp_path: Path) -> None:
                 one["id"]: (one.get("role"), one.get("speaker"), one["timestamp"][:10]) for one in result["result"]
             }
             assert shown == told
-            lines = (await call(client, "context", task=question))["text"].splitlines()
+            lines = (await call(client, "context", query=question))["text"].splitlines()
             assert any(line.startswith("- tool (4 May 2026): Admin: the user has agreed") for line in lines)
             read = await client.read_resource(f"memory://{names[0]}")
             assert read.contents[0].text.startswith("- tool (4 May 2026): Admin:")  # type: ignore[union-attr]
@@ -202,7 +202,7 @@ def test_what_belongs_to_others_is_unknown(tmp_path: Path) -> None:
                     assert hidden in await refused(client, name, **arguments)
                 with pytest.raises(Exception, match=hidden):
                     await client.read_resource(f"memory://{hidden}")
-            found = await call(client, "recall", query="stone key fence door", limit=50)
+            found = await call(client, "recall", query="stone key fence door", top_n=50)
             assert [memory["id"] for memory in found["memories"]] == [own]
         async with client_of(tmp_path, "--user", "ana") as client:
             assert shared in await refused(client, "correct", id=shared, action="forget")

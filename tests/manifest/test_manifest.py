@@ -88,8 +88,8 @@ def test_a_text_that_is_gone_leaves_the_manifest(memory: NeuroGraphMemory, chang
 @pytest.mark.parametrize("budget", [1, 30, 120, 500])
 def test_a_text_keeps_its_budget_by_whole_lines(memory: NeuroGraphMemory, budget: int) -> None:
     memory.add([*SAILS, *BEES])
-    whole = memory.manifest.text(budget=10_000).splitlines()
-    text = memory.manifest.text(budget=budget)
+    whole = memory.manifest.text(token_budget=10_000).splitlines()
+    text = memory.manifest.text(token_budget=budget)
     assert len(text) <= 2_048
     assert memory.session.parts.embedder.count_tokens([text])[0] <= budget
     assert set(text.splitlines()) <= set(whole)
@@ -100,7 +100,7 @@ def test_a_text_has_no_more_characters_than_clients_show(memory: NeuroGraphMemor
     for letter in "abcdefghijkl":
         words = " ".join(f"{letter * 30}{number}" for number in range(8))
         memory.add([f"{words} {letter}{number}" for number in range(3)])
-    assert 1_500 < len(memory.manifest.text(budget=100_000)) <= 2_048
+    assert 1_500 < len(memory.manifest.text(token_budget=100_000)) <= 2_048
 
 
 def test_layers_follow_age_and_use(memory: NeuroGraphMemory) -> None:
@@ -153,7 +153,7 @@ def test_bad_arguments_are_refused(memory: NeuroGraphMemory) -> None:
     with pytest.raises(InputError, match="blank"):
         memory.manifest.route(" ")
     with pytest.raises(InputError, match="budget"):
-        memory.manifest.text(budget=0)
+        memory.manifest.text(token_budget=0)
 
 
 def test_the_variables_of_the_specification_set_the_cache() -> None:

@@ -36,7 +36,7 @@ def test_a_second_user_sees_nothing_of_the_first(servers: Servers, holders: dict
             ("GET", "/v1/memories/{}", None),
             ("PATCH", "/v1/memories/{}", {"content": "mine"}),
             ("DELETE", "/v1/memories/{}", None),
-            ("POST", "/v1/conflicts/{}/resolve", {"choice": "both"}),
+            ("POST", "/v1/conflicts/{}/resolve", {"keep": "both"}),
             ("GET", "/v1/memories?cursor={}", None),
         ):
             answers = [ben.request(method, path.format(one), json=body) for one in (known, unknown)]

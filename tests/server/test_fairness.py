@@ -13,7 +13,7 @@ from tests.served import Servers, client
 from tests.server.test_mcp import ACCEPTED, INITIALIZE
 
 MANY = 40
-TASK = {"task": "write to the neighbours who collect stamps of the town"}
+TASK = {"query": "write to the neighbours who collect stamps of the town"}
 LONG = {"query": "a" * 20_000}
 
 
@@ -75,7 +75,7 @@ def test_questions_have_a_longest_length(folder: Path) -> None:
         key = servers.key()
         with client(servers.start(), key) as asking:
             assert asking.post("/v1/recall", json=LONG).status_code == 422
-            assert asking.post("/v1/context", json={"task": LONG["query"]}).status_code == 422
+            assert asking.post("/v1/context", json={"query": LONG["query"]}).status_code == 422
             opened = asking.post("/mcp", json=INITIALIZE, headers=ACCEPTED)
             ids = ACCEPTED | {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
             asking.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=ids)

@@ -42,7 +42,7 @@ def test_a_memory_is_added_read_recalled_changed_and_deleted(ana: httpx.Client) 
     changed = ana.patch(f"/v1/memories/{known}", json={"content": "Ana collects stamps.", "tags": ["hobby"]}).json()
     assert (changed["content"], changed["tags"]) == ("Ana collects stamps.", ["hobby"])
     assert ana.post("/v1/feedback", json={"ids": [known], "outcome": 0.5}).status_code == 200
-    assert "stamps" in ana.post("/v1/context", json={"task": "a present for Ana, who collects"}).json()["text"]
+    assert "stamps" in ana.post("/v1/context", json={"query": "a present for Ana, who collects"}).json()["text"]
     assert ana.delete(f"/v1/memories/{known}").json() == {"count": 1}
     assert ana.get(f"/v1/memories/{known}").status_code == 404
 
@@ -73,7 +73,7 @@ def test_every_answer_tells_who_said_a_memory_and_when(ana: httpx.Client) -> Non
     read = [ana.get(f"/v1/memories/{one}").json() for one in ids]
     listed = ana.get("/v1/memories").json()["memories"]
     recalled = [one["node"] for one in ana.post("/v1/recall", json={"query": question}).json()["memories"]]
-    context = ana.post("/v1/context", json={"task": question}).json()
+    context = ana.post("/v1/context", json={"query": question}).json()
     for nodes in (read, listed, recalled, [one["node"] for one in context["memories"]]):
         told = {one["id"]: (one["role"], one["speaker"], one["timestamp"][:10]) for one in nodes}
         assert told == {ids[0]: ("tool", None, "2026-05-04"), ids[1]: ("user", "Ana", "2026-05-04")}
@@ -106,7 +106,7 @@ def test_a_conflict_is_listed_and_resolved(ana: httpx.Client) -> None:
     add(ana, "My birthday is on 3 May.")
     (later,) = add(ana, "My birthday is on 4 June.")
     (conflict,) = ana.get("/v1/conflicts", params={"status": "all"}).json()
-    choice = {"choice": later, "because": "she said so"}
+    choice = {"keep": later, "because": "she said so"}
     resolved = ana.post(f"/v1/conflicts/{conflict['id']}/resolve", json=choice).json()
     assert (resolved["status"], resolved["because"]) == ("resolved", "she said so")
     assert ana.get("/v1/conflicts").json() == []
@@ -188,8 +188,8 @@ def test_the_history_of_a_user_tells_the_last_text_of_what_she_deleted(ana: http
 @pytest.mark.parametrize(
     ("path", "body", "words"),
     [
-        ("memories", {}, ["'content': is missing"]),
-        ("memories", {"content": [{"content": "hi", "id": "mine"}]}, ["'id': is not known; leave it out"]),
+        ("memories", {}, ["'content' is missing"]),
+        ("memories", {"content": [{"content": "hi", "id": "mine"}]}, ["'id' is not known; leave it out"]),
         ("memories", {"content": 5}, ["'content'", "valid string"]),
         ("feedback", {"ids": ["a"], "outcome": "great"}, ["'outcome'", "'success' or 'fail'"]),
         ("recall", ["x"], ["JSON object"]),
@@ -222,7 +222,7 @@ def test_a_user_is_deleted_with_all_her_memories(ana: httpx.Client) -> None:
         ("POST", "/v1/recall", {"query": "Who?", "unknown": 1}, 422),
         ("POST", "/v1/memories", {"content": [{"content": "hi", "id": "mine"}]}, 422),
         ("POST", "/v1/undo", {"to": 10**6}, 400),
-        ("POST", "/v1/conflicts/unknown/resolve", {"choice": "both"}, 404),
+        ("POST", "/v1/conflicts/unknown/resolve", {"keep": "both"}, 404),
     ],
 )
 def test_an_error_is_json_with_a_fitting_status(url: str, method: str, path: str, body: object, status: int) -> None:

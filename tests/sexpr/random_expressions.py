@@ -10,7 +10,7 @@ _VALUES = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.booleans(),
     st.none(),
-    st.sampled_from([*OPERATIONS, "list", "and", "or", "not", "=", "<", "in", ":limit", ":depth", "x'"[:1]]).map(
+    st.sampled_from([*OPERATIONS, "list", "and", "or", "not", "=", "<", "in", ":top_n", ":depth", "x'"[:1]]).map(
         Symbol
     ),
 )

@@ -45,9 +45,9 @@ def test_comments_and_line_breaks_are_blanks() -> None:
         ('(recal "x")', 1, 2),
         ("(recall)", 1, 1),
         ('(recall "x" 5 6)', 1, 15),
-        ('(recall "x" :limit 5 7)', 1, 22),
-        ('(recall "x" :limit)', 1, 1),
-        ('(recall "x" :limt 3)', 1, 13),
+        ('(recall "x" :top_n 5 7)', 1, 22),
+        ('(recall "x" :top_n)', 1, 1),
+        ('(recall "x" :topn 3)', 1, 13),
         ('(recall (remember "x"))', 1, 9),
         ("(explain (explain (stats)))", 1, 11),
     ],
@@ -59,10 +59,10 @@ def test_a_fault_has_its_place(text: str, line: int, column: int) -> None:
 
 
 def test_a_fault_in_the_name_of_an_argument_names_the_nearest_or_all() -> None:
-    with pytest.raises(ExpressionError, match="did you mean :limit"):
-        check('(recall "x" :limt 3)')
-    with pytest.raises(ExpressionError, match="known are :query, :limit"):
+    with pytest.raises(ExpressionError, match="did you mean :top_n"):
         check('(recall "x" :topn 3)')
+    with pytest.raises(ExpressionError, match="known are :query, :top_n"):
+        check('(recall "x" :zzz 3)')
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_an_expression_beyond_a_limit_is_refused_where_it_exceeds_it() -> None:
     ("text", "limit", "column"),
     [
         (f'(recall "{"7" * 10_001}")', "10,000", 9),
-        ('(recall "ferry" :limit 1001)', "1,000", 24),
+        ('(recall "ferry" :top_n 1001)', "1,000", 24),
         (f'(remember "{"x" * 200_001}")', "200,000", 11),
         (f"""(query (or {'(= "year" 1)' * 125}))""", "500", 8),
         (f"""(query (in "year" (list {'"1"' * 501})))""", "500", 8),

@@ -44,7 +44,7 @@ def tiers(flags: Flags, top: int) -> None:
 @click.option("--tokens", type=click.IntRange(1), default=BUDGET, show_default=True, metavar="N", help="most tokens")
 def manifest(flags: Flags, tokens: int) -> None:
     with flags.open() as memory:
-        text = memory.manifest.text(budget=tokens, **flags.owner)
+        text = memory.manifest.text(token_budget=tokens, **flags.owner)
         shown = memory.manifest.get(**flags.owner).as_dict()
     flags.emit(shown, text)
 

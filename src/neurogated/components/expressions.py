@@ -51,7 +51,7 @@ class Expressions:
         self._session.of_user(scope.user_id)
         if call.operation.writes and read_only:
             raise InputError(f"{call.operation.name} changes the memory, but only reading is allowed here")
-        return getattr(_Runner(self._session, scope), call.operation.method)(*call.arguments.values())
+        return getattr(_Runner(self._session, scope), call.operation.name.rstrip("!"))(*call.arguments.values())
 
 
 class _Runner:
@@ -80,8 +80,8 @@ class _Runner:
         (ids,) = Texts(self._session).store([document])
         return ids[0] if len(ids) == 1 else ids
 
-    def recall(self, query: str, limit: int) -> list[dict[str, Any]]:
-        options = cast("RecallOptions", {"top_n": limit, **self._filters})
+    def recall(self, query: str, top_n: int) -> list[dict[str, Any]]:
+        options = cast("RecallOptions", {"top_n": top_n, **self._filters})
         (recall,) = Recalls(self._session).answer([query], options)
         return [{**_said(one.node), "score": round(one.score, 6)} for one in recall]
 
@@ -168,8 +168,9 @@ class _Runner:
         settled = Conflicts(self._session).resolve(name, keep, because=because, user_id=self._scope.user_id)
         return _conflict(settled)
 
-    def context(self, task: str, tokens: int) -> dict[str, Any]:
-        found = AgentContext(self._session).build(task, tokens, explain=False, count_tokens=None, **self._filters)
+    def context(self, query: str, token_budget: int) -> dict[str, Any]:
+        context = AgentContext(self._session)
+        found = context.build(query, token_budget, explain=False, count_tokens=None, **self._filters)
         return {"text": found.text, "tokens": found.tokens, "ids": [one.id for one in found.memories]}
 
     def explain(self, call: Call) -> dict[str, Any]:

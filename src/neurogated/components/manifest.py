@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypedDict, Unpack
 
 from neurogated.core.filters import NO_MEMORIES, Filter
+from neurogated.core.habits import renamed
 from neurogated.core.model import checked_count
 from neurogated.core.scope import ScopeFilter, UserChoice
 from neurogated.core.tokens import prompt_tokens
@@ -41,23 +42,24 @@ class Manifest:
         """Return what the memories of an owner are about and how they are linked; see `Owners`."""
         return self._session.manifests.get(self._filter(owners), self._session.runtime.threads)
 
-    def text(self, *, budget: int = BUDGET, **owners: Unpack[Owners]) -> str:
+    @renamed(budget="token_budget")
+    def text(self, *, token_budget: int = BUDGET, **owners: Unpack[Owners]) -> str:
         """Return the manifest as lines, the useful first, in at most 2,048 characters.
 
         Recalls do not change it. It changes with the first memory, after `manifest.update_threshold` new ones, and
         after a memory was deleted or rewritten.
 
         Args:
-            budget: at most this many tokens.
+            token_budget: at most this many tokens.
             **owners: whose memories; see `Owners`.
 
         Raises:
             InputError: the budget is not a number from 1 on.
         """
-        if not checked_count("budget", budget):
+        if not checked_count("token_budget", token_budget):
             raise InputError("the budget is 0 tokens, but must be at least 1")
         session = self._session
-        return session.manifests.text(self._filter(owners), session.runtime.threads, budget, prompt_tokens)
+        return session.manifests.text(self._filter(owners), session.runtime.threads, token_budget, prompt_tokens)
 
     def route(
         self, query: str, *, limit: int = 3, by: Literal["meaning", "words"] = "meaning", **owners: Unpack[Owners]

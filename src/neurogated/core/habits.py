@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 Class = TypeVar("Class", bound=type)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _NAMES = {
     "search": "recall(query, user_id=…)",
@@ -48,6 +51,23 @@ _WORDS = {
     "memory_id": "the id comes first, without a name",
     "question": "the question comes first",
 }
+
+
+def renamed(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that takes arguments also by their older names, with a warning: `renamed(old="new")`."""
+
+    def accept(method: Callable[P, T]) -> Callable[P, T]:
+        @functools.wraps(method)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            for old in names.keys() & kwargs.keys():
+                told = f"{method.__name__}({old}=…) is now {names[old]}=…; the next version refuses the old name"
+                warnings.warn(told, DeprecationWarning, stacklevel=3)
+                kwargs[names[old]] = kwargs.pop(old)
+            return method(*args, **kwargs)
+
+        return call
+
+    return accept
 
 
 def explains_habits(cls: Class) -> Class:

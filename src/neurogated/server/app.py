@@ -10,7 +10,7 @@ from typing import Annotated
 
 from neurogated.core.extras import needs_extra
 from neurogated.memory import NeuroGraphMemory
-from neurogated.server import knowledge, memories, models
+from neurogated.server import models
 from neurogated.server.callers import bearer, grant_in
 from neurogated.server.errors import PREFIX, handle_errors
 from neurogated.server.guard import Guard
@@ -20,6 +20,7 @@ from neurogated.server.map import router as map_router
 from neurogated.server.mcp import McpServers
 from neurogated.server.metrics import CONTENT_TYPE, Metrics
 from neurogated.server.queue import CallQueue
+from neurogated.server.routes import router as table_router
 from neurogated.version import __version__
 
 with needs_extra("serve"):
@@ -66,7 +67,7 @@ def create_app(
     app.state.queue = CallQueue()
     handle_errors(app)
     failures: dict[int | str, dict[str, object]] = {status: {"model": models.Failure} for status in _FAILURES}
-    routers = memories.router, knowledge.router, map_router
+    routers = table_router, map_router
     app.state.rest = [route for router in routers for route in router.routes]
     for router in routers:
         app.include_router(router, prefix=PREFIX, responses=failures, dependencies=[Depends(bearer)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from itertools import islice
 from typing import Any
 
 from neurogated.core.extras import needs_extra
@@ -28,11 +27,10 @@ with needs_extra("serve"):
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect
 
-_ADVICE = {"missing": "is missing", "extra_forbidden": "is not known; leave it out"}
-"""What to do about an error of pydantic, by its type."""
+    from neurogated.integrations.arguments import advice
 
-_MOST_TOLD, _LONGEST = 10, 2_000
-"""Fields of which an answer tells errors, and characters of a message; both repeat what was sent."""
+_LONGEST = 2_000
+"""Characters of a message, which repeats what was sent."""
 
 _log = logging.getLogger(__name__)
 
@@ -109,19 +107,10 @@ def _allowed(request: Request) -> str:
 
 
 def _advice(errors: Sequence[Mapping[str, Any]]) -> str:
-    """Return what to do about the input, on one line. Of a value that may have several types, the best try counts."""
-    fields = dict[str, list[Mapping[str, Any]]]()
+    """Return what to do about the input, on one line."""
     for one in errors:
         if one["loc"] == ("body",) and one["type"] == "too_long":
             return f"the body {one['msg']}"
         if one["type"] == "json_invalid" or one["loc"] == ("body",):
             return "send a JSON object as the body, with the header 'Content-Type: application/json'"
-        fields.setdefault(str(one["loc"][1]), []).append(one)
-    told = list[str]()
-    for name, tries in islice(fields.items(), _MOST_TOLD):
-        depth = max(len(one["loc"]) for one in tries)
-        best = [one for one in tries if len(one["loc"]) == depth]
-        inner = {str(one["loc"][-1]): _ADVICE[one["type"]] for one in best if one["type"] in _ADVICE}
-        wrong = inner or {name: ", or ".join(one["msg"][0].lower() + one["msg"][1:] for one in best)}
-        told += (f"{place!r}: {advice}" for place, advice in wrong.items())
-    return f"{'; '.join(told)} (/openapi.json describes what each request takes)"
+    return f"{advice(errors, 1)} (/openapi.json describes what each request takes)"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from neurogated.errors import ExpressionError, InputError
-from neurogated.sexpr.operations import OPERATIONS, REQUIRED, Operation, Parameter
+from neurogated.operations import EXPRESSIONS, REQUIRED, Argument, Operation, renamed
 from neurogated.sexpr.reader import Atom, Expression, Form, Symbol, read
 from neurogated.sexpr.values import TYPES
 
@@ -35,9 +35,9 @@ def call_of(given: Expression, text: str, *, is_inner: bool = False) -> Call:
     head = given.items[0] if isinstance(given, Form) and given.items and not given.is_quoted else None
     if not isinstance(given, Form) or not isinstance(head, Atom) or not isinstance(head.value, Symbol):
         raise ExpressionError("this must be an operation, as in (stats)", text, given.at)
-    operation = OPERATIONS.get(head.value)
+    operation = EXPRESSIONS.get(head.value)
     if operation is None or (is_inner and operation.name == "explain"):
-        hint = _hint(head.value, OPERATIONS)
+        hint = _hint(head.value, EXPRESSIONS)
         raise ExpressionError(f"there is no operation {head.value[:40]!r} here; {hint}", text, head.at)
     found = _assigned(operation, given, text)
     for one in operation.parameters:
@@ -55,10 +55,14 @@ def _assigned(operation: Operation, form: Form, text: str) -> dict[str, object]:
     """Return the given arguments by name: first those by position, then those after `:name`."""
     found: dict[str, object] = {}
     parameters = {f":{one.name}": one for one in operation.parameters}
-    waiting: Parameter | None = None
+    olds = {f":{one.was}": f":{one.name}" for one in operation.parameters if one.was}
+    waiting: Argument | None = None
     free = iter(operation.parameters)
     for item in form.items[1:]:
         word = item.value if isinstance(item, Atom) and isinstance(item.value, Symbol) else ""
+        if waiting is None and word in olds:
+            renamed(word, olds[word])
+            word = olds[word]
         if waiting is None and word in parameters:
             waiting = parameters[word]
             free = iter(())
@@ -75,7 +79,7 @@ def _assigned(operation: Operation, form: Form, text: str) -> dict[str, object]:
     return found
 
 
-def value_of(parameter: Parameter, item: Expression, text: str) -> object:
+def value_of(parameter: Argument, item: Expression, text: str) -> object:
     """Return the value of an argument; raises as `check`."""
     if parameter.type == "expression":
         return call_of(item, text, is_inner=True)

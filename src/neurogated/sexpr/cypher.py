@@ -77,7 +77,7 @@ PLANS: Mapping[str, Plan] = {
             (
                 "CALL db.index.vector.queryNodes('memory_embedding', $candidates, $embedding) YIELD node AS n, score"
                 f" WHERE {_visible('n')} RETURN n.id AS id, n.content AS content, score"
-                " ORDER BY score DESC LIMIT $limit"
+                " ORDER BY score DESC LIMIT $top_n"
             ),
             (
                 f"UNWIND $active AS one MATCH (m:Memory {{id: one.id}})-[e]-(n:Memory) WHERE {_visible('m', 'n')}"
@@ -89,7 +89,7 @@ PLANS: Mapping[str, Plan] = {
     "feedback": Plan(
         (
             (
-                f"MATCH (n:Memory) WHERE n.id IN $id AND {_visible('n')}"
+                f"MATCH (n:Memory) WHERE n.id IN $ids AND {_visible('n')}"
                 " SET n.importance = CASE WHEN $outcome > 0 THEN n.importance + (1 - n.importance) * 0.2 * $outcome"
                 " ELSE n.importance * (1 + 0.1 * $outcome) END,"
                 " n.energy = CASE WHEN $outcome > 0 THEN n.energy + (1 - n.energy) * 0.2 * $outcome"

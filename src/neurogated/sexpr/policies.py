@@ -8,8 +8,8 @@ from typing import Any, Final, cast
 
 from neurogated.core.filters import Condition
 from neurogated.errors import ExpressionError
+from neurogated.operations import Argument
 from neurogated.sexpr.check import Call, call_of, value_of
-from neurogated.sexpr.operations import Parameter
 from neurogated.sexpr.reader import Atom, Expression, Form, Symbol, read
 
 LONGEST: Final = 2_000
@@ -50,7 +50,7 @@ def _parts(given: Expression, text: str) -> tuple[Condition | None, Expression]:
     if len(given.items) != _PARTS_OF_WHEN:
         raise ExpressionError("when has a condition and a call", text, given.at)
     _, condition, call = given.items
-    return cast("Condition", value_of(Parameter("the condition", "condition"), condition, text)), call
+    return cast("Condition", value_of(Argument("the condition", "condition"), condition, text)), call
 
 
 def _with(it: str, given: Expression, depth: int = 2) -> Expression:

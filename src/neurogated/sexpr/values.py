@@ -176,4 +176,4 @@ TYPES = {
     "status": Type('"open", "resolved" or "all"', _status),
     "condition": Type('a condition on metadata, as in (and (= "city" "Lyon") (> "year" 2020))', _whole_condition),
 }
-"""By name, as `Parameter.type` has them."""
+"""By name, as `Argument.type` has them."""

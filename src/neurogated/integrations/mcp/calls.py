@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Self, get_args, get_origin
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from pydantic import PrivateAttr, ValidationError
 
 from neurogated.core.extras import needs_extra
 from neurogated.errors import NeurogatedError
+from neurogated.integrations.arguments import advice, annotation
+from neurogated.operations import OPERATIONS, REQUIRED, Argument, renamed
 
 with needs_extra("mcp"):
     from mcp.server.mcpserver import Context
@@ -18,8 +22,6 @@ with needs_extra("mcp"):
     from mcp.types import CallToolResult, TextContent
 
 Run = Callable[[str, Callable[[], Any]], Awaitable[Any]]
-_MOST_TOLD = 10
-"""Errors that an answer names."""
 
 
 class MemoryTool(Tool):
@@ -31,6 +33,7 @@ class MemoryTool(Tool):
     """
 
     _run: Run = PrivateAttr()
+    _olds: dict[str, str] = PrivateAttr()
 
     @classmethod
     def of(cls, function: Callable[..., Any], run: Run, **described: Any) -> Self:  # noqa: ANN401 - those of the SDK
@@ -41,9 +44,12 @@ class MemoryTool(Tool):
             run: awaits a call; it also gets the name of the tool.
             described: arguments of `Tool.from_function`.
         """
-        tool = cls.from_function(function, **described)
+        operation = OPERATIONS.get(function.__name__)
+        arguments = () if operation is None else operation.doors["tool"]
+        tool = cls.from_function(_described(function, arguments) if arguments else function, **described)
         assert isinstance(tool, cls)  # noqa: S101 - the method returns an object of its class
         tool._run = run  # noqa: SLF001 - an object of this class
+        tool._olds = {one.was: one.name for one in arguments if one.was}  # noqa: SLF001
         return tool
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:  # noqa: ANN401, ARG002, FBT001, FBT002 - as in the base class
@@ -72,6 +78,10 @@ class MemoryTool(Tool):
     def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         model = self.fn_metadata.arg_model
         given = dict[str, Any]()
+        for old, name in self._olds.items():
+            if old in arguments and name not in arguments:
+                renamed(repr(old), repr(name))
+                arguments = {**arguments, name: arguments[old]}
         for name, field in model.model_fields.items():
             value = arguments.get(name)
             kinds = {get_origin(kind) or kind for kind in (field.annotation, *get_args(field.annotation))}
@@ -84,17 +94,29 @@ class MemoryTool(Tool):
         return model.model_validate(given).model_dump_one_level()
 
     def _told(self, error: ValidationError, arguments: Mapping[str, Any]) -> str:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        places = [(".".join(map(str, one["loc"])), one) for one in found[:_MOST_TOLD]]
-        told = [
-            f"{place!r} is missing"
-            if one["type"] == "missing"
-            else f"{place!r}: {one['msg'][:1].lower()}{one['msg'][1:]}"
-            for place, one in places
-        ]
+        told = [advice(error.errors(include_url=False, include_context=False, include_input=False))]
         if arguments.keys() - (known := self.fn_metadata.arg_model.model_fields).keys():
             told.append(f"{self.name} takes {', '.join(known)}")
         return "; ".join(told)
+
+
+def _described(function: Callable[..., Any], arguments: Sequence[Argument]) -> Callable[..., Any]:
+    """Return a function whose parameters are the arguments in the table of operations."""
+
+    @functools.wraps(function)
+    def call(**given: Any) -> Any:  # noqa: ANN401 - of any tool
+        return function(**given)
+
+    empty, kind = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
+    shape = [
+        inspect.Parameter(
+            one.name, kind, annotation=annotation(one), default=empty if one.default is REQUIRED else one.default
+        )
+        for one in arguments
+    ]
+    result = get_type_hints(function)["return"]
+    call.__signature__ = inspect.Signature(shape, return_annotation=result)  # type: ignore[attr-defined]
+    return call
 
 
 def _listed(text: str) -> list[Any]:

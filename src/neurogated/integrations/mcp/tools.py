@@ -1,22 +1,14 @@
-"""The tools of the server: calls of one memory within one scope."""
+"""The tools of the server: calls of one memory within one scope. `operations.txt` describes their arguments."""
 
 from __future__ import annotations
 
 import json
 import logging
 import threading
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    NotRequired,  # pydantic reads no other before Python 3.12
-)
+from typing import Any, Literal, NamedTuple, NotRequired  # pydantic reads no other before Python 3.12
 
-from pydantic import Field
 from typing_extensions import TypedDict
 
-from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.conflicts import Conflict
 from neurogated.core.model import MemoryNode
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
@@ -24,12 +16,6 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.text.strings import composed
 
 _log = logging.getLogger(__name__)
-LONGEST_QUESTION = 10_000
-"""Characters of a question or a task."""
-_ALL = Field(default=10, ge=1, le=100, description="at most this many")
-_SURE = Field(ge=0, le=1, description="return nothing if it is less probable that the memory has the answer")
-_ZONE = Field(description="of the user, such as Europe/Paris, by which days such as yesterday are understood")
-_ITEMS: Any = {"max_length": 1_000, "fail_fast": True}
 _BY_KEYWORDS = "found by keywords only: the model is still being loaded; ask again for memories that match by meaning"
 
 
@@ -108,46 +94,24 @@ class Tools:
         finally:
             self._loaded.set()
 
-    def remember(
-        self,
-        text: Annotated[str, Field(description="one statement, as a whole sentence with names and dates")],
-        tags: Annotated[list[str], Field(**_ITEMS, description="a few words to find it by")] = [],  # noqa: B006 - never changed
-        importance: Annotated[float | None, Field(ge=0, le=1)] = None,
-        timestamp: Annotated[str | None, Field(description="ISO time at which it was said or happened")] = None,
-    ) -> Remembered:
+    def remember(self, text: str, tags: list[str], importance: float | None, timestamp: str | None) -> Remembered:
         """Store one statement that should last beyond this conversation. Returns its id when it is on disk."""
         scope = self.owner._asdict()
         ids = self._memory.add(text, **scope, tags=tags, importance=importance, timestamp=timestamp or "now")
         return {"ids": ids}
 
-    def recall(
-        self,
-        query: Annotated[str, Field(max_length=LONGEST_QUESTION, description="a question or a topic")],
-        limit: Annotated[int, _ALL] = 10,
-        min_confidence: Annotated[float | None, _SURE] = None,
-        timezone: Annotated[str | None, _ZONE] = None,
-    ) -> Recalled:
+    def recall(self, query: str, top_n: int, min_confidence: float | None, timezone: str | None) -> Recalled:
         """Find memories by meaning, names, times, causes and what is connected with them; best first, with ids."""
         # Keywords alone give no confidence.
         if min_confidence is None and not self._loaded.is_set():
-            return self._by_keywords(query, limit)
+            return self._by_keywords(query, top_n)
         recall = self._memory.recall(
-            query, top_n=limit, min_confidence=min_confidence, timezone=timezone, **self.owner._asdict()
+            query, top_n=top_n, min_confidence=min_confidence, timezone=timezone, **self.owner._asdict()
         )
         found = [Found(**_shown(memory.node), score=round(memory.score, 3)) for memory in recall]
         return {"memories": found, "notes": list(recall.notes), "confidence": round(recall.confidence, 2)}
 
-    def correct(
-        self,
-        id: Annotated[str, Field(description="of a memory, or of a conflict")],  # noqa: A002 - the name in the protocol
-        action: Literal["update", "forget", "resolve"],
-        text: Annotated[
-            str | None,
-            Field(
-                description="update: the new text; resolve: 'both', 'supersede' or the id of the memory that is right"
-            ),
-        ] = None,
-    ) -> str:
+    def correct(self, id: str, action: str, text: str | None) -> str:  # noqa: A002 - the name in the protocol
         """Change a memory: `update` replaces its text, `forget` deletes it, `resolve` settles a conflict."""
         if action == "resolve":
             settled: Any = self.memory(f"(resolve {json.dumps(id)} {json.dumps(_given(action, text))})")
@@ -158,29 +122,17 @@ class Tools:
             return "forgotten"
         return f"updated: {self._memory.update(id, _given(action, text)).content}"
 
-    def feedback(
-        self,
-        ids: Annotated[list[str], Field(min_length=1, **_ITEMS, description="of recalled memories")],
-        outcome: Annotated[
-            Literal["success", "fail"], Field(description="whether they helped together, or misled")
-        ] = "success",
-    ) -> str:
+    def feedback(self, ids: list[str], outcome: Literal["success", "fail"]) -> str:
         """Say whether recalled memories helped. The memory learns to recall them sooner or later."""
         for one in ids:
             self.get(one)
         learned = self._memory.learning.feedback(ids, outcome, user_id=self.owner.user_id)
         return f"changed {int(learned)} connections"
 
-    def context(
-        self,
-        task: Annotated[str, Field(max_length=LONGEST_QUESTION, description="the work at hand, in words")],
-        token_budget: Annotated[int, Field(ge=1, le=100_000)] = CONTEXT_TOKENS,
-        min_confidence: Annotated[float | None, _SURE] = None,
-        timezone: Annotated[str | None, _ZONE] = None,
-    ) -> Prepared:
+    def context(self, query: str, token_budget: int, min_confidence: float | None, timezone: str | None) -> Prepared:
         """Prepare a larger task: memories as text within a budget of tokens, and open conflicts with their ids."""
         context = self._memory.get_context(
-            task, token_budget, min_confidence=min_confidence, timezone=timezone, **self.owner._asdict()
+            query, token_budget, min_confidence=min_confidence, timezone=timezone, **self.owner._asdict()
         )
         return {
             "text": context.text,
@@ -190,10 +142,7 @@ class Tools:
             "notes": list(context.notes),
         }
 
-    def memory(
-        self,
-        expression: Annotated[str, Field(description='such as (trace "id" 2) or (query (= "kind" "event"))')],
-    ) -> Value:
+    def memory(self, expression: str) -> Value:
         """Run one expression, for what no other tool does."""
         value: Value = self._memory.execute(expression, **self.owner._asdict(), read_only=self.read_only)
         return value

@@ -57,7 +57,7 @@ export const forget = (id) => ask("DELETE", one(id));
 export const recall = (query) => ask("POST", "recall", { query, explain: true });
 export const feedback = (id, outcome) => ask("POST", "feedback", { ids: [id], outcome });
 export const conflicts = (status) => ask("GET", "conflicts", undefined, { status });
-export const resolve = (id, choice) => ask("POST", `conflicts/${encodeURIComponent(id)}/resolve`, { choice });
+export const resolve = (id, keep) => ask("POST", `conflicts/${encodeURIComponent(id)}/resolve`, { keep });
 export const history = (cursor) => ask("GET", "history", undefined, { cursor });
 
 /** All facts of a subject, or of all. */

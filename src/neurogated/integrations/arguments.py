@@ -1,0 +1,160 @@
+"""The types of arguments in JSON, with bounds: a body that is too large is refused in few words, and at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    create_model,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from neurogated.operations import REQUIRED, Argument, Operation, renamed
+
+MOST_ITEMS, _MOST_VALUES, _DEEPEST, _MOST_TOLD = 1_000, 5_000, 100, 10
+"""Items of a list, values in the metadata of a memory, levels of these, and unknown fields that an error names."""
+LONGEST_QUESTION = 10_000
+"""Characters of a question or a task."""
+
+
+def _few_items(given: object) -> object:
+    if isinstance(given, dict) and len(given) > MOST_ITEMS:
+        raise PydanticCustomError("too_long", f"has more than {MOST_ITEMS:,} entries")
+    return given
+
+
+def _few_values(given: object) -> object:
+    """Return metadata as they are, if they have few values; otherwise they would be read while all others wait."""
+    level, count = [given], 0
+    for _ in range(_DEEPEST):
+        level = [value for group in level for value in _values_of(group)]
+        count += len(level)
+        if not level:
+            return given
+        if count > _MOST_VALUES:
+            break
+    raise PydanticCustomError("too_long", f"has more than {_MOST_VALUES:,} values, or more than {_DEEPEST} levels")
+
+
+def _values_of(group: object) -> Iterable[object]:
+    return group.values() if isinstance(group, dict) else group if isinstance(group, list) else ()
+
+
+class Body(BaseModel):
+    """An object in a request. A field that it does not know is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+    was: ClassVar[Mapping[str, str]] = {}
+    """Fields by their older names."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _known(cls, given: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(given, dict):
+            return handler(given)
+        olds = {old: new for old, new in cls.was.items() if old in given and new not in given}
+        unknown = given.keys() - cls.model_fields.keys() - olds.keys()
+        if len(unknown) > _MOST_TOLD:
+            raise PydanticCustomError(
+                "too_long", f"has {len(unknown):,} unknown fields; known are {', '.join(cls.model_fields)}"
+            )
+        for old, new in olds.items():
+            renamed(repr(old), repr(new))
+        return handler({olds.get(name, name): value for name, value in given.items()})
+
+
+Text = Annotated[str, Field(min_length=1)]
+Items = Field(max_length=MOST_ITEMS, fail_fast=True)
+Texts = Annotated[list[str], Items]
+Share = Annotated[float, Field(ge=0, le=1)]
+Metadata = Annotated[dict[str, Any], BeforeValidator(_few_values)]
+
+
+class Message(Body):
+    """A message of a conversation."""
+
+    content: Text
+    role: str = Field("user", description="`user`, `assistant`, `system` or `tool`, or a word for one of them.")
+    name: str | None = Field(None, description="The speaker.")
+    timestamp: datetime | None = None
+    metadata: Metadata | None = None
+
+
+_TYPES: Mapping[str, Any] = {
+    "action": Literal["update", "forget", "resolve"],
+    "content": Text | Message | Annotated[list[Text | Message], Items, Field(min_length=1)],
+    "count": Annotated[int, Field(ge=1, le=1000)],
+    "duration": Annotated[float, Field(gt=0)],
+    "few": Annotated[int, Field(ge=1, le=100)],
+    "flag": bool,
+    "helped": Literal["success", "fail"],
+    "ids": Annotated[list[str], Items, Field(min_length=1)],
+    "metadata": Metadata,
+    "number": float,
+    "offset": Annotated[int, Field(ge=0, lt=2**31)],
+    "outcome": Literal["success", "fail"] | Annotated[float, Field(ge=-1, le=1)],
+    "path": Texts,
+    "question": Annotated[str, Field(max_length=LONGEST_QUESTION)],
+    "room": Annotated[int, Field(ge=1, le=2000)],
+    "status": Literal["open", "resolved", "all"],
+    "text": Text,
+    "texts": Texts,
+    "time": datetime,
+    "tokens": Annotated[int, Field(ge=1, le=100_000)],
+    "share": Share,
+    "unit": Share,
+    "value": Text | bool | int | float,
+    "version": Annotated[int, Field(ge=0)],
+    "words": Annotated[dict[str, str], BeforeValidator(_few_items)],
+}
+"""By the words of the table of operations; all others are texts."""
+
+
+def annotation(one: Argument, described: Callable[..., Any] = Field) -> Any:  # noqa: ANN401 - a type
+    """Return the type of an argument with its description, which `described` makes."""
+    kind = _TYPES.get(one.type, str)
+    return Annotated[kind if one.default is not None else kind | None, described(description=one.help or None)]
+
+
+def body_of(operation: Operation) -> type[Body]:
+    """Return the model of the bodies of a route."""
+    arguments = operation.doors[operation.route]
+    fields: Any = {one.name: (annotation(one), ... if one.default is REQUIRED else one.default) for one in arguments}
+    made = create_model(f"{operation.name.title()}Request", __base__=Body, __doc__=operation.summary, **fields)
+    made.was = {one.was: one.name for one in arguments if one.was}
+    return made
+
+
+_ADVICE = {"missing": "is missing", "extra_forbidden": "is not known; leave it out"}
+"""What to do about an error of pydantic, by its type."""
+
+
+def advice(errors: Sequence[Mapping[str, Any]], depth: int = 0) -> str:
+    """Return what to do about errors of pydantic, on one line.
+
+    Of a value that may have several types, the best try counts.
+
+    Args:
+        errors: at most ten fields are told.
+        depth: the parts of each place that come before the name of the argument.
+    """
+    fields = dict[str, list[Mapping[str, Any]]]()
+    for one in errors:
+        fields.setdefault(str(one["loc"][depth]), []).append(one)
+    told = list[str]()
+    for name, tries in islice(fields.items(), _MOST_TOLD):
+        longest = max(len(one["loc"]) for one in tries)
+        best = [one for one in tries if len(one["loc"]) == longest]
+        inner = {str(one["loc"][-1]): _ADVICE[one["type"]] for one in best if one["type"] in _ADVICE}
+        wrong = inner or {name: ", or ".join(one["msg"][:1].lower() + one["msg"][1:] for one in best)}
+        told += (f"{place!r} {text}" if inner else f"{place!r}: {text}" for place, text in wrong.items())
+    return "; ".join(told)

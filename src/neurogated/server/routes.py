@@ -1,0 +1,225 @@
+"""The routes of REST: those of the table of operations, each with what it answers."""
+
+from __future__ import annotations
+
+import hmac
+import inspect
+import re
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, replace
+from itertools import islice
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+from neurogated.core.conflicts import Conflict, Status
+from neurogated.core.delta import LATEST
+from neurogated.core.extras import needs_extra
+from neurogated.core.filters import NO_MEMORIES
+from neurogated.core.model import MemoryNode
+from neurogated.operations import OPERATIONS, REQUIRED, renamed
+from neurogated.plasticity.plasticity_engine import Outcome
+from neurogated.plasticity.undo import backwards_of
+from neurogated.server import models
+from neurogated.server.callers import Caller, CallerOf
+
+with needs_extra("serve"):
+    from fastapi import APIRouter, HTTPException, Query
+
+    from neurogated.integrations.arguments import annotation, body_of
+
+router = APIRouter()
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+_AT_ONCE = 1000
+_SECRET, _BYTES = secrets.token_bytes(32), 8
+_EMPTY: Any = inspect.Parameter.empty
+
+
+def _route(**options: Any) -> Callable[[Handler], Handler]:
+    """Return a decorator that serves the operation with the name of a function, which runs in a thread.
+
+    The function gets the caller, the ids in the path, and the arguments that are given or have a default.
+    """
+
+    def serve(call: Handler) -> Handler:
+        operation = OPERATIONS[call.__name__]
+        method, path = operation.route.split()
+        arguments = operation.doors[operation.route]
+        olds = {one.was: one for one in arguments if one.was}
+        taken: dict[str, tuple[Any, Any]] = {"caller": (CallerOf, _EMPTY)}
+        taken |= dict.fromkeys(re.findall(r"{(\w+)}", path), (str, _EMPTY))
+        if method in {"POST", "PATCH"}:
+            body = body_of(operation)
+            optional = method == "POST" and all(one.default is not REQUIRED for one in arguments)
+            taken["body"] = (body | None, None) if optional else (body, _EMPTY)
+        else:
+            taken |= {one.name: (annotation(one, Query), one.default) for one in arguments}
+            old = Query(deprecated=True)
+            taken |= {was: (Annotated[annotation(one) | None, old], None) for was, one in olds.items()}
+
+        async def answer(caller: Caller, **given: Any) -> Any:
+            body = given.pop("body", None)
+            given |= {} if body is None else body.model_dump(exclude_none=True)
+            for was, one in olds.items():
+                if (old := given.pop(was, None)) is not None:
+                    renamed(repr(was), repr(one.name))
+                    given[one.name] = old
+            return await caller.run(call, caller, **{name: one for name, one in given.items() if one is not None})
+
+        answer.__name__, answer.__doc__ = call.__name__, f"{operation.summary[:1].upper()}{operation.summary[1:]}."
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        shape = [inspect.Parameter(name, keyword, annotation=of, default=one) for name, (of, one) in taken.items()]
+        answer.__signature__ = inspect.Signature(shape)  # type: ignore[attr-defined]
+        kind = get_type_hints(call)["return"]
+        router.add_api_route(path, answer, methods=[method], response_model=kind, tags=[path.split("/")[1]], **options)
+        return call
+
+    return serve
+
+
+@_route(status_code=201, response_model_exclude_defaults=True)
+def add(caller: Caller, content: Any, timestamp: Any = "now", **about: Any) -> models.Ids:
+    added = caller.memory.add(content, user_id=caller.user_id, timestamp=timestamp, **about)
+    return models.Ids(ids=added, skipped=added.skipped, notes=list(added.notes))
+
+
+@_route()
+def list_memories(caller: Caller, cursor: str | None = None, **about: Any) -> models.Page:
+    after = None if cursor is None else caller.checked(cursor)
+    found = caller.memory.list(cursor=after, user_id=caller.user_id, **about)
+    following = None if found.cursor is None else caller.signed(found.cursor)
+    return models.Page(memories=[models.Memory.model_validate(node) for node in found], cursor=following)
+
+
+@_route()
+def erase(caller: Caller) -> models.Count:
+    if caller.user_id is None:
+        raise HTTPException(400, "name the user whose memories are deleted: ?user_id=…")
+    return models.Count(count=caller.memory.delete(user_id=caller.user_id))
+
+
+@_route()
+def read(caller: Caller, memory_id: str) -> models.Memory:
+    return models.Memory.model_validate(caller.visible(memory_id))
+
+
+@_route()
+def update(caller: Caller, memory_id: str, **changes: Any) -> models.Memory:
+    caller.changeable(memory_id)
+    return models.Memory.model_validate(caller.memory.update(memory_id, **changes))
+
+
+@_route()
+def delete(caller: Caller, memory_id: str) -> models.Count:
+    return models.Count(count=caller.memory.delete(caller.changeable(memory_id).id))
+
+
+@_route()
+def recall(caller: Caller, *, explain: bool, **options: Any) -> models.Recall:
+    found = caller.memory.recall(user_id=caller.user_id, **options)
+    if explain:
+        return models.Recall.model_validate(found)
+    found = replace(found, memories=tuple(replace(one, path=(), flows=()) for one in found))
+    return models.Recall.model_validate(found).model_copy(update={"kernel": None})
+
+
+@_route()
+def context(caller: Caller, **options: Any) -> models.Context:
+    return models.Context.model_validate(caller.memory.get_context(user_id=caller.user_id, **options))
+
+
+@_route()
+def feedback(caller: Caller, ids: list[str], outcome: Outcome) -> models.Count:
+    # Shared memories learn only by a key for all users.
+    seen = [caller.visible(one).id for one in dict.fromkeys(ids)]
+    user_id = None if caller.is_admin else caller.user_id
+    return models.Count(count=int(caller.memory.learning.feedback(seen, outcome, user_id=user_id)))
+
+
+@_route()
+def conflicts(caller: Caller, status: Status | Literal["all"], limit: int) -> list[Conflict]:
+    wanted = None if status == "all" else status
+    return caller.memory.conflicts.list(wanted, user_id=caller.user_id, limit=limit)
+
+
+@_route()
+def resolve(caller: Caller, conflict_id: str, **answer: Any) -> Conflict:
+    return caller.memory.conflicts.resolve(conflict_id, user_id=caller.user_id, **answer)
+
+
+@_route()
+def facts(caller: Caller, limit: int, cursor: int, **about: Any) -> models.Facts:
+    found = caller.memory.facts.list(limit=limit + 1, offset=cursor, user_id=caller.user_id, **about)
+    return models.Facts(facts=found[:limit], cursor=cursor + limit if len(found) > limit else None)
+
+
+@_route(status_code=201)
+def state(caller: Caller, **fact: Any) -> models.Ids:
+    return models.Ids(ids=[caller.memory.facts.add(user_id=caller.user_id, **fact)])
+
+
+@_route()
+def undo(caller: Caller, to: int | None = None) -> models.Undone:
+    if to is not None and caller.user_id is not None:
+        raise HTTPException(400, "one user's history has no numbers; leave out `to` to take back her last change")
+    return models.Undone(undone=caller.memory.undo(to, user_id=caller.user_id) is not None)
+
+
+@_route()
+def manifest(caller: Caller, token_budget: int) -> models.Manifest:
+    of = caller.memory.manifest
+    found = of.get(user_id=caller.user_id)
+    values = models.attributes(found, (one.name for one in fields(found)))
+    return models.Manifest(**values, text=of.text(token_budget=token_budget, user_id=caller.user_id))
+
+
+@_route()
+def execute(caller: Caller, expression: str, *, read_only: bool) -> models.Result:
+    found = caller.memory.execute(expression, user_id=caller.user_id, read_only=read_only)
+    return models.Result(result=found)
+
+
+@_route()
+def history(caller: Caller, limit: int, cursor: str | None = None) -> models.Changes:
+    before = LATEST if cursor is None else _opened(caller.checked(cursor))
+    found = list(islice(_entries(caller, before), limit))
+    following = caller.signed(_sealed(found[-1][0])) if len(found) == limit else None
+    return models.Changes(changes=[entry for _, entry in found], cursor=following)
+
+
+def _entries(caller: Caller, before: int) -> Iterator[tuple[int, models.Entry]]:
+    """Yield the changes numbered below `before`, with their numbers."""
+    store = caller.memory.store
+    if caller.user_id is None:
+        for last in range(min(before - 1, store.view().sequence), 0, -_AT_ONCE):
+            for one in reversed(store.history(max(last - _AT_ONCE, 0), last)):
+                yield one.sequence, models.Entry(at=one.at, sequence=one.sequence, reason=one.reason, memories=())
+        return
+    for entry, delta, gone in backwards_of(store, caller.user_id, before):
+        changed = (*_versions(caller, "written", delta.nodes), *_versions(caller, "deleted", gone))
+        if changed:
+            # Numbers and reasons of changes would tell how much other users write.
+            yield entry.sequence, models.Entry(at=entry.at, sequence=None, reason=None, memories=changed)
+
+
+def _sealed(number: int) -> str:
+    """Return the number of a change as a text in which only this server can read it."""
+    salt = secrets.token_bytes(_BYTES)
+    return (salt + (number ^ _pad(salt)).to_bytes(_BYTES)).hex()
+
+
+def _opened(sealed: str) -> int:
+    salt, number = bytes.fromhex(sealed)[:_BYTES], bytes.fromhex(sealed)[_BYTES:]
+    return int.from_bytes(number) ^ _pad(salt)
+
+
+def _pad(salt: bytes) -> int:
+    return int.from_bytes(hmac.digest(_SECRET, salt, "sha256")[:_BYTES])
+
+
+def _versions(
+    caller: Caller, action: Literal["written", "deleted"], nodes: Iterable[MemoryNode]
+) -> Iterator[models.Version]:
+    """Yield what a change did to the memories of the caller's user."""
+    for one in nodes:
+        if one.scope.user_id == caller.user_id and one.kind not in NO_MEMORIES:
+            yield models.Version(id=one.id, action=action, content=one.content)
