@@ -6,19 +6,21 @@ import asyncio
 import json
 import runpy
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from langgraph.store.base import BaseStore, Op, PutOp, Result
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 
 from neurogated.errors import ConfigError, InputError
+from neurogated.integrations.langgraph.dialogue import StoreRecords
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from tests.integrations.langgraph.conversations import Open, all_pages, exported, talk
@@ -290,7 +292,43 @@ def test_it_runs_on_a_real_postgres(tmp_path: Path) -> None:
 
 
 def test_it_runs_on_a_store_with_an_index_of_its_own(tmp_path: Path) -> None:
-    _runs_on(InMemoryStore(index={"dims": 64, "embed": WordEmbeddings(), "fields": ["text"]}), tmp_path)
+    _runs_on(_indexed(), tmp_path)
+
+
+def _indexed() -> InMemoryStore:
+    return InMemoryStore(index={"dims": 64, "embed": WordEmbeddings(), "fields": ["text"]})
+
+
+def test_a_store_with_an_index_takes_a_pair_of_equal_texts() -> None:
+    """InMemoryStore of langgraph-checkpoint 4.3.2 refuses a batch in which an indexed text stands twice."""
+    with MemoryOS(embedding=WordEmbeddings(), store=_indexed()) as memory:
+        key = memory.save_memory("ana", "s", "Good night!", "Good night!")
+        memory.flush()
+        (hit,) = memory.search_memory("ana", "night").hits
+        assert hit.key == key
+
+
+def test_a_store_with_an_index_takes_equal_texts_of_two_kinds() -> None:
+    embedding = WordEmbeddings()
+    records = StoreRecords(_indexed(), lambda texts: np.array(embedding.embed_documents(list(texts)), np.float32))
+    kinds = ("user_knowledge", "assistant_knowledge")
+    records.put("ana", {(kind, "k"): {"text": "Tea is brewed at noon."} for kind in kinds})
+    assert {(found.kind, found.key) for found in records.search("ana", "tea", 5)} == {(kind, "k") for kind in kinds}
+    records.put("ana", dict.fromkeys([(kind, "k") for kind in kinds]))
+    assert records.search("ana", "tea", 5) == []
+
+
+def test_the_blank_text_of_a_silent_side_is_not_in_an_index() -> None:
+    embedded: list[str] = []
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        embedded.extend(texts)
+        return WordEmbeddings().embed_documents(list(texts))
+
+    store = InMemoryStore(index={"dims": 64, "embed": embed, "fields": ["text"]})
+    with MemoryOS(embedding=WordEmbeddings(), store=store) as memory:
+        memory.save_memory("ana", "s", "The garden pump broke.", "")
+    assert embedded == ["The garden pump broke."]
 
 
 def _runs_on(store: BaseStore, folder: Path) -> None:

@@ -71,7 +71,7 @@ class StoreRecords:
         self._ranking = _Ranking(store, embed)
 
     def put(self, user_id: str, values: Changes, read: Mapping[str, Page] | None = None) -> None:
-        """Store records, all in one batch; in a graph only those whose pages are as they were `read`."""
+        """Store records; in a graph all in one batch, and only those whose pages are as they were `read`."""
         ops = [
             PutOp(namespace(user_id, kind), key, value, index=["text"] if kind in KNOWLEDGE else False)
             for (kind, key), value in values.items()
@@ -80,8 +80,13 @@ class StoreRecords:
             self._ranking.cache_clear()
         if ops and isinstance(self._store, NeuroStore) and self._pages is not None:
             self._store.put_derived(ops, partial(self._pages.sources, user_id, values, read or {}))
-        elif ops:
-            self._store.batch(ops)
+        else:
+            while ops:
+                # InMemoryStore refuses a batch in which an indexed text stands twice (langgraph-checkpoint 4.3.2).
+                texts = [op.value["text"] if op.index and op.value else None for op in ops]
+                again = [text is not None and text in texts[:place] for place, text in enumerate(texts)]
+                self._store.batch([op for op, later in zip(ops, again, strict=True) if not later])
+                ops = [op for op, later in zip(ops, again, strict=True) if later]
 
     def get(self, user_id: str, kind: str, keys: Collection[str]) -> dict[str, Record]:
         """Return the records with these keys that exist."""
@@ -114,7 +119,9 @@ class StorePages:
             "user": page.user, "assistant": page.assistant, "session_id": page.session_id, "order": page.order,
             "said": page.said.isoformat(), "arrived": int(page.order[:_DIGITS]),
         }  # fmt: skip
-        self._store.put(namespace(user_id, _PAGES), page.key, value, index=list(_TEXTS))
+        # InMemoryStore refuses an item in which an indexed text stands twice, and finds blank ones for any query.
+        texts = {value[name]: name for name in reversed(_TEXTS) if str(value[name]).strip()}
+        self._store.put(namespace(user_id, _PAGES), page.key, value, index=list(texts.values()))
 
     def after(self, user_id: str, mark: str | None, known: Collection[str]) -> News:  # noqa: ARG002 - as of a graph
         """Return the pages after the mark, an order, and those of the minute before it; it misses deletions."""
