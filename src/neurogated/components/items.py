@@ -73,9 +73,15 @@ def _outdated(
             outdated[name] = 0
         elif name not in others:
             known = stored[name].metadata
-            if value_of(known) != item.value and known["updated_at"] <= to_micros(_updated(session, item)):
+            if not _holds(stored[name], item) and known["updated_at"] <= to_micros(_updated(session, item)):
                 outdated[name] = number_of_texts(known)
     return outdated, others
+
+
+def _holds(node: MemoryNode, item: IncomingItem) -> bool:
+    """Return whether a node has the value of an item, and lives as long: a read moves an end, and is no change."""
+    lives = item.expires_at is None or (node.expires_at is not None and node.expires_at >= item.expires_at)
+    return lives and value_of(node.metadata) == item.value
 
 
 def _updated(session: Session, item: IncomingItem) -> datetime:
