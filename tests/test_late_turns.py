@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.compose import build
 from neurogated.config.groups import IndexingSettings
 from neurogated.storage.graph_store import GraphStore
+from neurogated.testing import ManualClock
 from tests.sessions import NOON, message_of, order_of
 
 CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(cause_window=1))
@@ -40,6 +42,17 @@ def test_a_turn_follows_all_turns_that_are_not_later_and_one_without_time_is_sai
                 expected.insert(min(later, default=len(expected)), (hour, f"Turn {count}."))
                 count += 1
         assert order_of(memory) == [text for _, text in expected]
+
+
+@given(st.lists(st.integers(-30, 30), max_size=12), st.integers(1, 3))
+def test_messages_keep_their_order_though_the_clock_jumps(jumps: list[int], reach: int) -> None:
+    config, clock = CONFIG.replace(indexing={"cause_window": reach}), ManualClock()
+    with NeuroGraphMemory(config, parts=build(config, clock)) as memory:
+        for number, jump in enumerate(jumps):
+            clock.advance(timedelta(hours=jump))
+            memory.add(_messages([None], number), session_id="s")
+            assert memory.find(session_id="s", order_by="position")[-1].timestamp == clock()
+        assert order_of(memory) == [f"Turn {number}." for number in range(len(jumps))]
 
 
 def test_turns_in_reverse_order_read_as_few_turns_of_a_long_session_as_of_a_short_one(

@@ -228,7 +228,8 @@ class Planner:
                 # A new chunk of a stored turn goes directly after the previous chunk.
                 continued = previous.id if previous is not None and draft.named else None
                 timestamp = draft.fields.get("timestamp", moving[draft.id].timestamp if draft.id in moving else None)
-                sessions[draft.session].add(draft.id, timestamp, continued)
+                arrives = timestamp is not None and timestamp == draft.arrived
+                sessions[draft.session].add(draft.id, timestamp, continued, arrives=arrives)
         for session in sessions.values():
             before: str | None = ""
             for turn in session.turns:

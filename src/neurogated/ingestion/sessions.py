@@ -32,6 +32,16 @@ class Turn:
     id: str
     timestamp: datetime | None
     position: int
+    created_at: datetime | None = None
+    """When it was stored; None for a new turn."""
+
+    def precedes(self, arrival: datetime) -> bool:
+        """Return whether it stands before a turn that arrives now: it was said or stored earlier.
+
+        If it was stored later, the clock has gone back.
+        """
+        is_stored_later = self.created_at is not None and self.created_at > arrival
+        return self.timestamp is None or self.timestamp <= arrival or is_stored_later
 
 
 @dataclass(slots=True)
@@ -62,12 +72,18 @@ class Session:
         view, rows = _turns(reader, *key)
         return cls(recent, view, rows[~np.isin(rows, view.known_rows(without))] if without else rows, reach)
 
-    def add(self, turn_id: str, timestamp: datetime | None, previous: str | None = None) -> None:
+    def add(
+        self, turn_id: str, timestamp: datetime | None, previous: str | None = None, *, arrives: bool = False
+    ) -> None:
         """Add a turn after all turns that are not later; a turn without a timestamp is last.
 
-        With `previous`, add it directly after that turn.
+        With `previous`, add it directly after that turn. A turn that `arrives` has the present time. It stands after
+        all turns that arrived before, also if the clock has gone back.
         """
-        place = self._place(timestamp) if previous is None else self._behind(previous)
+        if previous is not None:
+            place = self._behind(previous)
+        else:
+            place = self._place_of_arrival(timestamp) if arrives and timestamp else self._place(timestamp)
         place += self._read_before(self.reach - place)
         self._read_after(self.reach + place - len(self.turns))
         self.turns.insert(place, Turn(turn_id, timestamp, self._position(place)))
@@ -104,6 +120,15 @@ class Session:
         self._read_around(self._first_later(timestamp))
         later = (place for place, turn in enumerate(self.turns) if turn.timestamp and turn.timestamp > timestamp)
         return next(later, len(self.turns))
+
+    def _place_of_arrival(self, arrival: datetime) -> int:
+        self._read_around(self.rows.size)
+        place = len(self.turns)
+        while place or (place := self._read_before(self.reach)):
+            if self.turns[place - 1].precedes(arrival):
+                break
+            place -= 1
+        return place
 
     def _first_later(self, timestamp: datetime) -> int:
         """Return the place in `rows` of the first turn after `timestamp`, by binary search.
@@ -157,7 +182,9 @@ class Session:
         self.end = end
 
     def _stored_turns(self, begin: int, end: int) -> list[Turn]:
-        return [Turn(node.id, node.timestamp, node.position or 0) for _, node in self._nodes(begin, end)]
+        return [
+            Turn(node.id, node.timestamp, node.position or 0, node.created_at) for _, node in self._nodes(begin, end)
+        ]
 
     def _has(self, place: int) -> bool:
         """Return whether the session has a turn at a place in `turns`, after reading it."""
