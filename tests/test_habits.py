@@ -75,6 +75,26 @@ def test_an_error_within_a_call_stays_as_it_is() -> None:
     assert not hasattr(Adder(), "search")
 
 
+def test_a_recalled_memory_has_the_fields_of_its_node_that_one_reads_first() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        said = {"role": "user", "name": "Ann", "content": "I like tea.", "timestamp": "2026-05-04T09:00:00Z"}
+        memory.add(said, session_id="s", title="Drinks")
+        found = memory.recall("tea")[0]
+        assert (found.role, found.speaker, found.title) == ("user", "Ann", "Drinks")
+        assert found.timestamp == found.node.timestamp is not None
+
+
+def test_results_are_shown_on_a_line() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        (name,) = memory.add("Ann likes tea. " * 30)
+        recall, context = memory.recall("tea"), memory.get_context("tea")
+        for one in (recall, recall[0], context, memory.get(name), memory.manifest.get()):
+            assert repr(one).startswith("<")
+            assert len(repr(one)) < 240
+        assert repr(recall[0]).startswith(f"<RecalledMemory {name}: score ")
+        assert repr(memory.get(name)).startswith(f"<MemoryNode {name}: episode 'Ann likes tea.")
+
+
 def test_results_are_sequences_and_memories_are_not() -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         ids = memory.add("Ann likes tea.")

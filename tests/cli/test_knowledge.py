@@ -20,6 +20,13 @@ def test_a_stated_fact_is_listed(run: Run) -> None:
     assert "facts: 1" in run("facts", "--attribute", "CITY")
 
 
+def test_a_fact_that_was_said_later_ends_the_earlier_one(run: Run) -> None:
+    first = run("facts", "--add", "user", "home", "Leeds", "--timestamp", "2026-01-01T00:00:00+00:00").strip()
+    run("facts", "--add", "user", "home", "York", "--timestamp", "2026-03-01T00:00:00+00:00")
+    assert run("conflicts").startswith("conflicts: 0\n")
+    assert f"{first}\n    user home: Leeds  (to 2026-03-01)" in run("facts")
+
+
 def test_the_table_is_caught_up(run: Run, tmp_path: Path) -> None:
     run("facts", "--add", "Ana", "city", "Lyon")
     (tmp_path / "facts.db").unlink()

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import click
 
-from neurogated.cli.flags import command, user, valid_at, valid_from, valid_to
+from neurogated.cli.flags import command, timestamp, user, valid_at, valid_from, valid_to
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
 from neurogated.core.clock import day_in
@@ -26,6 +26,7 @@ _SHOWN = "id first second confidence outcome loser status because reason questio
 @click.option("--subject", metavar="NAME", help="only facts about it")
 @click.option("--attribute", metavar="NAME", help="only facts about this property")
 @user("the user who owns the facts")
+@timestamp
 @valid_from
 @valid_to
 @valid_at
@@ -34,7 +35,7 @@ def facts(flags: Flags, stated: tuple[str, str, str] | None, *, catch_up: bool, 
     owner = flags.owner["user_id"]
     with flags.open(create=bool(stated)) as memory:
         if stated:
-            held = {name: about[name] for name in ("valid_from", "valid_to")}
+            held = {name: about[name] for name in ("timestamp", "valid_from", "valid_to")}
             fact_id = memory.facts.add(*stated, user_id=owner, **held)
             flags.emit({"id": fact_id}, fact_id)
         elif catch_up:

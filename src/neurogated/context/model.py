@@ -8,6 +8,7 @@ from typing import Self
 
 from neurogated.core.conflicts import Conflict
 from neurogated.core.trace import RecalledMemory
+from neurogated.text.strings import beginning
 
 CONTEXT_TOKENS = 2000
 """The default budget of a context."""
@@ -64,7 +65,7 @@ class Choice:
         return "; ".join(said)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Context:
     """Memories as text for a prompt, within a budget of tokens; iterating it yields the memories."""
 
@@ -95,6 +96,10 @@ class Context:
 
     def __getitem__(self, place: int) -> RecalledMemory:
         return self.memories[place]
+
+    def __repr__(self) -> str:
+        used = f"{self.tokens} of {self.budget} tokens"
+        return f"<Context of {len(self)} memories for {beginning(self.task)!r}; {used}; print it for its text>"
 
     def __str__(self) -> str:
         return self.text

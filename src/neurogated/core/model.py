@@ -22,7 +22,7 @@ from neurogated.core.node_kind import DEFAULT_KIND, checked_kind
 from neurogated.core.read_only import filled
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
-from neurogated.text.strings import checked_name, checked_names, checked_text, halves_joined
+from neurogated.text.strings import beginning, checked_name, checked_names, checked_text, halves_joined
 
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a memory if nothing determines it."""
@@ -129,7 +129,7 @@ def checked_unit(what: str, owner: object, value: object) -> float:
 
 
 @explains_reading("read .content, .id, .metadata, .created_at")
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MemoryNode:
     """One memory: a text with its vector, energy and times.
 
@@ -139,7 +139,7 @@ class MemoryNode:
     id: str
     """Unique in its namespace; a UUID is accepted and stored as a string."""
     content: str
-    embedding: Vector | None = field(default=None, repr=False)
+    embedding: Vector | None = None
     """(dimension,) float32, read-only; None excludes the node from similarity search."""
     base_energy: float = 1.0
     """The energy at `energy_at`, 0–1."""
@@ -230,6 +230,9 @@ class MemoryNode:
         for name, value in fields.items():
             assign(node, name, value)
         return node
+
+    def __repr__(self) -> str:
+        return f"<MemoryNode {self.id}: {self.kind} {beginning(self.content)!r}>"
 
     def has_expired(self, now: datetime) -> bool:
         """Return whether its lifetime has ended."""

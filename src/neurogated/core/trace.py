@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from textwrap import shorten
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol, Self
 from uuid import UUID
 
@@ -22,11 +22,10 @@ from neurogated.core.quoting import quoted_memories, said_later
 from neurogated.core.read_only import ReadOnlyDict, filled
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.errors import InputError
+from neurogated.text.strings import beginning
 from neurogated.text.times import Zone
 
 _NO_GAINS = ReadOnlyDict[str, float]()
-_SHOWN = 60
-"""Most characters of a text in `repr`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +51,8 @@ class PathStep:
         return EdgeKey(*ends, self.type)
 
 
-@explains_reading("read .content, .score, .id, .node; or use recall.as_text()")
-@dataclass(frozen=True, slots=True)
+@explains_reading("read .content, .speaker, .score, .id, .node; or use recall.as_text()")
+@dataclass(frozen=True, slots=True, repr=False)
 class RecalledMemory:
     """One memory of a recall."""
 
@@ -92,9 +91,32 @@ class RecalledMemory:
         return self.node.content
 
     @property
+    def title(self) -> str | None:
+        """The node's title."""
+        return self.node.title
+
+    @property
+    def role(self) -> str | None:
+        """The role of the message: `user`, `assistant`, `system` or `tool`; None for other texts."""
+        return self.node.role
+
+    @property
+    def speaker(self) -> str | None:
+        """The name of the speaker; None if nobody is named."""
+        return self.node.speaker
+
+    @property
+    def timestamp(self) -> datetime | None:
+        """When it was said or happened; None if that is not known."""
+        return self.node.timestamp
+
+    @property
     def metadata(self) -> Mapping[str, Any]:
         """The node's metadata."""
         return self.node.metadata
+
+    def __repr__(self) -> str:
+        return f"<RecalledMemory {self.id}: score {self.score:.2f} {beginning(self.content)!r}>"
 
 
 class Explanation(Protocol):
@@ -240,8 +262,8 @@ class Recall:
     """The zone of the days that its texts show; None for that of the machine."""
 
     def __repr__(self) -> str:
-        best = "".join(f"; best {one.score:.2f} {shorten(one.content, _SHOWN)!r}" for one in self.memories[:1])
-        return f"<Recall of {len(self)} memories for {shorten(self.query, _SHOWN)!r}{best}>"
+        best = "".join(f"; best {one.score:.2f} {beginning(one.content)!r}" for one in self.memories[:1])
+        return f"<Recall of {len(self)} memories for {beginning(self.query)!r}{best}>"
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)

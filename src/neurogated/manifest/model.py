@@ -78,7 +78,7 @@ class TemporalLayers:
     """The memories of each layer with the highest scores."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GraphManifest:
     """What the memories of a scope are about and how they are linked, at one moment."""
 
@@ -102,6 +102,9 @@ class GraphManifest:
     most_used: tuple[KeyNode, ...]
     """At most 10, the most used first."""
     created_at: datetime
+
+    def __repr__(self) -> str:
+        return f"<GraphManifest of {self.nodes} memories in {len(self.communities)} communities, {self.edges} edges>"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as JSON values."""

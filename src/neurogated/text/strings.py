@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 from collections.abc import Iterable
 from typing import Any, Protocol
@@ -116,6 +117,11 @@ def ends_of(query: str, most: int) -> str:
 def one_line(text: str) -> str:
     """Return a text on one line without control characters, which may change a terminal or hide other text."""
     return "".join(filter(str.isprintable, " ".join(text.split())))
+
+
+def beginning(text: str, most: int = 60) -> str:
+    """Return a text on one line, shortened between words to at most this many characters."""
+    return textwrap.shorten(one_line(text[: SECTION // 10]), most, placeholder=" …")
 
 
 def repaired(text: str) -> str:

@@ -13,7 +13,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
 from neurogated.core.trace import Recall
 from neurogated.retrieval.similarity import PARTS
-from neurogated.text.strings import one_line
+from neurogated.text import strings
 from neurogated.text.times import Zone
 
 NOTHING_FOUND = "nothing found; the memories of a user are found only with --user and exactly that name"
@@ -66,7 +66,7 @@ def questions(conflicts: Iterable[Conflict]) -> list[str]:
 
 def beginning(text: str) -> str:
     """Return a text on one line, shortened to the width of a terminal."""
-    return textwrap.shorten(one_line(text), _WIDTH, placeholder=" …")
+    return strings.beginning(text, _WIDTH)
 
 
 def _sum(terms: Mapping[str, float]) -> str:
