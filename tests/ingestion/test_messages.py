@@ -1,13 +1,15 @@
 """Messages are stored: their texts as text, their other parts as metadata. See `test_shapes` for the formats."""
 
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.errors import InputError
 from neurogated.ingestion.messages import read_message
+from neurogated.testing import ManualClock
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Lyon"}'}}
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 90_000}}
@@ -189,9 +191,59 @@ def test_an_object_of_a_client_is_read_as_its_fields(config: MemoryConfig) -> No
 
 
 def test_a_message_without_role_or_anything_said_is_refused() -> None:
-    for message in ({"content": "x"}, {"role": "user"}, {}, {"role": "user", "text": "x"}):
+    none: dict[str, Any] = {"role": None, "content": "x"}
+    for message in ({"content": "x"}, {"role": "user"}, {}, {"role": "user", "text": "x"}, none):
         with pytest.raises(InputError):
             read_message(message)
+    assert read_message({"type": "human", "role": None, "content": "x"}).role == "user"
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "end"),
+    [
+        ({"expires_at": "2026-11-06T08:00:00Z"}, datetime(2026, 11, 6, 8, tzinfo=UTC)),
+        ({"expiresAt": 1_793_952_000}, datetime(2026, 11, 6, 8, tzinfo=UTC)),
+        ({"ttl": 3600}, datetime(2026, 11, 5, 9, tzinfo=UTC)),
+        ({"ttl": timedelta(hours=1)}, datetime(2026, 11, 5, 9, tzinfo=UTC)),
+        ({"expiration_date": "2026-11-06"}, datetime(2026, 11, 7, tzinfo=UTC)),
+        ({"expiration_date": "9999-12-31"}, datetime(9999, 12, 31, tzinfo=UTC)),
+    ],
+)
+@pytest.mark.parametrize("argument", [{}, {"ttl": 60}, {"expires_at": "2030-01-01"}])
+def test_the_end_of_life_in_a_message_counts_before_that_of_the_call(
+    config: MemoryConfig, lifetime: dict[str, Any], argument: dict[str, Any], end: datetime
+) -> None:
+    clock = ManualClock(datetime(2026, 11, 5, 8, tzinfo=UTC))
+    message = {"role": "user", "content": "The safe code is 4711.", "valid_to": "2026-12-01T00:00:00Z", **lifetime}
+    settings = config.replace(timezone="UTC")
+    with NeuroGraphMemory(settings, parts=compose.build(settings, clock)) as memory:
+        added = memory.add(message, **argument)
+        node = memory.get(added[0])
+        assert (node.expires_at, node.valid_to) == (end, datetime(2026, 12, 1, tzinfo=UTC))
+        assert (node.metadata, added.notes) == ({}, ())
+
+
+def test_a_message_that_has_expired_is_not_recalled(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        memory.add({"role": "user", "content": "The safe code is 4711.", "expires_at": "2020-01-01"})
+        assert len(memory.recall("What is the safe code?")) == 0
+
+
+def test_a_lifetime_that_is_not_understood_is_refused_or_reported(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        for wrong in ({"expires_at": "soon"}, {"ttl": "long"}, {"ttl": 1, "expires_at": 1e9}, {"valid_to": [1]}):
+            with pytest.raises(InputError):
+                memory.add({"role": "user", "content": "x", **wrong})
+        with pytest.raises(InputError, match="both"):
+            memory.add({"role": "user", "content": "x", "expires_at": "2027-01-01", "expiration_date": "2027-01-01"})
+        (note,) = memory.add({"role": "user", "content": "x", "valid_until": "2027-01-01"}).notes
+        assert "'valid_until'" in note
+
+
+def test_the_placeholder_of_a_nameless_agent_is_no_speaker(config: MemoryConfig) -> None:
+    said = {"role": "assistant", "author_name": "UnnamedAgent", "contents": [{"type": "text", "text": "Hello."}]}
+    with NeuroGraphMemory(config) as memory:
+        assert memory.get(memory.add(said)[0]).speaker is None
 
 
 def test_a_pair_of_a_role_and_a_text_is_a_message(config: MemoryConfig) -> None:

@@ -100,7 +100,9 @@ def test_messages_come_back_as_they_went_in_also_after_reopening(config: MemoryC
         assert len(MemoryChatHistory(memory, "monday").messages) == 1
 
 
-def test_every_message_of_langchain_has_a_known_role(memory: NeuroGraphMemory) -> None:
+def test_every_message_of_langchain_has_a_known_role(
+    memory: NeuroGraphMemory, caplog: pytest.LogCaptureFixture
+) -> None:
     history = MemoryChatHistory(memory, "monday", user_id="ana")
     developer = SystemMessage("Be terse.", additional_kwargs={"__openai_role__": "developer"})
     said = [HumanMessage("Hello."), ChatMessage(content="I disagree.", role="critic"), developer]
@@ -111,6 +113,7 @@ def test_every_message_of_langchain_has_a_known_role(memory: NeuroGraphMemory) -
         ("system", None),
         ("tool", "weather"),
     ]
+    assert "the role 'critic' is not known" in caplog.text
     assert history.messages[1] == said[1]
     objects: list[Any] = [HumanMessage("I live in Oban."), AIMessage("A fine town.")]
     memory.add(objects, user_id="bob", session_id="s")

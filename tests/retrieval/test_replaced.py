@@ -91,3 +91,25 @@ def test_a_year_before_the_change_keeps_the_old_memory_first(
         for text, year in (("I live in Leeds.", 2020), ("I live in York now.", 2022))
     ]
     assert memory.recall(question, user_id="ana").ids[0] == names[first]
+
+
+@pytest.mark.parametrize("cities", [("York", "London"), ("London", "York")])
+def test_what_holds_until_a_coming_change_stands_first_and_unmarked(cities: tuple[str, str]) -> None:
+    begins = {"York": "2026-01-01", "London": "2027-03-01"}
+    with NeuroGraphMemory(MemoryConfig(storage="memory", timezone="UTC")) as memory:
+        ids = {city: memory.facts.add("Ana", "home", city, valid_from=begins[city]) for city in cities}
+        york, london = ids["York"], ids["London"]
+
+        def told(question: str, **times: str) -> tuple[tuple[str, ...], Mapping[str, str], int, list[str]]:
+            recall = memory.recall(question, **times)  # type: ignore[arg-type]
+            marked = "superseded" in memory.get_context(question, **times).text  # type: ignore[arg-type]
+            assert marked == ("superseded" in recall.states.values())
+            return recall.ids, recall.states, len(recall.conflicts), [one.value for one in recall.former]
+
+        for question in ("Where does Ana live?", "Does Ana live in London?"):
+            assert told(question, now="2026-11-05") == ((york, london), {}, 0, [])
+            assert told(question, now="2026-11-05", valid_at="2026-11-05") == ((york,), {}, 0, [])
+            assert told(question, now="2027-06-01") == ((london, york), {york: "superseded"}, 1, [])
+        assert told("Where will Ana live in April 2027?", now="2026-11-05")[:2] == ((london, york), {})
+        (conflict,) = memory.conflicts.list("resolved")
+        assert "London” as true once it begins" in conflict.question

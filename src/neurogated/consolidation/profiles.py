@@ -66,7 +66,7 @@ def known_subjects(store: GraphStorePort, view: GraphView, at: datetime, least: 
     rows = rows[np.isin(view.kind.take(rows), codes)]
     found = store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
     nodes = [one for one in found if one.found.statement is not None and is_supported(one)]
-    holding = {one.id for one in undisputed(store, view, nodes)}
+    holding = {one.id for one in undisputed(store, view, nodes, at)}
     groups = defaultdict[tuple[object, ...], list[MemoryNode]](list)
     for node in nodes:
         groups[*node.scope.owner, node.scope.path, fold(_parts(node).subject)].append(node)
@@ -96,7 +96,7 @@ def profile_of(known: Known, text: str, at: datetime) -> MemoryNode:
 
 def _divided(facts: Sequence[MemoryNode], group: Sequence[MemoryNode]) -> Iterator[Known]:
     attributes = _by_attribute(sorted(facts, key=lambda one: (moment_of(one), one.id)))
-    over = sorted((one for one in group if _was_replaced(one)), key=moment_of, reverse=True)
+    over = sorted((one for one in group if _was_replaced(one) and one not in facts), key=moment_of, reverse=True)
     every = list(attributes)
     for number, begin in enumerate(range(0, len(every), _CLAUSES)):
         names = every[begin : begin + _CLAUSES]
@@ -128,8 +128,8 @@ def _parts(node: MemoryNode) -> Statement:
 
 
 def _holds(node: MemoryNode, at: datetime) -> bool:
-    is_over = node.valid_to is not None and node.valid_to <= at
-    return not is_over and node.metadata.get("change") != Change.ENDS.value
+    begins, is_over = node.valid_from or at, node.valid_to is not None and node.valid_to <= at
+    return begins <= at and not is_over and node.metadata.get("change") != Change.ENDS.value
 
 
 def _was_replaced(node: MemoryNode) -> bool:

@@ -105,6 +105,13 @@ def read_moment(name: str, value: object) -> datetime | None:
     return moment
 
 
+def read_expiration(name: str, value: object) -> datetime | None:
+    """Return the end of an expiration date, which is the last day that counts; a time with an hour as it is."""
+    found = read_moment(name, value)
+    is_day = isinstance(value, str) and len(value) == len("2027-01-31")
+    return found + timedelta(1) if found and is_day and found.date() < date.max else found
+
+
 def checked_version(as_of: int | Moment | None, zone: Zone = None) -> int | datetime | None:
     """Return `as_of`, the number of a delta or a time, with the time as a datetime in UTC.
 

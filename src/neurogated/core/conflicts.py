@@ -270,12 +270,19 @@ def orphaned_conflicts(store: GraphStorePort, view: GraphView) -> list[str]:
     return [node.id for node in store.get_nodes(few, missing_ok=True) if not node.content]
 
 
-def undisputed(store: GraphStorePort, view: GraphView, nodes: Iterable[MemoryNode]) -> list[MemoryNode]:
-    """Return the memories that are no side of an open conflict, and that no conflict calls superseded or wrong."""
+def undisputed(
+    store: GraphStorePort, view: GraphView, nodes: Iterable[MemoryNode], at: datetime | None = None
+) -> list[MemoryNode]:
+    """Return the memories that are no side of an open conflict, and that no conflict calls superseded or wrong.
+
+    With `at`, one counts whose end, which another one sets, comes after that time.
+    """
     kept = {node.id: node for node in nodes}
     for conflict in disputes_about(store, view, list(kept)):
         for side in conflict.sides:
-            if conflict.status == "open" or side == conflict.loser:
+            end = kept[side].valid_to if side in kept else None
+            still_holds = at is not None and end is not None and end > at and conflict.outcome == "superseded"
+            if conflict.status == "open" or (side == conflict.loser and not still_holds):
                 kept.pop(side, None)
     return list(kept.values())
 

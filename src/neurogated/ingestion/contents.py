@@ -5,16 +5,26 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, TypedDict
 from uuid import UUID
 
-from neurogated.core.clock import Moment, read_moment
+from neurogated.core.clock import Moment, read_expiration, read_moment
 from neurogated.core.habits import explains_reading
 from neurogated.core.model import checked_metadata
 from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.errors import InputError
 from neurogated.ingestion.document import NOW, Details, Document, Passage, checked_text, passages_of, read_details
-from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, as_mapping, messages_in, read_message, time_key
+from neurogated.ingestion.messages import (
+    KEPT_ASIDE,
+    LIFETIMES,
+    ORIGINAL,
+    Said,
+    as_mapping,
+    messages_in,
+    read_message,
+    time_key,
+)
 from neurogated.ingestion.speakers import ROLES, known_role
 from neurogated.text.strings import repaired
 
@@ -35,6 +45,12 @@ class Message(_Said, total=False):
     """The speaker's name."""
     timestamp: Moment
     """See `Moment`; `created_at`, `time` or `date` are read in its place."""
+    ttl: timedelta | float
+    expires_at: Moment
+    expiration_date: Moment
+    """The last day on which it is found, in place of `expires_at`."""
+    valid_from: Moment
+    valid_to: Moment
     id: str | UUID
     metadata: Mapping[str, Any]
     original: Any
@@ -141,13 +157,15 @@ def _read(
     if opened is None:
         raise InputError(f"{item!r} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
     said = read_message(opened)
-    role = None if said.role is None else known_role(said.role, role_map)
+    role = known_role(said.role, role_map)
     name, original = said.name, opened.get(ORIGINAL)
     metadata = dict(checked_metadata(said.fields.get("metadata") or {}))
     if name is not None:
         checked_text("the name of a message", name)
     aside = {key: kept for key, kept in ((KEPT_ASIDE, said.aside or None), (ORIGINAL, original)) if kept is not None}
-    own = {**given, **_own_details(said.fields)}
+    own = _own_details(said, given)
+    for key in said.unread:
+        told[f"with {key!r}, which is kept aside and not read; known are {', '.join(LIFETIMES)}"] += 1
     told[_REPAIRED] += any(repaired(text) != text for text in (said.text, said.calls, said.results))
     pieces = [
         (said.text, role, "", {}),
@@ -175,9 +193,18 @@ def _read(
         aside = {}
 
 
-def _own_details(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the id and the time of a message, as far as it has them."""
-    found = {"id": item["id"]} if item.get("id") is not None else {}
+def _own_details(said: Said, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given details with the id, the time and the lifetime of a message, as far as it has them."""
+    item, lifetime, found = said.fields, dict(said.lifetime), dict(given)
+    if "expiration_date" in lifetime:
+        end = read_expiration("expiration_date", lifetime.pop("expiration_date"))
+        if "expires_at" in lifetime:
+            raise InputError("both expires_at and expiration_date are given; give one of them")
+        lifetime["expires_at"] = end
+    if not {"ttl", "expires_at"}.isdisjoint(lifetime):
+        found = {name: value for name, value in found.items() if name not in {"ttl", "expires_at"}}
+    if item.get("id") is not None:
+        found["id"] = item["id"]
     if (key := time_key(item)) is not None and (key, item[key]) != ("timestamp", NOW):
         found["timestamp"] = read_moment(key, item[key])
-    return found
+    return {**found, **lifetime}

@@ -12,10 +12,7 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
 with needs_extra("agent-framework"):
-    from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun
-
-_NAMELESS = "UnnamedAgent"
-"""The author of the messages of an agent that has no name."""
+    from agent_framework import AgentSession, ContextProvider, SessionContext, SupportsAgentRun
 
 
 class MemoryProvider(ContextProvider):
@@ -51,7 +48,7 @@ class MemoryProvider(ContextProvider):
 
         They are stored before the answer, so that they stay if the run fails or its stream is abandoned.
         """
-        asked = [_message(one) for one in context.input_messages]
+        asked = [one.to_dict() for one in context.input_messages]
         question = last_question(asked)
         given = (self._memory, question, self._owner(session), self._budget, self._options)
         if question and (text := await self._memory.aio.run(context_for, *given)):
@@ -67,7 +64,7 @@ class MemoryProvider(ContextProvider):
         state: dict[str, Any],  # noqa: ARG002
     ) -> None:
         """Store the answers of the run."""
-        said = [_message(one) for one in context.response.messages] if context.response else []
+        said = [one.to_dict() for one in context.response.messages] if context.response else []
         await self._memory.aio.run(add_said, self._memory, said, self._owner(session))
 
     def _owner(self, session: AgentSession) -> Owner:
@@ -75,8 +72,3 @@ class MemoryProvider(ContextProvider):
         if user_id is None:
             raise InputError('the run names no user; give user_id to the provider, or session.state["user_id"]')
         return {"user_id": user_id, "agent_id": self._agent_id, "session_id": session.session_id}
-
-
-def _message(message: Message) -> dict[str, Any]:
-    said = message.to_dict()
-    return {**said, "author_name": None if message.author_name == _NAMELESS else message.author_name}

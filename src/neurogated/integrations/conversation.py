@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import Any, NamedTuple, TypedDict
@@ -18,6 +19,7 @@ from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.text.strings import repaired
 from neurogated.utils.hash_utils import compute_mdhash_id
 
+_log = logging.getLogger(__name__)
 # Memories of a session that are searched for the present turn: most turns are short.
 _TURN_SIZES = (16, 256)
 _USER, _ASSISTANT = "user", "assistant"
@@ -120,8 +122,9 @@ def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]],
 def add_said(memory: NeuroGraphMemory, messages: Iterable[Mapping[str, Any]], owner: Owner) -> None:
     """Store messages in the format of OpenAI or Anthropic, with the present time if they have none.
 
-    Frameworks let agents choose roles of their own, such as `critic`. Such a role is the name of an assistant. The
-    model has answered already, so no part is refused: a message with one that is not known is stored with its original.
+    Frameworks let agents choose roles of their own, such as `critic`. Such a role is the name of an assistant, and the
+    log has a warning. The model has answered already, so no part is refused: a message with one that is not known is
+    stored with its original.
     """
     memory.add([_whole(_with_known_role(one)) for one in messages], **owner)
 
@@ -138,7 +141,9 @@ def _with_known_role(message: Mapping[str, Any]) -> Mapping[str, Any]:
     role = message.get("role")
     if not isinstance(role, str) or not role.strip() or role.strip().casefold() in ROLES:
         return message
-    return {**message, "role": _ASSISTANT, "name": message.get("name") or role}
+    name = message.get("name") or role
+    _log.warning("the role %r is not known; the message is stored as that of the assistant %r", role, name)
+    return {**message, "role": _ASSISTANT, "name": name}
 
 
 def newest(memory: NeuroGraphMemory, session: Owner, limit: int | None = None) -> list[MemoryNode]:

@@ -14,7 +14,7 @@ from neurogated.core.conflicts import MODEL, Conflict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import FACT
 from neurogated.knowledge.origin import sentence_of
-from neurogated.slots.claims import claim_of
+from neurogated.slots.claims import claim_of, said_at
 from neurogated.slots.judge import compare
 from neurogated.text.language import language_of
 from neurogated.text.strings import one_line
@@ -48,8 +48,10 @@ def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, said: Seque
     is_noted = {one.kind for one in sides} == {FACT}
     state = f"noted {conflict.kind.value}" if is_noted else conflict.kind.value
     if conflict.loser is not None:
-        state = conflict.outcome
-        texts = texts[::-1] if conflict.loser == second.id else texts
+        loser, winner = sides if conflict.loser == first.id else sides[::-1]
+        is_coming = loser.valid_to is not None and loser.valid_to > said_at(winner)
+        state = "coming" if is_coming and conflict.outcome == "superseded" else conflict.outcome
+        texts = texts[::-1] if loser is second else texts
     form = _questions()[state][_language(said or [one.content for one in sides])]
     return replace(conflict, reason=reason, question=form.format(*texts))
 

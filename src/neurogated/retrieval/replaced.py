@@ -54,6 +54,8 @@ class RecalledClaims(NamedTuple):
     """Those of the claims."""
     conflicts: tuple[Conflict, ...] = ()
     """Those of the memories, of memories that say the same, and of the claims of either, if they have an effect."""
+    coming: tuple[Conflict, ...] = ()
+    """Those that end a side later: until then it holds, and not the other."""
     nodes: Mapping[str, MemoryNode] = {}
     """The sides of the conflicts by id, and the claims."""
     sources: Mapping[str, Sequence[str]] = {}
@@ -93,11 +95,15 @@ def in_present_order(
         memories = list(recall.memories)
         read = dict[str, MemoryNode]()
         claims = _recalled_claims(store, views.every_time, recall, at, read)
-        if claims.conflicts and held is None and not _PAST.search(fold(recall.query)):
+        if (claims.conflicts or claims.coming) and held is None and not _PAST.search(fold(recall.query)):
             span = span_of(_last_question(recall.query), present, years=True)
             for conflict in claims.conflicts:
                 if _is_over(conflict, claims, span, present.tzinfo):
                     _replace_loser(store, views.searched, memories, claims, conflict)
+            for conflict in claims.coming:
+                is_asked = span is not None and _is_over(conflict, claims, span, present.tzinfo)
+                first = conflict if is_asked else replace(conflict, loser=conflict.other(conflict.loser or ""))
+                _replace_loser(store, views.searched, memories, claims, first)
         ordered = tuple(memories[:most])
         if [one.id for one in ordered] != list(recall.ids):
             claims = _recalled_claims(store, views.every_time, replace(recall, memories=ordered), at, read)
@@ -210,16 +216,17 @@ def _recalled_claims(
     nodes = {name: read[name] for name in wanted if name in read and is_supported(read[name])}
     disputes = [one for one in disputes if nodes.keys() >= set(one.sides)]
     sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM])
-    recalled = RecalledClaims(
-        conflicts=tuple(one for one in disputes if _has_effect(one, nodes)), nodes=nodes, sources=sources
-    )
+    found = [one for one in disputes if _has_effect(one, nodes)]
+    coming = tuple(one for one in found if one.loser and not _is_ended(nodes[one.loser], present))
+    settled = tuple(one for one in found if one not in coming)
+    recalled = RecalledClaims(conflicts=settled, coming=coming, nodes=nodes, sources=sources)
     own = [(nodes[name], [one for one in sources[name] if one in groups]) for name in claims if name in sources]
     facts = [
         (node, fact_of(node, node.found.statement, names)) for node, names in own if names and node.found.statement
     ]
     return recalled._replace(
         facts=tuple(fact for node, fact in facts if _holds_at(node, present) and not _only_ends(node)),
-        former=tuple(fact for node, fact in facts if _is_ended(node)),
+        former=tuple(fact for node, fact in facts if _is_ended(node, present)),
         profiles=_profiles(store, shown, claims),
         states=_states(recall, groups, recalled),
     )
@@ -246,9 +253,11 @@ def _only_ends(node: MemoryNode) -> bool:
     return node.metadata.get("change") == Change.ENDS.value
 
 
-def _is_ended(node: MemoryNode) -> bool:
-    """Return whether a conflict has ended a memory or a claim."""
-    return node.valid_to != given_times(node)[1]
+def _is_ended(node: MemoryNode, moment: datetime | None = None) -> bool:
+    """Return whether a conflict has ended a memory or a claim, or ends it until a time; something wrong never held."""
+    end = node.valid_to
+    is_past = moment is None or end is None or end <= moment or end == node.valid_from
+    return end != given_times(node)[1] and is_past
 
 
 def _groups(view: GraphView, names: Sequence[str]) -> Iterator[tuple[str, set[str]]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC
 from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Incoming, read_one
 from neurogated.archive.foreign.values import given, mapping, moment, text_of
+from neurogated.core.clock import read_expiration, to_utc
 
 _PAGES = frozenset({20, 100})
 """How many memories `get_all` returns unless told otherwise, by version."""
@@ -18,23 +19,18 @@ _SPEAKERS = frozenset({"user", "assistant"})
 def _memory(memory: Mapping[str, Any], place: str) -> Incoming | None:
     """Return a memory. Its time is that of its last change, when its text was written."""
     text, by = text_of(memory["memory"]), memory.get("attributed_to")
+    end = read_expiration("expiration_date", memory.get("expiration_date") or None)
     details = given(
         user_id=memory.get("user_id"),
         agent_id=memory.get("agent_id"),
         session_id=memory.get("run_id"),
-        expires_at=_end(memory.get("expiration_date")),
+        expires_at=end and to_utc(end, UTC),
         timestamp=moment(memory.get("updated_at")) or moment(memory.get("created_at")),
         metadata={**mapping(memory.get("metadata")), **given(**{name: memory.get(name) for name in _KEPT})},
     )
     role = memory.get("role") or (by if by in _SPEAKERS else None)
     speaker = memory.get("actor_id") or (by if isinstance(by, str) and by not in _SPEAKERS else None)
     return Incoming(place, memory["id"], text, role, details, speaker or None) if text else None
-
-
-def _end(value: object) -> datetime | None:
-    """Return the end of an expiration date, on which a memory is found; a time with an hour as it is."""
-    found = moment(value)
-    return found + timedelta(days=1) if found and isinstance(value, str) and len(value) == len("2027-01-31") else found
 
 
 def _note(count: int) -> str | None:
