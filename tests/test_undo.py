@@ -1,13 +1,17 @@
 """What `undo` takes back: the last thing that was done, for all or for one user, and nothing that came by itself."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, compose, import_memory
+from neurogated.core.delta import GraphDelta
+from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
+from neurogated.plasticity.undo import Part, delta_back_to
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 
@@ -35,6 +39,27 @@ def memory(config: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemor
     config = config.replace(learning={"policies": True})
     with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
         yield memory
+
+
+@pytest.fixture(autouse=True)
+def against_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare each undo of a part with that part of an undo of all changes."""
+
+    def both(
+        past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime, part: Part | None = None
+    ) -> GraphDelta:
+        delta = delta_back_to(past, present, reason=reason, at=at, part=part)
+        if part is not None:
+            whole = delta_back_to(past, present, reason=reason, at=at)
+            assert _sorted(part.cut(delta, present)) == _sorted(part.cut(whole, present))
+        return delta
+
+    monkeypatch.setattr("neurogated.plasticity.undo.delta_back_to", both)
+
+
+def _sorted(delta: GraphDelta) -> GraphDelta:
+    parts = ("removed_edges", "removed_nodes", "nodes", "edges", "node_changes", "weights")
+    return replace(delta, **{name: tuple(sorted(getattr(delta, name), key=str)) for name in parts})
 
 
 def _fill(memory: NeuroGraphMemory, clock: ManualClock, user: str | None) -> None:
@@ -163,6 +188,24 @@ def test_an_undo_for_a_user_does_not_rebuild_the_past_of_other_users(
     assert memory.undo(user_id="ana") is not None
     assert memory.store.has_node("second")
     assert len(moments) < 5
+
+
+@pytest.mark.parametrize("user", ["ana", None])
+def test_the_last_thing_is_undone_without_reading_the_whole_memory(
+    memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch, user: str | None
+) -> None:
+    def read(_: GraphStore) -> None:
+        raise AssertionError("all was read")
+
+    _add_one_by_one(memory, "ana")
+    monkeypatch.setattr("neurogated.plasticity.undo.delta_back_to", delta_back_to)
+    for name in ("all_nodes", "all_edges"):
+        monkeypatch.setattr(GraphStore, name, read)
+    memory.delete("second")
+    assert memory.undo(user_id=user) is not None
+    assert memory.store.has_node("second")
+    assert memory.undo(user_id=user) is not None
+    assert not memory.store.has_node("third")
 
 
 def test_an_undo_for_a_user_who_does_nothing_ends(memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch) -> None:

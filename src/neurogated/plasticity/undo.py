@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -18,20 +19,18 @@ from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, NodeChange, 
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
-from neurogated.errors import InputError
+from neurogated.core.view import GraphView
+from neurogated.errors import InputError, UnknownIdError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 _AT_ONCE = 1000
 _MOST = 10_000
 """Changes among which the last one of a user is looked for."""
 
-"""Returns the delta that undoes, given the past, the present and the delta between them."""
-
-
 _Change = tuple[HistoryEntry, GraphDelta]
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """The nodes and edges that some deltas changed."""
 
     nodes: set[str]
@@ -40,7 +39,7 @@ class _Part(NamedTuple):
     """Those of the nodes that were removed with all their edges."""
 
     @classmethod
-    def of(cls, delta: GraphDelta, own: AbstractSet[str] | None = None) -> _Part:
+    def of(cls, delta: GraphDelta, own: AbstractSet[str] | None = None) -> Part:
         """Return what a delta changed, or only the nodes `own` and their edges."""
         removed = set(delta.removed_nodes)
         nodes = removed.union((node.id for node in delta.nodes), (change.node for change in delta.node_changes))
@@ -49,7 +48,7 @@ class _Part(NamedTuple):
             return cls(nodes, edges, removed)
         return cls(nodes & own, {key for key in edges if key.source_id in own}, removed & own)
 
-    def followed(self, later: Sequence[GraphDelta], own: AbstractSet[str] | None = None) -> _Part:
+    def followed(self, later: Sequence[GraphDelta], own: AbstractSet[str] | None = None) -> Part:
         """Return the part with those of the later changes, latest first, that were computed from its nodes.
 
         These are changes of the same nodes, and all changes of the policies that ran because one of them was added.
@@ -58,31 +57,41 @@ class _Part(NamedTuple):
         for delta in reversed(later):
             if not follows(delta.reason):
                 continue
-            other, added = _Part.of(delta, own), added_before(delta.reason)
+            other, added = Part.of(delta, own), added_before(delta.reason)
             if added is not None:
                 is_later = added in map(compute_mdhash_id, whole.nodes)
             else:
                 is_later = bool(whole.nodes & other.nodes.union(*(key[:2] for key in other.edges)))
             if is_later:
-                whole = _Part(whole.nodes | other.nodes, whole.edges | other.edges, whole.removed | other.removed)
+                whole = Part(whole.nodes | other.nodes, whole.edges | other.edges, whole.removed | other.removed)
         return whole
 
-    def without(self, others: Sequence[_Part]) -> _Part:
+    def without(self, others: Sequence[Part]) -> Part:
         """Return the part without the nodes and edges of others."""
-        return _Part(*(mine.difference(*theirs) for mine, *theirs in zip(self, *others, strict=True)))
+        return Part(*(mine.difference(*theirs) for mine, *theirs in zip(self, *others, strict=True)))
+
+    def keys(self, past: GraphView) -> list[EdgeKey]:
+        """Return the edges that may differ from the past, sorted: its own, and those of removed nodes."""
+        touching = past.arcs(past.known_rows(self.removed), both_ways=True).edge
+        return sorted(self.edges.union(map(past.edge_key, touching.tolist())), key=str)
 
     def cut(self, delta: GraphDelta, store: GraphStorePort) -> GraphDelta:
         """Return what an undo of all later changes would do to these nodes and edges."""
         nodes = tuple(node for node in delta.nodes if node.id in self.nodes)
         removed = tuple(one for one in delta.removed_nodes if one in self.nodes)
-        there = _ids(store).union(node.id for node in nodes).difference(removed)
+        returned, lost = {node.id for node in nodes}, set(removed)
+        there = {
+            one: one in returned or (one not in lost and store.has_node(one))
+            for edge in delta.edges
+            for one in edge.key[:2]
+        }
         back = (edge for edge in delta.edges if edge.key in self.edges or self.removed & {*edge.key[:2]})
         return replace(
             delta,
             removed_edges=tuple(key for key in delta.removed_edges if key in self.edges),
             removed_nodes=removed,
             nodes=nodes,
-            edges=tuple(edge for edge in back if there.issuperset(edge.key[:2])),
+            edges=tuple(edge for edge in back if all(there[one] for one in edge.key[:2])),
             node_changes=tuple(change for change in delta.node_changes if change.node in self.nodes),
             weights=tuple(one for one in delta.weights if one.edge in self.edges),
         )
@@ -90,7 +99,7 @@ class _Part(NamedTuple):
 
 def concerns(delta: GraphDelta, node_ids: AbstractSet[str]) -> bool:
     """Return whether a delta changed some of these nodes or their edges."""
-    part = _Part.of(delta, node_ids)
+    part = Part.of(delta, node_ids)
     return bool(part.nodes or part.edges)
 
 
@@ -128,8 +137,8 @@ class _Done(NamedTuple):
     """Something that was done and not undone yet."""
 
     entry: HistoryEntry
-    part: _Part | None
-    """What it changed; None if nothing was changed later."""
+    part: Part
+    """What it changed."""
     reason: str
     """That of its undo."""
     is_partly_undone: bool = False
@@ -138,17 +147,17 @@ class _Done(NamedTuple):
 
 def _done(store: GraphStorePort) -> Iterator[_Done]:
     """Yield the things that were done and not undone yet, latest first."""
-    later, undone, partly = list[GraphDelta](), set[int](), list[tuple[int, _Part]]()
+    later, undone, partly = list[GraphDelta](), set[int](), list[tuple[int, Part]]()
     for back, (entry, delta) in enumerate(_backwards(store), 1):
         if (of := undone_by(entry.reason)) is not None:
             if is_whole_undo(entry.reason):
                 undone.add(back + of)
             else:
-                partly.append((back + of, _Part.of(delta)))
+                partly.append((back + of, Part.of(delta)))
         elif not _is_automatic(entry) and back not in undone:
             # What users have taken back of this change, and of earlier ones, does not return with its undo.
             own = [one for of_change, one in partly if of_change >= back]
-            part = _Part.of(delta).followed(later).without(own) if later else None
+            part = Part.of(delta).followed(later).without(own)
             yield _Done(entry, part, undo_of(entry.reason, back, is_whole=True), bool(own))
         later.append(delta)
 
@@ -169,7 +178,7 @@ def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
                 f"the last change of {user_id!r} is unknown, because compact() erased texts of change {entry.sequence} "
                 f"({entry.reason}); undo(to=…) takes back the changes of all users"
             )
-        part = _Part.of(delta, own)
+        part = Part.of(delta, own)
         if (part.nodes or part.edges) and not _is_automatic(entry):
             if (of := undone_by(entry.reason)) is not None:
                 undone.add(back + of)
@@ -244,7 +253,7 @@ def _check_not_shared(store: GraphStorePort, entry: HistoryEntry, delta: GraphDe
 
 
 def _undo_to(
-    store: GraphStorePort, target: int, clock: Clock, *, part: _Part | None = None, reason: str
+    store: GraphStorePort, target: int, clock: Clock, *, part: Part | None = None, reason: str
 ) -> HistoryEntry | None:
     """Undo the changes after the delta number `target`, or only a part of them."""
     if isinstance(store, SupportsErasedHistory) and target < (erased := store.erased_up_to()):
@@ -253,7 +262,7 @@ def _undo_to(
             f"before it; give `to` a number from {erased} on, or delete and update memories instead"
         )
     past = store.as_of(target)
-    delta = delta_back_to(past, store, reason=reason, at=clock())
+    delta = delta_back_to(past, store, reason=reason, at=clock(), part=part)
     if part is not None:
         delta = part.cut(delta, store)
     if not delta:
@@ -262,18 +271,26 @@ def _undo_to(
     return store.history(store.view().sequence - 1)[-1]
 
 
-def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime) -> GraphDelta:
-    """Return the delta that gives `present` exactly the content of `past`.
+def delta_back_to(
+    past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime, part: Part | None = None
+) -> GraphDelta:
+    """Return the delta that gives `present` exactly the content of `past`, or only its nodes and edges in a part.
 
     Accesses are not undone: nodes and edges keep the time of their last use. The undo is itself a delta in the history,
     so it can be undone.
     """
-    old_ids, nodes, changes = _changed_nodes(past, present)
-    removed = _ids(present) - old_ids
-    lost = {edge.key: edge for edge in past.all_edges()}
+    old_ids, nodes, changes = _changed_nodes(past, present, part)
+    if part is None:
+        removed = _ids(present) - old_ids
+        was, old_edges, new_edges = old_ids.__contains__, past.all_edges(), present.all_edges()
+    else:
+        removed = {one for one in part.nodes if present.has_node(one)} - old_ids
+        keys = part.keys(past.view())
+        was, old_edges, new_edges = past.has_node, _edges(past, keys), _edges(present, keys)
+    lost = {edge.key: edge for edge in old_edges}
     gone: list[EdgeKey] = []
     weights: list[WeightChange] = []
-    for edge in present.all_edges():
+    for edge in new_edges:
         old = lost.get(edge.key)
         if old is None:
             gone.append(edge.key)
@@ -282,7 +299,7 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
             if edge.weight != old.weight:
                 weights.append(_weight_back(old, edge))
     return GraphDelta(
-        removed_edges=tuple(key for key in gone if not {key.source_id, key.target_id} & removed),
+        removed_edges=tuple(key for key in gone if was(key.source_id) and was(key.target_id)),
         removed_nodes=tuple(sorted(removed)),
         nodes=tuple(nodes),
         edges=tuple(lost.values()),
@@ -294,10 +311,17 @@ def delta_back_to(past: GraphStorePort, present: GraphStorePort, *, reason: str,
     )
 
 
+def _edges(store: GraphStorePort, keys: Sequence[EdgeKey]) -> Iterator[MemoryEdge]:
+    """Yield the edges with these keys that exist."""
+    for key in keys:
+        with contextlib.suppress(UnknownIdError):
+            yield store.get_edge(*key)
+
+
 def _changed_nodes(
-    past: GraphStorePort, present: GraphStorePort
+    past: GraphStorePort, present: GraphStorePort, part: Part | None
 ) -> tuple[set[str], list[MemoryNode], list[NodeChange]]:
-    """Return the ids of all past nodes, the past nodes that differ now, and the past energies and importances.
+    """Return the ids of past nodes, the past nodes that differ now, and the past energies and importances.
 
     A node is in the second list if its text or metadata differs. It is in the third if only its energy or importance
     differs. The nodes are read in parts.
@@ -305,7 +329,7 @@ def _changed_nodes(
     ids: set[str] = set()
     changed: list[MemoryNode] = []
     recharged: list[NodeChange] = []
-    nodes = past.all_nodes()
+    nodes = past.all_nodes() if part is None else iter(past.get_nodes(sorted(part.nodes), missing_ok=True))
     while part := list(islice(nodes, _AT_ONCE)):
         now = {node.id: node for node in present.get_nodes([node.id for node in part], missing_ok=True)}
         ids.update(node.id for node in part)
