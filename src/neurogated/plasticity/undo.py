@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -280,6 +280,7 @@ def delta_back_to(
     so it can be undone.
     """
     old_ids, nodes, changes = _changed_nodes(past, present, part)
+    was: Callable[[str], bool]
     if part is None:
         removed = _ids(present) - old_ids
         was, old_edges, new_edges = old_ids.__contains__, past.all_edges(), present.all_edges()
@@ -319,7 +320,7 @@ def _edges(store: GraphStorePort, keys: Sequence[EdgeKey]) -> Iterator[MemoryEdg
 
 
 def _changed_nodes(
-    past: GraphStorePort, present: GraphStorePort, part: Part | None
+    past: GraphStorePort, present: GraphStorePort, only: Part | None
 ) -> tuple[set[str], list[MemoryNode], list[NodeChange]]:
     """Return the ids of past nodes, the past nodes that differ now, and the past energies and importances.
 
@@ -329,7 +330,7 @@ def _changed_nodes(
     ids: set[str] = set()
     changed: list[MemoryNode] = []
     recharged: list[NodeChange] = []
-    nodes = past.all_nodes() if part is None else iter(past.get_nodes(sorted(part.nodes), missing_ok=True))
+    nodes = past.all_nodes() if only is None else iter(past.get_nodes(sorted(only.nodes), missing_ok=True))
     while part := list(islice(nodes, _AT_ONCE)):
         now = {node.id: node for node in present.get_nodes([node.id for node in part], missing_ok=True)}
         ids.update(node.id for node in part)
