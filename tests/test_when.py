@@ -197,6 +197,18 @@ def test_dates_in_texts_are_read() -> None:
     assert wrong == []
 
 
+def test_days_are_past_or_to_come_as_their_sentence_says_and_dates_have_their_weekday() -> None:
+    """The day of the texts is Saturday, 7 November 2026."""
+    wrong = []
+    for line in (Path(__file__).parent / "text" / "days_by_tense.tsv").read_text(encoding="utf-8").splitlines():
+        days, text = line.split("\t")
+        first, _, last = days.partition("..")
+        found = spans_in(text, date(2026, 11, 7))
+        if found != (Span(date.fromisoformat(first), date.fromisoformat(last or first)),):
+            wrong.append((text, days, found))
+    assert wrong == []
+
+
 @given(st.text(), st.dates(date(1990, 1, 1), date(2090, 1, 1)))
 def test_any_text_has_days_or_none(text: str, said: date) -> None:
     assert all(span.first <= span.last for span in spans_in(text, said))

@@ -15,7 +15,7 @@ _YEAR = r"(?:1[0-9]|20)\d\d"
 _GIVEN_YEAR = rf"(?P<y>{_YEAR})(?!\d)"
 _DIGITS = "一二三四五六七八九"
 _HAN = rf"(?:\d{{1,2}}|[二三]?十[{_DIGITS}]?|[{_DIGITS}])"
-_END = r" *(?:$|[.,;:!?)]"
+_END = r" *(?:$|[.,;:!?()]"
 _ISO = rf"(?P<y>{_YEAR})[-/.](?P<m>\d\d?)[-/.](?P<d>\d\d?)(?:t[\d:.]+z?)?(?!\d)"
 # The parts: year, month, its name, and day. Of two numbers between strokes, only one may be a month.
 _LATIN_FORMS = (

@@ -6,18 +6,24 @@ The table `_WORDS` turns a question into tokens. The kind of a token is a letter
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import resources
 from typing import NamedTuple
 
 from neurogated.text.calendar_words import MONTHS, NUMBERS, UNITS, WEEKDAYS, any_of
 from neurogated.text.dates import HAN_DATES, LATIN_DATES, MAY_BE_DATE, CalendarDate, read_number
 from neurogated.text.language import language_of
+from neurogated.text.sentences import split_sentences
 
 _MOST_DAYS = 14
 _MOST_DATES = 8
 """Dates of a text that are read."""
+_LONGEST = 500
+"""Characters of a sentence in which its tense is looked for."""
 _WEEK, _YEAR, _SATURDAY = 7, 12, 5
 _DAYS_OF_A_YEAR, _SHORTER_THAN_A_MONTH = 366, 27
 
@@ -134,7 +140,13 @@ _LEXER = re.compile(
 # Matches where a day may be named. Each rule needs such a word, and the lexer is slow.
 _DAY_WORDS = "|".join(row[-2] for row in _LATIN_ROWS if row[0] in "DWwEMU")
 _NAMES_DAY = re.compile(rf"[\u3400-\u9fff]|(?<!\d)(?:1[0-9]|20)\d\d|(?<!\w)(?:{_DAY_WORDS})(?!\w)|{MAY_BE_DATE}")
-_FILLER = re.compile(r"[\s,，'’]*(?:(?:the|of|des?|del|du|la|dem|der|den|l|的)(?!\w)[\s,，'’]*)*")
+_TO = re.compile(r"(?:,? (?:to|until|till|through|bis(?: zum)?|al|hasta(?: el)?|au) | ?[-–—~到至] ?)(?:the |den )?")
+_DAY_BEFORE = re.compile(rf"(?<![\d.:/€$-])(\d\d?)(?:st|nd|rd|th|er|\.)?(?:{_TO.pattern})$")
+_DAY_AFTER = re.compile(rf"(?:{_TO.pattern})(\d\d?)(?:st|nd|rd|th|[日号號])?(?![\w:]|\.\d)")
+_RANGE, _REACH = "|", 20
+"""Between the first and the last day in the value of a token, and how far before the last one the first one is."""
+_HAN = re.compile("[\u3400-\u9fff]")
+_FILLER = re.compile(r"[\s,，'’()\uff08\uff09]*(?:(?:the|of|des?|del|du|la|dem|der|den|l|的)(?!\w)[\s,，'’]*)*")
 _BETWEEN = re.compile(r"(\d{4}-\d\d-\d\d)\b\D{1,12}(\d{4}-\d\d-\d\d)\b")
 # In the order in which they are tried
 _RULES = {
@@ -142,7 +154,7 @@ _RULES = {
     for name, pattern in {
         "within": "[SAP]NU|NAU|INU|PU",
         "ago": "NUG|VNU",
-        "date": "[Ww]?T|T[Ww]",
+        "date": "[Ww]?T[Ww]?",
         "ahead": "NUF|ONU",
         "day": "D",
         "which": "[SA]U|UA|B(?=[wWe])|[SA](?=[Ee])|(?<=[Ee])A",
@@ -156,13 +168,6 @@ _RULES = {
 _WITHIN_WEEK, _WITHIN_YEAR = re.compile("(?<!C)[WwEe]"), re.compile("(?<=[OISAYU])M|M(?=[SAN])|m")
 
 
-_OF_PAST = re.compile(
-    r"\b(?:did|was|were|had|went|said|told|met|got|came|saw|took|made|bought|ate|left|began|happened|\w{3,}[^e\W]ed"
-    r"|war(?:en)?|hatten?|habe[^?]*ge\w+|wurden?|ging(?:en)?|kam(?:en)?|tat|\w+te"
-    r"|estuv\w+|tuv\w+|hic\w+|fui\w*|fue\w*|hizo|vino|dijo|era|pas[óé]|\w+(?:aron|ieron)"
-    r"|ai|avons|était)\b|[了过過]"
-)
-"""Says of a text that it tells of the past, so that a day without a week, month or year is the latest such day."""
 _COMING = re.compile(
     r"\b(?:what['’]s|what is|is there|am i|are we|(?:do|should|can|must) (?:i|we)|will|shall|going to|plan\w*"
     r"|coming|due|upcoming|steht|wird|werden?|geplant|was ist|kommt|kommen|muss|soll|tengo|hay|toca|voy|vamos"
@@ -205,7 +210,7 @@ def span_of(question: str, now: datetime, *, years: bool = False) -> Span | None
     `now` is in the zone of the user. A year alone counts only with `years`, because it is often part of a title, or of
     a fact of which no message tells in that year.
     """
-    found = _read(_plain(question), now.date(), years=years)
+    found = _read(question, now.date(), years=years)
     return None if found is None else found.span
 
 
@@ -215,7 +220,7 @@ def without_times(question: str, now: datetime) -> str:
     Dates, months and years stay, which texts and their dates may have.
     """
     text = " ".join(question.split())
-    found = _read(_plain(text), now.date(), years=False)
+    found = _read(text, now.date(), years=False)
     if found is None or len(_plain(text)) != len(text):
         return question
     for begin, end in sorted(found.places, reverse=True):
@@ -226,41 +231,57 @@ def without_times(question: str, now: datetime) -> str:
 @lru_cache(maxsize=4096)
 def spans_in(text: str, said: date | None) -> tuple[Span, ...]:
     """Return the days that a text names, which was said on a day; if that is unknown, only dates with a year."""
-    plain, found = _plain(text), []
-    if not _NAMES_DAY.search(plain):
-        return ()
-    tokens, tense = _tokens(plain), _Tense(ahead=not _OF_PAST.search(plain), past=False)
-    for _ in range(_MOST_DATES):
-        try:
-            read = _span(tokens, said or date.min, tense, years=False)
-        except (ValueError, OverflowError):
-            break
-        if read is None:
-            break
-        span, used = read
-        named = "".join(one.kind for one in used)
-        if said is not None or (_DATE in named and any(map(_has_year, used))) or named.upper() in {"MY", "YM"}:
-            found.append(span)
-        tokens = [one._replace(kind=_OTHER) if one in used else one for one in tokens]
+    found = list[Span]()
+    for sentence in split_sentences(text) if _NAMES_DAY.search(_plain(text)) else ():
+        tokens, tense = _tokens(_plain(sentence)), _Tense(ahead=not _tells_of_past(sentence), past=False)
+        with suppress(ValueError, OverflowError):
+            while len(found) < _MOST_DATES and (read := _span(tokens, said or date.min, tense, years=False)):
+                span, used = read
+                named = "".join(one.kind for one in used)
+                if said is not None or any(map(_has_year, used)) or named.upper() in {"MY", "YM"}:
+                    found.append(span)
+                tokens = [one._replace(kind=_OTHER) if one in used else one for one in tokens]
     return tuple(found)
 
 
 def _has_year(token: _Token) -> bool:
-    return token.kind == _DATE and CalendarDate.read(str(token.value)).year is not None
+    return token.kind == _DATE and any(one.year is not None for one in _dates(token.value))
+
+
+def _dates(value: int | str) -> list[CalendarDate]:
+    """Return the date of a token, or the first and the last one; either may have the day only."""
+    parts = str(value).split(_RANGE)
+    return [CalendarDate(None, None, int(one)) if one.isdecimal() else CalendarDate.read(one) for one in parts]
 
 
 def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _read(text: str, today: date, *, years: bool) -> _Reading | None:
+@cache
+def _past_forms(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    data = tomllib.loads(resources.files(__package__).joinpath("past_forms.toml").read_text(encoding="utf-8"))
+    joined = ("|".join(data[language][name]).replace("\\\n", "") or "$^" for name in ("others", "past"))
+    others, past = (re.compile(one, re.IGNORECASE) for one in joined)
+    return others, past
+
+
+def _tells_of_past(text: str) -> bool:
+    """Return whether a text tells of the past: a day in it without a week, month or year is the latest such day."""
+    flat = " ".join(text.split())[:_LONGEST]
+    others, past = _past_forms("zh" if _HAN.search(flat) else language_of(flat))
+    return past.search(others.sub(" ", flat)) is not None
+
+
+def _read(question: str, today: date, *, years: bool) -> _Reading | None:
+    text = _plain(question)
     try:
         if found := _BETWEEN.search(text):
             first, last = sorted(map(date.fromisoformat, found.groups()))
             return _Reading(Span(first, last), [found.span()])
         if not _NAMES_DAY.search(text):
             return None
-        past = bool(_OF_PAST.search(text))
+        past = _tells_of_past(question)
         read = _span(
             _tokens(text), today, _Tense(ahead=not past and bool(_COMING.search(text)), past=past), years=years
         )
@@ -279,10 +300,22 @@ def _tokens(text: str) -> list[_Token]:
         if not _FILLER.fullmatch(text, end, found.start()):
             tokens.append(_Token(_OTHER, 0, end, end))
         if value == "":
-            value = found[0] if kind == _DATE else read_number(found[0].rstrip("年"))
+            value = _range_at(found, tokens) if kind == _DATE else read_number(found[0].rstrip("年"))
         tokens.append(_Token(kind, value, *found.span()))
         end = found.end()
     return tokens
+
+
+def _range_at(found: re.Match[str], tokens: list[_Token]) -> str:
+    """Return a date; if it is the end of consecutive days, or their beginning, both ends. A token of the other goes."""
+    first = next((one for one in reversed(tokens[-3:]) if one.kind == _DATE), None)
+    if first is not None and _TO.fullmatch(found.string, first.end, found.start()):
+        del tokens[tokens.index(first) :]
+        return f"{first.value}{_RANGE}{found[0]}"
+    if before := _DAY_BEFORE.search(found.string, max(0, found.start() - _REACH), found.start()):
+        return f"{before[1]}{_RANGE}{found[0]}"
+    after = _DAY_AFTER.match(found.string, found.end()) if found[0][-1] in "0123456789日号號" else None
+    return f"{found[0]}{_RANGE}{after[1]}" if after else found[0]
 
 
 def _span(tokens: Sequence[_Token], today: date, tense: _Tense, *, years: bool) -> _Read | None:
@@ -304,8 +337,13 @@ def _span(tokens: Sequence[_Token], today: date, tense: _Tense, *, years: bool) 
         unit, number = str(values.get(_UNIT, "week")), int(values.get(_NUMBER, 1))
         return Span(_around(today, unit, -number, whole=False).first, today), used
     if name == "date":
-        day = CalendarDate.read(str(values[_DATE])).near(today, ahead=tense.ahead, latest=tense.past or is_since)
-        span = Span(day, day)
+        first, last = (dates := _dates(values[_DATE]))[0], dates[-1]
+        last = last._replace(year=last.year or first.year, month=last.month or first.month)
+        day = last.near(today, ahead=tense.ahead, latest=tense.past or is_since)
+        begin = date(first.year or day.year, first.month or day.month, first.day)
+        if begin > day and begin.month > day.month and first.year is None:
+            begin = begin.replace(year=day.year - 1)
+        span = Span(min(begin, day), day)
     elif name == "day":
         day = today + timedelta(int(values[_DAY]))
         span = Span(day, day)
