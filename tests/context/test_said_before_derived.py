@@ -89,6 +89,72 @@ def test_the_later_message_is_there_whenever_the_earlier_one_is(said: NeuroGraph
     assert (True, False) not in seen
 
 
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_short_recall_is_the_beginning_of_a_long_one_and_its_context_has_the_later_message(
+    said: NeuroGraphMemory, most: int
+) -> None:
+    question = "When is the Bosch meeting?"
+    short, long = (said.recall(question, user_id="ben", now=NOW, top_n=n) for n in (most, 20))
+    assert [one.content for one in short] == [one.content for one in long][:most]
+    for asked in (question, "Was the meeting on Tuesday at 10, the one with Bosch?"):
+        context = said.get_context(asked, user_id="ben", now=NOW, top_n=1)
+        assert f"): {SAID[3][2]}" in context.text
+
+
+def _said_by(memory: NeuroGraphMemory, *said: tuple[str | None, str, str]) -> None:
+    """Add messages of persons with sessions and texts, one a day."""
+    for day, (name, session, text) in enumerate(said, 1):
+        message = {"role": "user", "content": text} | ({"name": name} if name else {})
+        memory.add(message, user_id="ben", session_id=session, timestamp=f"2026-11-{day:02}T12:00Z")
+
+
+LAMP = "The meeting room of Bosch has a broken lamp."
+
+
+@pytest.mark.parametrize(
+    ("speakers", "is_linked"),
+    [
+        ((("Sam", "a"), ("Sam Vries", "b"), ("Bo", "c")), True),
+        ((("Sam", "a"), (None, "b"), ("Bo", "c")), True),
+        ((("Sam", "a"), (None, "b"), ("Bo", "b")), True),
+        ((("Sam", "a"), ("Sam Vries", "a"), (None, "c")), False),
+        ((("Sam", "a"), (None, "a"), ("Bo", "a")), False),
+    ],
+)
+def test_one_person_is_one_speaker_unless_two_names_speak_in_a_session(
+    speakers: Sequence[tuple[str | None, str]],
+    is_linked: bool,  # noqa: FBT001 - a case
+) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        texts = (SAID[2][2], SAID[3][2], LAMP)
+        _said_by(memory, *((*who, text) for who, text in zip(speakers, texts, strict=True)))
+        recall = memory.recall("When is the Bosch meeting?", user_id="ben", now=NOW, top_n=5)
+        assert (SAID[3][2] in {node.content for node in recall.later.values()}) == is_linked
+
+
+def test_dated_notes_of_a_user_have_later_ones() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        memory.add(SAID[2][2], user_id="ana", timestamp="2026-11-02")
+        memory.add(SAID[3][2], user_id="ana", timestamp="2026-11-05")
+        recall = memory.recall("When is the Bosch meeting?", user_id="ana", now=NOW)
+        assert [node.content for node in recall.later.values()] == [SAID[3][2]]
+
+
+def test_a_name_in_the_question_that_the_later_message_lacks_keeps_the_earlier_one_first() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        _said_by(memory, (None, "a", "My flight to Madrid was smooth."), (None, "b", "My flight to Oslo was bumpy."))
+        first = memory.recall("How was my flight to Madrid?", user_id="ben", now=NOW)[0]
+        assert first.content == "My flight to Madrid was smooth."
+
+
+def test_a_stated_fact_that_matches_best_is_in_the_smallest_context() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        _said_by(memory, *((None, str(n), f"The pot number {n} from the kiln is blue and glazed.") for n in range(20)))
+        memory.facts.add("Ana", "home", "Leeds", user_id="ben")
+        for budget in (60, 250, 2000):
+            assert "Leeds" in memory.get_context("Where does Ana live?", budget, user_id="ben", now=NOW).text
+
+
 def test_a_filter_that_hides_the_later_message_hides_the_mark(said: NeuroGraphMemory) -> None:
     recall = said.recall("When is the Bosch meeting?", user_id="ben", session_id="2026-11-02", now=NOW)
     assert [one.content for one in recall] == [SAID[2][2]]

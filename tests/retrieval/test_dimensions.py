@@ -77,6 +77,15 @@ def test_a_question_that_names_nothing_has_the_same_scores_with_and_without_dime
             assert seen[0] == seen[1]
 
 
+def test_last_week_means_its_days_and_not_the_words() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        said = ["So much happened last week.", "I planted a pear tree.", "We fixed the roof.", "My boss praised me."]
+        for text, day in zip(said, ("2026-10-05", "2026-10-27", "2026-10-28", "2026-10-29"), strict=True):
+            memory.add({"role": "user", "content": text}, user_id="u", session_id=day, timestamp=f"{day}T10:00:00Z")
+        recall = memory.recall("What happened last week?", user_id="u", now="2026-11-05T12:00:00Z")
+        assert {one.content for one in recall} == {*said[1:]}
+
+
 def test_a_question_about_a_feeling_prefers_memories_of_that_feeling() -> None:
     texts = ["The boiler broke again and I was furious.", "The boiler works again, what a relief!"]
     config = MemoryConfig(storage="memory", retrieval=RetrievalSettings(sentiment_weight=0.5))

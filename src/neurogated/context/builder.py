@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.context.model import Choice, Context
-from neurogated.context.packing import Candidates, Picked, pack
+from neurogated.context.packing import Candidates, Picked, pack, with_later
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.node_kind import FACT, PROFILE, SEGMENT
 from neurogated.core.ports import Embedder
@@ -66,19 +66,18 @@ class ContextBuilder:
     def build(self, recall: Recall, view: GraphView, budget: int, *, explain: bool = False) -> Context:
         """Return the context; `view` is the present graph, whose order of rows is that in which memories were added.
 
-        What was said has the budget first. Stated facts and then summaries may have the rest.
+        The best quotation has the budget first, then the stated facts that match better, then the other quotations, the
+        other facts and the summaries.
         """
         items, cuts = self._items(recall, view), dict[int, str]()
         frame = self._tokens([])
-        turns: tuple[list[int], list[int], list[int]] = ([], [], [])
-        for place, one in enumerate(items):
-            turns[2 if one.memory.id in recall.derived else one.memory.node.kind == FACT].append(place)
-        picked: list[Picked] = []
-        for places in turns:
+        later, picked = _later(recall, items), list[Picked]()
+        for turn in _in_turn(recall, items, later):
+            there = {one.place for one in picked}.union(turn)
+            places = [place for place in turn if there.issuperset(later.get(place, ()))]
             left = budget - frame - sum(one.tokens for one in picked)
             picked += self._pack(recall, items, places, left, cuts)
         lines = {one.place: cuts.get(one.place, items[one.place].line) for one in picked}
-        later = _later(recall, items)
         while lines and self._tokens(list(lines.values())) > budget:
             # A text can have more tokens than its lines together. No memory stays without its later one.
             gone = [lines.popitem()[0]]
@@ -104,8 +103,13 @@ class ContextBuilder:
         )
 
     def _items(self, recall: Recall, view: GraphView) -> list[Item]:
-        """Return the memories that may enter a context, best first."""
-        rows, marks = view.rows_by_id, recall.remarks
+        """Return the memories that may enter a context, best first, and the later ones that a short recall lacks."""
+        rows, marks, there = view.rows_by_id, recall.remarks, {*recall.ids}
+        lacking = [
+            RecalledMemory(recall.later[one.id], one.score, {}, contributions={"replaces": one.score})
+            for one in recall
+            if one.id in recall.later and recall.later[one.id].id not in there
+        ]
         return [
             Item(
                 one,
@@ -113,7 +117,7 @@ class ContextBuilder:
                 rank,
                 _order(one.node, rows.get(one.id, -1)),
             )
-            for rank, one in enumerate(recall.memories, start=1)
+            for rank, one in enumerate((*recall.memories, *{one.id: one for one in lacking}.values()), start=1)
             if one.node.kind not in {PROFILE, SEGMENT}
         ]
 
@@ -165,6 +169,21 @@ class ContextBuilder:
 
     def _tokens(self, lines: Sequence[str]) -> int:
         return self._count([framed(lines) or FRAME])[0]
+
+
+def _in_turn(recall: Recall, items: Sequence[Item], later: Mapping[int, Sequence[int]]) -> list[list[int]]:
+    """Return the places of the memories in the order in which they may take a share of the budget; see `build`."""
+    facts = [place for place, one in enumerate(items) if one.memory.node.kind == FACT]
+    derived = [place for place, one in enumerate(items) if one.memory.id in recall.derived]
+    said = [place for place in range(len(items)) if place not in {*facts, *derived}]
+    stated = [place for place in facts if place not in derived]
+    best = max(said, key=lambda place: items[place].memory.score, default=0)
+    better = [place for place in stated if items[place].memory.score >= items[best].memory.score]
+    if not (said and better):
+        return [said, stated, derived]
+    first = with_later(best, later, ())
+    others = [place for place in said if place not in first]
+    return [first, better, others, [place for place in stated if place not in better], derived]
 
 
 def _order(node: MemoryNode, row: int) -> tuple[object, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +68,7 @@ def pack(candidates: Candidates, budget: int, cut: Callable[[int, int], int] = l
     while free.any():
         value = np.where(free, np.maximum(least, relevance - REPETITION_COST * repetition), -np.inf)
         best = int(value.argmax())
-        group = _with_later(best, candidates.later, chosen)
+        group = with_later(best, candidates.later, {*np.flatnonzero(chosen).tolist()})
         needed = int(sizes[group].sum())
         if needed > budget:
             # The later ones stay whole.
@@ -92,12 +92,12 @@ def pack(candidates: Candidates, budget: int, cut: Callable[[int, int], int] = l
     return picked
 
 
-def _with_later(place: int, later: Mapping[int, Sequence[int]], chosen: NDArray[np.bool_]) -> list[int]:
+def with_later(place: int, later: Mapping[int, Sequence[int]], chosen: Collection[int]) -> list[int]:
     """Return a place and those of the memories that must stand beside it, and beside them, that are not chosen yet."""
     group, following = [place], list(later.get(place, ()))
     while following:
         one = following.pop()
-        if one not in group and not chosen[one]:
+        if one not in group and one not in chosen:
             group.append(one)
             following += later.get(one, ())
     return group

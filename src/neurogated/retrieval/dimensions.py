@@ -138,11 +138,12 @@ class Dimensions:
         zone: Zone,
         scale: SentimentScale | None,
         activated: Scored,
+        is_relative: bool = False,
     ) -> None:
         """Propose candidates to `likeness`.
 
         `present` is in microseconds since 1970 UTC; `zone` is that of the user's days. `activated` has the memories
-        that the first phase activates.
+        that the first phase activates. `is_relative` tells that the question names days relative to the present.
         """
         self._reader = reader
         self._view = reader.view
@@ -154,6 +155,7 @@ class Dimensions:
         self._zone = zone
         self._scale = scale
         self._activated = activated
+        self._is_relative = is_relative
         weights = {
             CANVAS: (config.retrieval.canvas_weight, self._local),
             SPAN: (config.retrieval.time_span_weight, self._time),
@@ -203,9 +205,11 @@ class Dimensions:
             dated, _ = self._reader.keyword_search(words, self._config.retrieval.candidates)
             self._likeness.of(np.sort(dated))
         rows = self._likeness.admitted.rows
-        timely = {one.id for one in self._reader.nodes(rows) if self._is_of(one, span)}
-        matched = rows[np.array([self._view.ids[row] in timely for row in rows.tolist()], dtype=np.bool_)]
-        return lambda some: np.isin(some, matched).astype(np.float64)
+        # "Last week" means these days; a month may also be the subject of what was said in another one.
+        other = -1.0 if self._is_relative else 0.0
+        dated = (one for one in self._reader.nodes(rows) if one.timestamp or one.found.times)
+        fits = {one.id: 1.0 if self._is_of(one, span) else other for one in dated}
+        return _looked_up(rows, np.array([fits.get(self._view.ids[row], 0.0) for row in rows.tolist()]))
 
     def _is_of(self, node: MemoryNode, span: Span) -> bool:
         if span.holds(node.timestamp, self._zone):

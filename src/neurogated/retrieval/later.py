@@ -13,7 +13,8 @@ So texts show both, with their days, and a recall that finds both has b before a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -25,7 +26,7 @@ from neurogated.core.columns import Rows, contained, distinct
 from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
-from neurogated.core.node_kind import FACT, PROFILE, SEGMENT
+from neurogated.core.node_kind import DEFAULT_KIND, FACT, PROFILE, SEGMENT
 from neurogated.core.ports import GraphReader
 from neurogated.core.same_as import are_echoes, fronts, has_echoes, has_groups, is_shown
 from neurogated.core.speakers import same_speaker
@@ -46,7 +47,9 @@ _OTHERS = frozenset({"assistant", "tool", "system"})
 _COMPUTED = frozenset({FACT, PROFILE, SEGMENT})
 
 
-def with_later(reader: GraphReader, recalls: Sequence[Recall], most: int, present: datetime) -> list[Recall]:
+def with_later(
+    reader: GraphReader, recalls: Sequence[Recall], following: Sequence[Rows], most: int, present: datetime
+) -> list[Recall]:
     """Return recalls with their later-links, with the later memory before the earlier one.
 
     If a question names days, the later memory follows the earlier one, unless it was said on these days.
@@ -54,25 +57,32 @@ def with_later(reader: GraphReader, recalls: Sequence[Recall], most: int, presen
     Args:
         reader: finds the memories that the recalls may find.
         recalls: one for each query.
+        following: rows of the memories that each would have next if it were longer.
         most: how many memories each has.
         present: the time, in the zone of the user, to which days such as "yesterday" in a question refer.
     """
     view = reader.view
     if not {EdgeType.SIM, EdgeType.TERM} <= set(view.edge_types):
         return [_with_derived(view, recall) for recall in recalls]
-    return [_with_derived(view, _linked(reader, recall, most, present)) for recall in recalls]
+    return [
+        _with_derived(view, _linked(reader, recall, after, most, present))
+        for recall, after in zip(recalls, following, strict=True)
+    ]
 
 
-def _linked(reader: GraphReader, recall: Recall, most: int, present: datetime) -> Recall:
+def _linked(reader: GraphReader, recall: Recall, following: Rows, most: int, present: datetime) -> Recall:
     links = _links(reader, [one.node for one in recall])
     if not links:
         return recall
     span = span_of(recall.query, present, years=True)
-    memories = list(recall.memories)
-    for earlier in recall.ids:
-        if earlier in links:
-            is_asked = span is None or span.first <= day_in(_day(links[earlier]), present.tzinfo) <= span.last
-            _place(memories, links[earlier], earlier, before=is_asked)
+    memories, asked = list(recall.memories), set(split_keywords(recall.query))
+    found = {*recall.ids, *(reader.view.ids[row] for row in following.tolist())}
+    for one in recall:
+        if one.id in links:
+            later = links[one.id]
+            is_asked = span is None or span.first <= day_in(_day(later), present.tzinfo) <= span.last
+            is_asked = is_asked and later.id in found and not _names_earlier(asked, one.node, later)
+            _place(memories, later, one.id, before=is_asked)
     names = {one.id for one in memories[:most]}
     kept = {name: node for name, node in links.items() if name in names}
     return replace(recall, memories=tuple(memories[:most]), later=kept)
@@ -115,8 +125,7 @@ def _links(reader: GraphReader, nodes: Sequence[MemoryNode]) -> dict[str, Memory
     unread = view.known_rows(second for _, second, _ in names if second not in said)
     known = said | {node.id: node for node in reader.nodes(unread)}
     links: dict[str, MemoryNode] = {}
-    # Who else speaks is known as far as the question finds it.
-    speakers = {node.speaker for node in known.values() if node.speaker and (node.role or "user") == "user"}
+    speakers = _speaking_in_turn(known.values())
     for first, second, is_rare in names:
         earlier, later = known[first], known.get(second)
         # A question says nothing that could change what was said.
@@ -140,20 +149,33 @@ def _say_more(view: GraphView, recalled: Rows, origins: Rows, targets: Rows) -> 
 
 
 def _is_said(node: MemoryNode) -> bool:
-    """Return whether a memory is a dated message of a person."""
+    """Return whether a memory is a dated message of a person, or a dated note of a user."""
     is_message = node.position is not None or node.role is not None or node.speaker is not None
-    return is_message and node.timestamp is not None and node.role not in _OTHERS
+    is_note = node.scope.user_id is not None and node.kind == DEFAULT_KIND and node.title is None
+    return (is_message or is_note) and node.timestamp is not None and node.role not in _OTHERS
+
+
+def _speaking_in_turn(nodes: Iterable[MemoryNode]) -> set[str]:
+    """Return the names of persons who speak in one session, as far as the question finds them."""
+    sessions = defaultdict[str | None, set[str]](set)
+    for node in nodes:
+        if node.speaker and (node.role or "user") == "user":
+            sessions[node.scope.session_id].add(node.speaker)
+    return set().union(*(names for names in sessions.values() if len(names) > 1))
 
 
 def _day(node: MemoryNode) -> datetime:
     return node.timestamp or node.created_at
 
 
-def _place(memories: list[RecalledMemory], later: MemoryNode, earlier: str, *, before: bool) -> None:
-    """Put the later memory beside the earlier one, unless it is before it.
+def _names_earlier(asked: Collection[str], earlier: MemoryNode, later: MemoryNode) -> bool:
+    """Return whether the keywords of a question have a name of the earlier memory that the later one does not have."""
+    names = {word for name in earlier.found.entities for word in split_keywords(name)}
+    return bool((names & set(asked)).difference(split_keywords(later.content)))
 
-    It comes directly before it if the question finds both, and else behind it: it may be about another part of it.
-    """
+
+def _place(memories: list[RecalledMemory], later: MemoryNode, earlier: str, *, before: bool) -> None:
+    """Put the later memory directly before or behind the earlier one, unless it is before it."""
     places = {one.id: place for place, one in enumerate(memories)}
     place = places[earlier]
     there = places.get(later.id)
@@ -161,7 +183,7 @@ def _place(memories: list[RecalledMemory], later: MemoryNode, earlier: str, *, b
         return
     beside = memories[place]
     found = None if there is None else memories.pop(there)
-    memories.insert(place if before and found is not None else place + 1, at_score(later, found, beside))
+    memories.insert(place if before else place + 1, at_score(later, found, beside))
 
 
 def _with_derived(view: GraphView, recall: Recall) -> Recall:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Unpack
 
 import numpy as np
@@ -33,7 +33,7 @@ from neurogated.core.read_only import Deferred
 from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.core.view import best_places
+from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.asks import each_question, merged
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
@@ -75,6 +75,7 @@ _log = logging.getLogger(__name__)
 _STAGES = ("embed", "kernel", "search", "activate", "rank")
 _RECALLED = f"recalled %d memories: {', '.join(f'{stage} %.4f s' for stage in _STAGES)}"
 _SLOW_EMBEDDING = 0.002  # seconds; a thread beside a quicker embedder costs more time than it saves
+_FOLLOWED = 20  # a later memory counts as found among so many, so that short recalls begin as longer ones do
 # Seconds that a recall waits for its turn; then it runs without one, so a thread that holds another lock cannot cause a
 # deadlock.
 _MAX_WAIT = 0.05
@@ -218,7 +219,7 @@ class NeuroRetriever:
         samples, shared = Samples(reader, self._similarity_config), Stopwatch()
         keywords = [without_times(query, day) for query in queries]
         search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth, canvas=canvas)
-        vectors, kernels, found_first = self._read(queries, search, shared)
+        vectors, kernels, found_first = self._read(queries, keywords, search, shared)
         with self._turn():
             shared.skip()
             closest = reader.nearest(list(vectors), depth) if samples.few_rows is None else repeat(None)
@@ -233,7 +234,7 @@ class NeuroRetriever:
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else store.reader(filters=wanted_nodes, without=left_out).view
         recalls = in_present_order(store, Views(view, shown), recalls, wanted, day, held=held)
-        recalls = with_later(reader, recalls, wanted, day)
+        recalls = with_later(reader, recalls, _following(found, sizes), wanted, day)
         return [withheld(recall, surest) for recall in recalls]
 
     @contextmanager
@@ -264,7 +265,7 @@ class NeuroRetriever:
         return self._on_canvas(user, filters.get("session_id"), present)
 
     def _read(
-        self, queries: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
+        self, queries: Sequence[str], keywords: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
     ) -> tuple[NDArray[np.float32], list[Kernel], Callable[[], list[FirstPhase]]]:
         """Embed the questions, choose their kernels, and return a function that returns the first phase.
 
@@ -272,7 +273,7 @@ class NeuroRetriever:
         thread costs more time than it saves.
         """
         finish = started(search).result if self._embeds_slowly else search
-        vectors = self._embedder.embed_queries(queries)
+        vectors = self._embedder.embed_queries(keywords)
         watch.lap("embed")
         self._embeds_slowly = watch.seconds["embed"] > _SLOW_EMBEDDING
         batches = self._kernel_batches
@@ -301,6 +302,7 @@ class NeuroRetriever:
             zone=zone,
             scale=SentimentScale.of_embedder(self._embedder.name),
             activated=first.activated,
+            is_relative=keywords != query,
         )
         anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
@@ -398,7 +400,8 @@ class NeuroRetriever:
         arrived[places] = values * scales[places]
         lift = config.ACTIVATION_WEIGHT * arrived
         order, score = lifted_scores(base, lift, config)
-        best = best_places(view, known.rows, order, wanted)
+        best = best_places(view, known.rows, order, max(wanted, _FOLLOWED))
+        best, following = best[:wanted], known.rows[best[wanted:]]
         parts = {"activation": arrived, "recency": recency, "energy": energy}
         terms = {
             "similarity": config.SIMILARITY_WEIGHT * known.similarity,
@@ -412,7 +415,13 @@ class NeuroRetriever:
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
         activated = activated_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
         ranked, share = known.at(known.rows[best]), trust / subjects
-        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], activated)
+        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], activated, following)
+
+
+def _following(found: Sequence[Found], sizes: Sequence[int]) -> list[Rows]:
+    """Return the nodes that longer recalls would have next, for each text."""
+    left = iter(found)
+    return [np.concatenate([one.ranking.following for one in islice(left, size)]) for size in sizes]
 
 
 class Stopwatch:

@@ -34,6 +34,7 @@ from neurogated.retrieval.activation import Activation
 from neurogated.retrieval.similarity import PARTS, Similarities
 
 Values = NDArray[np.float64]
+_NO_ROWS = np.empty(0, dtype=np.int64)
 
 FULL_TRUST_LEAD = 0.2
 """Lead of the best match over the second, as a share of its score, from which all activation counts."""
@@ -108,6 +109,8 @@ class Ranking(NamedTuple):
     """(n,): factors from the spread activation of each memory to its part `activation`; None: 1."""
     activated: Mapping[str, float] = ReadOnlyDict()
     """The activation of the strongest nodes that are not ranked, by id."""
+    following: Rows = _NO_ROWS
+    """The nodes that a longer recall would have next."""
 
 
 class Found(NamedTuple):
