@@ -207,8 +207,8 @@ class Dimensions:
         rows = self._likeness.admitted.rows
         # "Last week" means these days; a month may also be the subject of what was said in another one.
         other = -1.0 if self._is_relative else 0.0
-        dated = (one for one in self._reader.nodes(rows) if one.timestamp or one.found.times)
-        fits = {one.id: 1.0 if self._is_of(one, span) else other for one in dated}
+        known = (one for one in self._reader.nodes(rows) if one.timestamp or one.found.times)
+        fits = {one.id: 1.0 if self._is_of(one, span) else other for one in known}
         return _looked_up(rows, np.array([fits.get(self._view.ids[row], 0.0) for row in rows.tolist()]))
 
     def _is_of(self, node: MemoryNode, span: Span) -> bool:
