@@ -74,6 +74,18 @@ def test_every_chunk_of_a_table_begins_with_its_header_and_ends_with_a_row() -> 
     assert "".join(chunk.removeprefix(HEAD) + "\n" for chunk in chunks) == TABLE.removeprefix(HEAD)
 
 
+@pytest.mark.parametrize("indent", ["> ", "  ", "> > "])
+def test_a_table_in_a_list_or_quotation_is_cut_between_rows_and_repeats_its_header(indent: str) -> None:
+    table = "".join(f"{indent}{line}\n" for line in TABLE.splitlines())
+    opening = "- The pumps:\n\n" if indent == "  " else ""
+    chunks = chunks_of(f"{opening}{table}\n- Next\n", 40, 0)
+    rows = [line.strip(" >") for chunk in chunks for line in chunk.splitlines() if "pump" in line and ":" not in line]
+    head, *others = TABLE.splitlines()[:1] + TABLE.splitlines()[2:]
+    assert len(chunks) > 2
+    assert [row for row in rows if row != head] == others
+    assert all("| pump | year |" in chunk for chunk in chunks if re.search(r"pump\d", chunk))
+
+
 @pytest.mark.parametrize("body", [TABLE, CODE, LIST, PROSE], ids=["table", "code", "list", "prose"])
 def test_a_heading_is_never_the_last_line_of_a_chunk(body: str) -> None:
     text = PROSE + "".join(f"\n## Part {place}\n\n### Of it\n\n{body}" for place in range(6))
@@ -119,6 +131,14 @@ sources: {manual: 3, seen: 2026-05-01}
 
 The pump runs at night.
 """
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
+def test_a_day_in_front_matter_is_one_of_the_zone_of_the_settings(zone: str) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash", timezone=zone)) as memory:
+        for front in ("2026-11-05", "'2026-11-05'", "2026-11-05T00:00:00"):
+            memory.add(f"---\ndate: {front}\n---\nWe drove to {front}.")
+        assert memory.recall("We drove").as_text().count("(5 November 2026)") == 3
 
 
 def test_front_matter_becomes_title_tags_time_and_metadata() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import yaml
@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
-from neurogated.core.clock import checked_moment
+from neurogated.core.clock import read_moment
 from neurogated.core.model import checked_metadata
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document
@@ -94,7 +94,19 @@ def _blocks(text: str) -> list[Block]:
     # Lines that belong to no block, such as definitions of links, go with the block before them.
     begins = [0, *(_begin(tokens[place]) for place in tops[1:]), len(lines)]
     spans = zip(pairwise([*tops, len(tokens)]), pairwise(begins), strict=True)
-    return [_block(tokens[first:after], lines, begin, end) for (first, after), (begin, end) in spans]
+    divided = (_divided(tokens[first:after], lines, begin, end) for (first, after), (begin, end) in spans)
+    return list(chain.from_iterable(divided))
+
+
+def _divided(tokens: Sequence[Token], lines: Sequence[str], begin: int, end: int) -> Iterator[Block]:
+    """Yield a block; of a list or quotation with tables, what is before, in and after each of them."""
+    for first, after in (one.map for one in tokens[1:] if one.type == _TABLE and one.map is not None):
+        if begin < first:
+            yield _block(tokens, lines, begin, first)
+        yield _table_block(lines, first, after)
+        begin = after
+    if begin < end:
+        yield _block(tokens, lines, begin, end)
 
 
 def with_front_matter(document: Document) -> Document:
@@ -161,15 +173,19 @@ def _begin(token: Token) -> int:
 def _block(tokens: Sequence[Token], lines: Sequence[str], begin: int, end: int) -> Block:
     kind, text = tokens[0].type, "".join(lines[begin:end])
     if kind == _TABLE:
-        head = "".join(lines[begin : begin + _HEAD_LINES])
-        rows = lines[begin + _HEAD_LINES : end]
-        return Block(text, [head + "".join(rows[:1]), *rows[1:]], head)
+        return _table_block(lines, begin, end)
     if kind in _LISTS:
         items = [_begin(one) for one in tokens if one.type == "list_item_open" and one.level == 1]
-        starts = [begin, *items[1:], end]
+        starts = [begin, *(one for one in items if begin < one < end), end]
         return Block(text, ["".join(lines[first:after]) for first, after in pairwise(starts)], has_tokens=True)
     parts = lines[begin:end] if kind in _LINES else ()
     return Block(text, parts, is_heading=kind == _HEADING, has_tokens=kind == "blockquote_open")
+
+
+def _table_block(lines: Sequence[str], begin: int, end: int) -> Block:
+    head = "".join(lines[begin : begin + _HEAD_LINES])
+    rows = lines[begin + _HEAD_LINES : end]
+    return Block("".join(lines[begin:end]), [head + "".join(rows[:1]), *rows[1:]], head)
 
 
 def _tags(value: object) -> tuple[str, ...]:
@@ -183,7 +199,7 @@ def _moment(value: object) -> datetime | None:
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)  # noqa: DTZ001 - a day without a zone, as a text has it
     try:
-        return checked_moment("date", value) if isinstance(value, str | datetime) else None
+        return read_moment("date", value) if isinstance(value, str | datetime) else None
     except InputError:
         return None
 

@@ -40,7 +40,8 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
     trusted = f"confidence: {recall.confidence:.2f}; trust in the graph: {recall.trust:.2f}"
     lines = [recall.query, _kernel_line(recall.kernel), trusted]
     lines += [f"note: {note}" for note in recall.notes]
-    lines += [] if recall.memories else ["", NOTHING_FOUND]
+    # A recall that found something of low confidence has a note.
+    lines += [] if recall.memories or recall.confidence else ["", NOTHING_FOUND]
     for rank, recalled in enumerate(recall, start=1):
         lines += ["", f"{rank}. score {recalled.score:.3f}{_sum(recalled.contributions)}  id {recalled.id}"]
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
