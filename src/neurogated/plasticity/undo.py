@@ -220,20 +220,17 @@ def backwards_of(
 
 
 def _last_versions(store: GraphStorePort, block: Sequence[_Change]) -> dict[tuple[str, int], MemoryNode]:
-    """Return the versions of nodes before their removals, by id and number of the removal.
-
-    Older changes are read until all are found.
-    """
+    """Return the versions of nodes before their removals, by id and number of the removal."""
     removals, found = dict[str, list[int]](), dict[tuple[str, int], MemoryNode]()
-    for place, (entry, delta) in enumerate(chain(block, _backwards(store, block[-1][0].sequence) if block else ())):
-        if place >= len(block) and not removals:
-            break
+    for entry, delta in block:
         # A delta removes nodes before it puts them.
         for node in delta.nodes:
             found |= {(node.id, number): node for number in removals.pop(node.id, ())}
-        if place < len(block):
-            for one in delta.removed_nodes:
-                removals.setdefault(one, []).append(entry.sequence)
+        for one in delta.removed_nodes:
+            removals.setdefault(one, []).append(entry.sequence)
+    if removals:
+        for node in store.as_of(block[-1][0].sequence - 1).get_nodes(sorted(removals), missing_ok=True):
+            found |= {(node.id, number): node for number in removals[node.id]}
     return found
 
 
