@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -94,6 +95,78 @@ def test_an_error_does_not_end_the_conversation(chat: Chat) -> None:
     out = chat("/add ", "/what", "/add A swan.", "swan?", flags=("--user", "ana"))
     assert "error: " in out
     assert " A swan.\n   score" in out
+
+
+ANA = ("--user", "ana")
+
+
+def _contents(folder: Path) -> list[tuple[str | None, str]]:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
+        return [(one.role, one.content) for one in memory.list(user_id="ana")]
+
+
+def _at_odds(folder: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
+        for city in ("Leeds", "York"):
+            memory.facts.add("user", "home", city, user_id="ana")
+
+
+@pytest.mark.parametrize("end", ["exit", "quit", "/quit", "/exit", "Exit"])
+def test_words_that_end_it_are_no_memories(chat: Chat, tmp_path: Path, end: str) -> None:
+    chat("I keep bees.", end, "never read", flags=ANA)
+    assert _contents(tmp_path) == [("user", "I keep bees.")]
+
+
+def test_commands_and_bare_replies_are_no_memories(chat: Chat, tmp_path: Path) -> None:
+    words = ("/help", "/undo", "/forget", "/why", "/facts", "/answer 1", "/good", "/nonsense")
+    out = chat(*words, "yes", "No.", "Ja!", "好的", flags=ANA)
+    assert "error: " not in out
+    assert out.count("not remembered") == 4
+    assert _contents(tmp_path) == []
+
+
+def test_the_last_change_is_taken_back(chat: Chat, tmp_path: Path) -> None:
+    out = chat("I keep bees.", "I keep hens.", "/undo", flags=ANA)
+    assert "taken back: " in out
+    assert _contents(tmp_path) == [("user", "I keep bees.")]
+
+
+def test_a_memory_is_forgotten_by_its_number_or_right_after_it_was_told(chat: Chat, tmp_path: Path) -> None:
+    lines = (
+        "I keep bees.",
+        "I keep hens.",
+        "/forget",
+        "Who keeps bees?",
+        "/forget 2",
+        "/forget 1",
+        "/undo",
+        "/forget 1",
+    )
+    out = chat(*lines, flags=ANA)
+    assert out.count("1 memory deleted; /undo takes it back") == 3
+    assert "/forget takes a number from 1 to 1" in out
+    assert _contents(tmp_path) == []
+
+
+def test_the_scores_of_the_last_answer_are_explained(chat: Chat) -> None:
+    assert "ask something first" in chat("/why", flags=ANA)
+    assert re.search(r"score \d\.\d{3} = similarity", chat("I keep bees.", "Who keeps bees?", "/why", flags=ANA))
+
+
+def test_facts_are_listed(chat: Chat, tmp_path: Path) -> None:
+    _at_odds(tmp_path)
+    out = chat("/facts", flags=ANA)
+    assert "  user home: Leeds\n  user home: York\n2 facts\n" in out
+
+
+def test_a_contradiction_is_asked_about_once_and_answered(chat: Chat, tmp_path: Path) -> None:
+    _at_odds(tmp_path)
+    question = "What is the home of the user?"
+    out = chat(question, question, "/answer neither", "/answer 2", "/answer 1", question, "/undo", "/facts", flags=ANA)
+    assert out.count("Which of them is right?") == 1
+    assert "/answer is 'neither', but must be 1, 2, both or changed" in out
+    assert "the other is wrong; /undo takes it back" in out
+    assert "I have asked nothing about a contradiction" in out
 
 
 @pytest.mark.parametrize("plain", [True, False])

@@ -1,31 +1,47 @@
 """`chat`: talk with a memory in the terminal and see why it remembers."""
 
 import contextlib
+import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Literal
 
 import click
 
 from neurogated.cli.flags import command, dataset_dir, owner, top_n
 from neurogated.cli.opening import Flags, say_how_it_judges
 from neurogated.cli.output import counted
+from neurogated.core.clock import day_in
+from neurogated.core.conflicts import Conflict
 from neurogated.core.rendering import render
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.errors import LLMError, NeurogatedError
+from neurogated.errors import InputError, LLMError, NeurogatedError
 from neurogated.evaluation.datasets import BUNDLED, dataset_folder, load_dataset
 from neurogated.evaluation.runner import index
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.question_cues import read_question
 from neurogated.storage.registry import memory_exists
-from neurogated.viewer.text import beginning, dated, questions
+from neurogated.viewer.text import beginning, dated, recall_text
 
 _HELP = """\
-Tell it something, and it remembers; ask a question, and it answers. Or type
-  /add TEXT    remember a text, also if it is a question
-  /good        the memories of the last answer were useful together
-  /bad         they were not
-  /quit        end (so does Ctrl-D)"""
+Tell it something, and it remembers; ask a question, and it lists the memories that it finds. Or type
+  /add TEXT      remember a text, also if it is a question
+  /undo          take back the last change
+  /forget [N]    delete memory N of the last answer; without N, the text that was remembered last
+  /why           explain the scores of the last answer
+  /good, /bad    the memories of the last answer were useful together, or not
+  /facts         list the facts
+  /answer WHICH  answer the question about a contradiction: 1, 2, both or changed
+  /help          show this
+  /quit          end (so do exit, quit and Ctrl-D)"""
+_ENDS = frozenset({"/quit", "/exit", "quit", "exit"})
+# They mean something only beside a question, so they are no memories.
+_REPLIES = re.compile(
+    "(?:yes|yeah|yep|no|nope|ok|okay|sure|ja|nein|doch|sí|si|oui|non|是的?|对|好的?|不是?)[\\s.!,\uff01\u3002]*",
+    re.IGNORECASE,
+)
 _WIDTH, _TEXT_WIDTH = 96, 400
 _PROMPT = "you> "
 _BEGIN = "--user NAME begins your own memory"
@@ -46,7 +62,7 @@ def chat(flags: Flags, *, plain: bool) -> None:
         talk = _Talk(memory, flags, coloured=sys.stdout.isatty() and not plain, adds=not is_sample)
         talk.note(f"{counted(memory.count(**flags.owner), 'memories')}. {_HELP}")
         try:
-            while (line := input(_PROMPT).strip()) != "/quit":
+            while (line := input(_PROMPT).strip()).casefold() not in _ENDS:
                 talk.take(line)
         except EOFError:
             print()
@@ -69,6 +85,21 @@ class _Talk:
         self._coloured = coloured
         self._adds = adds
         self._last: Recall | None = None
+        self._added: list[str] = []
+        self._told: set[str] = set()
+        """The ids of the conflicts whose question was asked."""
+        self._asked: dict[str, Conflict] = {}
+        """Those that wait for an answer, the latest last."""
+        self._commands: dict[str, Callable[[str], None]] = {
+            "/add": self._add,
+            "/undo": self._undo,
+            "/forget": self._forget,
+            "/why": self._explain,
+            "/good": partial(self._learn, "success"),
+            "/bad": partial(self._learn, "fail"),
+            "/facts": self._list_facts,
+            "/answer": self._settle,
+        }
 
     def take(self, line: str) -> None:
         """Answer a question, remember a statement, or do what a word after a slash says. An error is only shown."""
@@ -81,13 +112,10 @@ class _Talk:
         word, _, rest = line.partition(" ")
         if not line:
             return
-        if word == "/add":
-            self._add(rest)
-        elif word in {"/good", "/bad"} and self._last is not None:
-            edges = self._memory.feedback(self._last, outcome="success" if word == "/good" else "fail")
-            self.note(counted(edges, f"edges made {'stronger' if word == '/good' else 'weaker'}"))
-        elif word.startswith("/"):
-            self.note(_HELP)
+        if word.startswith("/"):
+            self._commands.get(word, lambda _: self.note(_HELP))(rest.strip())
+        elif _REPLIES.fullmatch(line):
+            self.note("not remembered, because it says nothing by itself; /answer answers a question of mine")
         elif read_question(line).is_question:
             self._last = self._memory.recall(line, **self._owner)
             self._answer(self._last)
@@ -102,7 +130,72 @@ class _Talk:
         if not self._adds:
             self.note(f"the sample stays as it is; {_BEGIN}")
             return
-        self.note(f"remembered as {', '.join(self._memory.add(text, **self._owner, timestamp='now'))}")
+        self._added = list(self._memory.add({"role": "user", "content": text}, **self._owner))
+        self.note(f"remembered as {', '.join(self._added)}")
+
+    def _undo(self, _: str) -> None:
+        entry = self._memory.undo(user_id=self._owner["user_id"]) if self._adds else None
+        self.note("there is nothing to take back" if entry is None else f"taken back: {entry.reason}")
+
+    def _forget(self, which: str) -> None:
+        if not self._adds:
+            self.note(f"the sample stays as it is; {_BEGIN}")
+        elif which:
+            found = self._last.ids if self._last else ()
+            if not which.isdecimal() or not 1 <= int(which) <= len(found):
+                raise InputError(f"/forget takes a number from 1 to {len(found)}, as in the last answer")
+            self._delete([found[int(which) - 1]])
+        elif self._added:
+            self._delete(self._added)
+        else:
+            self.note("nothing was remembered in this chat; /forget N deletes memory N of the last answer")
+
+    def _delete(self, ids: list[str]) -> None:
+        self.note(f"{counted(self._memory.delete(ids), 'memories deleted')}; /undo takes it back")
+        self._added = []
+
+    def _explain(self, _: str) -> None:
+        self.note("ask something first" if self._last is None else recall_text(self._memory.store, self._last))
+
+    def _learn(self, outcome: Literal["success", "fail"], _: str) -> None:
+        if self._last is None:
+            self.note("ask something first")
+            return
+        edges = self._memory.feedback(self._last, outcome=outcome)
+        self.note(counted(edges, f"edges made {'stronger' if outcome == 'success' else 'weaker'}"))
+
+    def _list_facts(self, _: str) -> None:
+        facts = self._memory.facts.list(user_id=self._owner["user_id"])
+        for fact in facts:
+            ended = f" (until {day_in(fact.valid_to, self._memory.config.zone):%Y-%m-%d})" if fact.valid_to else ""
+            self._print(f"  {fact.statement}{ended}")
+        self.note(counted(len(facts), "facts"))
+
+    def _settle(self, which: str) -> None:
+        if not self._asked:
+            self.note("I have asked nothing about a contradiction")
+            return
+        name, conflict = next(reversed(self._asked.items()))
+        answers = {"1": conflict.first, "2": conflict.second, "both": "both", "changed": "supersede"}
+        if which not in answers:
+            raise InputError(f"/answer is {which!r}, but must be 1, 2, both or changed")
+        resolved = self._memory.conflicts.resolve(name, answers[which])
+        del self._asked[name]
+        self.note(
+            f"{'both stand' if resolved.loser is None else f'the other is {resolved.outcome}'}; /undo takes it back"
+        )
+
+    def _ask_about(self, conflict: Conflict) -> None:
+        """Ask the question of a conflict once; one that is settled needs no answer."""
+        if conflict.id in self._told:
+            return
+        self._told.add(conflict.id)
+        self._print(conflict.question)
+        if conflict.status == "open":
+            self._asked[conflict.id] = conflict
+            for number, side in enumerate((conflict.first, conflict.second), start=1):
+                self.note(f"   {number}. {beginning(self._memory.get(side).content)}")
+            self.note("   /answer 1, 2, both, or changed if the later one replaced the earlier one")
 
     def _answer(self, recall: Recall) -> None:
         """Print the language model's answer if there is one, then the memories with their paths."""
@@ -117,8 +210,9 @@ class _Talk:
             self._print("nothing comes to mind", bold=True)
         for rank, remembered in enumerate(recall, start=1):
             self._show(rank, remembered, bold=answer is None and rank == 1)
-        for line in (*questions(recall.conflicts), f"kernel: {recall.kernel.justification}"):
-            self.note(line)
+        self.note(f"kernel: {recall.kernel.justification}")
+        for conflict in recall.conflicts:
+            self._ask_about(conflict)
 
     def _show(self, rank: int, remembered: RecalledMemory, *, bold: bool) -> None:
         text = textwrap.shorten(dated(remembered.node, self._memory.config.zone), _TEXT_WIDTH, placeholder=" …")
