@@ -113,7 +113,7 @@ class _Talk:
         if not line:
             return
         if word.startswith("/"):
-            self._commands.get(word, lambda _: self.note(_HELP))(rest.strip())
+            self._commands.get(word, self._help)(rest.strip())
         elif _REPLIES.fullmatch(line):
             self.note("not remembered, because it says nothing by itself; /answer answers a question of mine")
         elif read_question(line).is_question:
@@ -132,6 +132,9 @@ class _Talk:
             return
         self._added = list(self._memory.add({"role": "user", "content": text}, **self._owner))
         self.note(f"remembered as {', '.join(self._added)}")
+
+    def _help(self, _: str) -> None:
+        self.note(_HELP)
 
     def _undo(self, _: str) -> None:
         entry = self._memory.undo(user_id=self._owner["user_id"]) if self._adds else None
