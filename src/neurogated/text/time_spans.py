@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from neurogated.text.calendar_words import MONTHS, NUMBERS, UNITS, WEEKDAYS, any_of
 from neurogated.text.dates import HAN_DATES, LATIN_DATES, MAY_BE_DATE, CalendarDate, read_number
+from neurogated.text.keywords import split_keywords
 from neurogated.text.language import language_of
 from neurogated.text.sentences import split_sentences
 
@@ -217,7 +218,7 @@ def span_of(question: str, now: datetime, *, years: bool = False) -> Span | None
 def without_times(question: str, now: datetime) -> str:
     """Return a question without relative words for its days, such as "last week"; as it is if nothing else remains.
 
-    Dates, months and years stay, which texts and their dates may have.
+    Dates, months and years stay, which texts and their dates may have, with the words before them.
     """
     text = " ".join(question.split())
     found = _read(text, now.date(), years=False)
@@ -225,7 +226,8 @@ def without_times(question: str, now: datetime) -> str:
         return question
     for begin, end in sorted(found.places, reverse=True):
         text = f"{text[:begin]} {text[end:]}"
-    return text if any(map(str.isalnum, text)) else question
+    is_shorter = any(map(str.isalnum, text)) and split_keywords(text) != split_keywords(question)
+    return text if is_shorter else question
 
 
 @lru_cache(maxsize=4096)
