@@ -3,8 +3,8 @@
     python -m benchmarks.said [changes|everyday|never|advice|all] [--split dev|test|second] [--misses]
 
 The texts of `benchmarks/data/said` are our own. Settings, constants and rules may be tuned on the split `dev`. Never
-tune on the split `test`, and do not read its misses: measure it once, when a change is finished. The changes of the split
-`second` were written by somebody else after the rules, and none was tuned on them.
+tune on the split `test`, and do not read its misses: measure it once, when a change is finished. The changes of the
+split `second` were written by somebody else, after the rules for links, which were not tuned on them.
 
 Each set of messages is a memory with the default settings in a temporary folder: one user, one session a day, messages
 added one at a time. Everything is measured through the public interface. The memory is frozen during the questions.
