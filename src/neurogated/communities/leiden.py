@@ -115,14 +115,18 @@ def _updated(links: Links, resolution: float, old: Communities) -> Labels:
 
 def _changed(links: Links, old: Communities, known: Labels) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which nodes have changed links, and which are in communities that lost links or have a new owner."""
-    before = np.zeros(links.weight.size)
-    before[: old.links.weight.size] = old.links.weight
+    size, both = links.owner.size, (links, old.links)
+    codes = np.concatenate([one.source.astype(np.int64) * size + one.target for one in both])
+    pairs, place = np.unique(codes, return_inverse=True)
+    parts = np.split(place, [links.weight.size])
+    now, before = (np.bincount(at, one.weight, pairs.size) for at, one in zip(parts, both, strict=True))
+    source, target = np.divmod(pairs, max(size, 1))
     moved = np.flatnonzero(old.links.owner != links.owner[: old.links.owner.size])
     # With a new owner of one end, a link becomes valid or invalid.
-    differs = (before != links.weight) | np.isin(links.source, moved) | np.isin(links.target, moved)
-    changed = np.zeros(links.owner.size, dtype=np.bool_)
-    changed[links.source[differs]] = changed[links.target[differs]] = True
-    lost = links.source[before > links.weight]
+    differs = (before != now) | np.isin(source, moved) | np.isin(target, moved)
+    changed = np.zeros(size, dtype=np.bool_)
+    changed[source[differs]] = changed[target[differs]] = True
+    lost = source[before > now]
     return changed, (known >= 0) & np.isin(known, known[np.concatenate((lost, moved))])
 
 

@@ -20,6 +20,7 @@ from neurogated.core.abilities import (
     SupportsSnapshot,
     SupportsStatistics,
 )
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import memories_among
 from neurogated.core.scope import ANY_USER
 from neurogated.core.view import GraphView
@@ -46,13 +47,14 @@ class Admin:
         """
         store, parts = self._session.store, self._session.parts
         view = store.view()
-        codes = view.edge_type[view.live_edges()]
+        counts = Counter(view.edge_type[view.live_edges()].tolist())
+        counts.update({view.edge_types.index(EdgeType.TERM): view.computed_edges()[0].size} if view.computed else {})
         return {
             "namespace": self._session.config.namespace,
             "namespaces": store.namespaces() if isinstance(store, SupportsNamespaces) else None,
             "memories": int(self._memories().admitted_nodes().size),
             "nodes": int(view.live_nodes().size),
-            "edges": {kind.name: int((codes == code).sum()) for code, kind in enumerate(view.edge_types)},
+            "edges": {kind.name: counts[code] for code, kind in enumerate(view.edge_types)},
             "deltas": view.sequence,
             "pending": len(store.pending()),
             "frozen": self._session.runtime.is_frozen(),

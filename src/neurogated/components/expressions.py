@@ -137,15 +137,15 @@ class _Runner:
 
     def stats(self) -> dict[str, Any]:
         view = self._view()
-        rows, edges = view.admitted_nodes(), view.live_edges()
-        ends = (view.edge_source[edges].astype(np.int64), view.edge_target[edges].astype(np.int64))
-        edges = edges[view.admitted(ends[0]) & view.admitted(ends[1])]
+        rows = view.admitted_nodes()
+        links = view.links(rows)
+        codes = links.code[view.admitted(links.target)]
         energy = EnergyLaw(self._session.config.metabolism).energy(view, rows, self._session.now())
-        kinds, types = view.kind.take(rows), view.edge_type[edges]
+        kinds = view.kind.take(rows)
         return {
             "memories": int(rows.size),
             "kinds": {name: int(n) for code, name in enumerate(view.kinds) if (n := (kinds == code).sum())},
-            "edges": {one.name: int(n) for code, one in enumerate(view.edge_types) if (n := (types == code).sum())},
+            "edges": {one.name: int(n) for code, one in enumerate(view.edge_types) if (n := (codes == code).sum())},
             "energy": round(float(energy.sum()), 6),
         }
 

@@ -189,7 +189,7 @@ class Graph:
         seen = set(admitted_rows(view, [start]).tolist())
         frontier = np.array(list(seen), dtype=np.int64)
         for number in range(1, depth + 1):
-            arcs = view.arcs(frontier, both_ways=True)
+            arcs = view.links(frontier, both_ways=True)
             admitted = view.admitted(arcs.target)
             reached = builtins.list[int]()
             for place in np.lexsort((arcs.target, -arcs.weight)).tolist():

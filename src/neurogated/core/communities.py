@@ -107,10 +107,16 @@ class CommunityFinder(Protocol):
 def links_of(view: GraphView, weights: Mapping[EdgeType, float]) -> Links:
     """Return the edges of a view as links; the weight of an edge is multiplied by the weight of its type.
 
-    The links are in the order of the view's edge rows. Types without a weight form no links.
+    Types without a weight form no links.
     """
     of_type = np.array([weights.get(kind, 0.0) for kind in view.edge_types], dtype=np.float64)
     count = view.edge_count
     factor = of_type[view.edge_type[:count]] if of_type.size else np.zeros(count)
     weight = np.nan_to_num(view.weight.all()[:count], nan=0.0) * factor
-    return Links(view.edge_source[:count], view.edge_target[:count], weight, view.owners())
+    source, target, computed = view.computed_edges()
+    return Links(
+        np.concatenate((view.edge_source[:count], source.astype(np.int32))),
+        np.concatenate((view.edge_target[:count], target.astype(np.int32))),
+        np.concatenate((weight, computed * weights.get(EdgeType.TERM, 0.0))),
+        view.owners(),
+    )

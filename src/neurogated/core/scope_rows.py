@@ -59,6 +59,8 @@ class ScopeRows:
     def __init__(self) -> None:
         self._scopes: list[Scope] = []
         self._codes: dict[Scope, int] = {}
+        self.users: list[str | None] = []
+        """The user of each scope."""
         self._by_user: dict[str | None, list[int]] = {}
         self._by_session: dict[str | None, list[int]] = {}
         # Rows sorted by scope, and the start of each scope; computed from the column on first use.
@@ -154,6 +156,7 @@ class ScopeRows:
             code = len(self._scopes)
             # Append before publishing the number, so that a reader with the number finds the scope.
             self._scopes.append(scope)
+            self.users.append(scope.user_id)
             self._codes[scope] = code
             self._by_user.setdefault(scope.user_id, []).append(code)
             self._by_session.setdefault(scope.session_id, []).append(code)

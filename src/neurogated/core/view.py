@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.core.scope_rows import ScopeRows
 from neurogated.errors import UnknownIdError
 
-__all__ = ["Arcs", "GraphView", "Rows", "best_places"]
+__all__ = ["Arcs", "Computed", "GraphView", "Links", "Rows", "best_places"]
 
 _MANY_SCOPES, _MOST_PAIRS = 1_000, 1_000
 """Beyond this many scopes, scanning the column of all nodes is quicker."""
@@ -40,6 +40,40 @@ class Arcs(NamedTuple):
     """Edge row."""
     weight: NDArray[np.float64]
     """0–1."""
+
+
+class Links(NamedTuple):
+    """Stored and computed edges in their direction of travel from a frontier; six parallel arrays.
+
+    A computed edge has a number from `GraphView.edge_count` on, which columns of edges do not have.
+    """
+
+    origin: Rows
+    """Position of the link's first node in the frontier."""
+    target: Rows
+    """Row of the link's last node."""
+    edge: Rows
+    """Edge row, or the number of a computed edge."""
+    weight: NDArray[np.float64]
+    """0–1."""
+    code: NDArray[np.int16]
+    """Index into `GraphView.edge_types`."""
+    along: NDArray[np.bool_]
+    """Whether the edge leads from the frontier to the target."""
+
+
+class Computed(Protocol):
+    """Computes TERM edges from the texts of a graph; each leads from the later to the earlier row."""
+
+    def arcs(self, view: GraphView, rows: Rows) -> Arcs:
+        """Return the edges at some nodes that a view shows, by node and then by the other node.
+
+        Their numbers are those of `GraphView.edge_key`, from `edge_count` on.
+
+        Args:
+            view: of this graph.
+            rows: (n,) distinct rows.
+        """
 
 
 _NO_ROWS = np.empty(0, dtype=np.int64)
@@ -92,6 +126,8 @@ class GraphView:
     last_activated: PatchedValues
     """(edges,) int64, microseconds since 1970 UTC."""
     layers: Sequence[Layer]
+    computed: Computed | None = None
+    """Computes the TERM edges; None if the graph has only stored ones."""
     hidden: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Rows of nodes that are in the graph but not in this view, ascending."""
     among: Rows | None = None
@@ -214,7 +250,7 @@ class GraphView:
     def arcs(
         self, frontier: Rows, edge_type: EdgeType | None = None, *, both_ways: bool = False, inwards: bool = False
     ) -> Arcs:
-        """Return the arcs that leave the nodes in `frontier`.
+        """Return the arcs of stored edges that leave the nodes in `frontier`.
 
         Args:
             frontier: (f,) node rows.
@@ -250,6 +286,39 @@ class GraphView:
             return Arcs(origin, target.astype(np.int64), edges, weight)
         return Arcs(origin[live], target[live].astype(np.int64), edges[live], weight[live])
 
+    def links(self, frontier: Rows, *, both_ways: bool = False, inwards: bool = False) -> Links:
+        """Return the stored and the computed edges that leave the distinct nodes in `frontier`; see `arcs`."""
+        arcs = self.arcs(frontier, both_ways=both_ways, inwards=inwards)
+        code, along = self.edge_type[arcs.edge], self.edge_source[arcs.edge] == frontier[arcs.origin]
+        if self.computed is None or not frontier.size:
+            return Links(*arcs, code, along)
+        more = self.computed.arcs(self, frontier)
+        forward = frontier[more.origin] > more.target
+        if not both_ways:
+            (kept,) = (forward ^ inwards).nonzero()
+            more, forward = Arcs(*[column[kept] for column in more]), forward[kept]
+        codes = np.empty(forward.size, dtype=code.dtype)
+        codes.fill(self.edge_types.index(EdgeType.TERM))
+        if not arcs.origin.size:
+            return Links(*more, codes, forward)
+        return Links(*map(np.concatenate, zip((*arcs, code, along), (*more, codes, forward), strict=True)))
+
+    def term_arcs(self, frontier: Rows) -> Arcs:
+        """Return the TERM edges at distinct nodes, computed or stored, both ways."""
+        if self.computed is not None:
+            return self.computed.arcs(self, frontier)
+        return self.arcs(frontier, EdgeType.TERM, both_ways=True)
+
+    def computed_edges(self, rows: Rows | None = None) -> tuple[Rows, Rows, NDArray[np.float64]]:
+        """Return sources, targets and weights of the computed edges that leave some nodes, or all that are shown."""
+        if self.computed is None:
+            return _NO_ROWS, _NO_ROWS, np.empty(0)
+        rows = self.live_nodes() if rows is None else rows
+        arcs = self.computed.arcs(self, rows)
+        sources = rows[arcs.origin]
+        (kept,) = (sources > arcs.target).nonzero()
+        return sources[kept], arcs.target[kept], arcs.weight[kept]
+
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
         """Return the row of the edge of `edge_type` from each source to its target, -1 if it does not exist."""
         found = np.full(sources.size, -1, dtype=np.int64)
@@ -261,7 +330,10 @@ class GraphView:
         return found
 
     def edge_key(self, edge_row: int) -> EdgeKey:
-        """Return the key of an edge."""
+        """Return the key of an edge, stored or computed."""
+        if edge_row >= self.edge_count:
+            source, target = divmod(edge_row - self.edge_count, self.node_count)
+            return EdgeKey(self.ids[source], self.ids[target], EdgeType.TERM)
         return EdgeKey(
             self.ids[self.edge_source[edge_row]],
             self.ids[self.edge_target[edge_row]],
@@ -269,7 +341,7 @@ class GraphView:
         )
 
     def live_edges(self) -> Rows:
-        """Return the rows of all edges that are not removed."""
+        """Return the rows of all stored edges that are not removed."""
         return np.flatnonzero(~np.isnan(self.weight.all().astype(np.float64))).astype(np.int64)
 
     def live_nodes(self) -> Rows:
@@ -294,6 +366,10 @@ class GraphView:
         for row, weight in zip(edges.tolist(), self.weight.take(edges).tolist(), strict=True):
             source, target, kind = self.edge_key(row)
             graph.add_edge(source, target, key=kind.name, weight=weight)
+        sources, targets, weights = self.computed_edges(rows)
+        for source, target, weight in zip(sources.tolist(), targets.tolist(), weights.tolist(), strict=True):
+            if np.isin(target, rows):
+                graph.add_edge(self.ids[source], self.ids[target], key=EdgeType.TERM.name, weight=weight)
         return graph
 
 

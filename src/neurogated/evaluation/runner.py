@@ -148,7 +148,7 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
         latency=latency_table([result.recall.seconds for result in results]),
         indexing_seconds=indexing_seconds,
         nodes=sum(view.live_nodes().size for view in views),
-        edges=sum(view.live_edges().size for view in views),
+        edges=sum(view.live_edges().size + view.computed_edges()[0].size for view in views),
         answers=_answers(results),
     )
     _write(report, results, memory.config, dataset)

@@ -1,13 +1,11 @@
-"""TERM and MENTION edges, and their updates when texts are added, changed or removed.
+"""MENTION edges, and their updates when texts are added, changed or removed.
 
-A TERM edge joins two texts with the same rare keyword. A MENTION edge leads from a text to a text whose subject it
-names. The rarity of a keyword depends on all texts of a user, so every change of a text may change the weights of old
-edges. The edges depend only on the present texts, not on the order of the changes. No edge joins texts of two users.
+A MENTION edge leads from a text to a text whose subject it names. How rare a name is depends on all texts of a user, so
+every change of a text may change the weights of old edges. The edges depend only on the present texts, not on the order
+of the changes. No edge joins texts of two users.
 
-    TERM:     w(a, b) = min(1, sum of 1 / n(t))     over the common keywords t of a and b;
-                                                    n(t) <= indexing.max_term_texts texts have t
-    MENTION:  w(a, b) = max of 1 / log2(1 + n(s))   over the names s of the subjects of b that a mentions;
-                                                    n(s) <= indexing.max_mentions texts mention s
+    w(a, b) = max of 1 / log2(1 + n(s))   over the names s of the subjects of b that a mentions;
+                                          n(s) <= indexing.max_mentions texts mention s
 
 A text mentions a name if it has the name's keywords and its content has the name's words in order.
 
@@ -19,12 +17,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cache, cached_property
-from itertools import chain, combinations, count, product
+from itertools import chain, count, product
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -75,11 +72,11 @@ def text_edges(
     *,
     graphs: UserGraphs | None = None,
 ) -> EdgeChanges:
-    """Return the changes of TERM and MENTION edges that follow from a change of texts.
+    """Return the changes of MENTION edges that follow from a change of texts.
 
     Args:
         store: the store before the change.
-        config: holds `indexing.max_term_texts` and `indexing.max_mentions`.
+        config: holds `indexing.max_mentions`.
         nodes: nodes to store: new ones, and new versions of stored ones.
         at: time of the change.
         removed: ids of stored nodes to remove.
@@ -107,43 +104,12 @@ def text_edges(
     for user_id in dict.fromkeys((*leaving, *coming)):
         graph = graphs[user_id]
         change = TextChange(graph, leaving.get(user_id, []), coming.get(user_id, []))
-        weights = {
-            EdgeType.TERM: _term_weights(graph, change, config.indexing.max_term_texts),
-            EdgeType.MENTION: _mention_weights(graph, change, config.indexing.max_mentions),
-        }
+        weights = _mention_weights(graph, change, config.indexing.max_mentions)
         found = _changes(graph.view, weights, change, new, at)
         changes.put.extend(found.put)
         changes.reweighted.extend(found.reweighted)
         changes.removed.extend(found.removed)
     return changes
-
-
-def _term_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair, float]:
-    """Return the new weights of all pairs whose TERM edges may change."""
-    if not limit:
-        return {}
-    pairs: set[Pair] = set()
-    parts: dict[Pair, list[float]] = defaultdict(list)
-    for before, after in change.holding(limit):
-        # Edges lead from the later to the earlier text, like SIM edges.
-        for first, second in combinations(after, 2):
-            parts[second, first] += (1 / len(after),)
-        if before != after:
-            pairs |= {(second, first) for side in (before, after) for first, second in combinations(side, 2)}
-    come, left = change.come, change.left.keys() - change.come.keys()
-    pairs = {pair for pair in pairs if left.isdisjoint(pair)} if left else pairs
-    # The loop has seen all terms of the new texts, but two other texts may share further terms.
-    others = [pair for pair in pairs if pair[0] not in come and pair[1] not in come]
-    if others:
-        ids, touched = list(dict.fromkeys(chain.from_iterable(others))), change.terms()
-        # A node is in many pairs, so its further terms are computed once.
-        terms = dict(zip(ids, (each - touched for each in graph.terms_of(ids, limit)), strict=True))
-        # A tag contains a blank, a keyword does not.
-        shared = {pair: [term for term in terms[pair[0]] & terms[pair[1]] if " " not in term] for pair in others}
-        holding = graph.rare_nodes_with(dict.fromkeys(chain.from_iterable(shared.values()), limit))
-        for pair, held in shared.items():
-            parts[pair] += [1 / len(holding[term]) for term in held if term in holding]
-    return {pair: min(1.0, math.fsum(parts[pair])) for pair in pairs}
 
 
 def _mention_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair, float]:
@@ -180,51 +146,44 @@ def _mention_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[P
 
 
 def _changes(
-    view: GraphView,
-    weights: Mapping[EdgeType, Mapping[Pair, float]],
-    change: TextChange,
-    new: Collection[str],
-    at: datetime,
+    view: GraphView, weights: Mapping[Pair, float], change: TextChange, new: Collection[str], at: datetime
 ) -> EdgeChanges:
     """Return the changes that give the edges these `weights`; weight 0 means no edge."""
     changes = EdgeChanges([], [], [])
-    ends = {node_id for by_pair in weights.values() for pair in by_pair for node_id in pair}
+    ends = {node_id for pair in weights for node_id in pair}
     if not ends:
         return changes
     # Expired nodes get no new edges, even if they are not removed yet.
     stored = {view.ids[row] for row in view.known_rows(ends.difference(new)).tolist()}
     there, order = stored.union(new), change.rows_of(ends)
-    for edge_type, by_pair in weights.items():
-        # Sorting by row makes the order of edges deterministic.
-        in_order = sorted([(order[source], order[target], (source, target)) for source, target in by_pair])
-        possible = [pair for _, _, pair in in_order if pair[0] in there and pair[1] in there]
-        present = _stored_weights(
-            view, [pair for pair in possible if pair[0] in stored and pair[1] in stored], edge_type
-        )
-        for pair in possible:
-            weight, before = by_pair[pair], present.get(pair, 0.0)
-            if weight and not before:
-                changes.put.append(MemoryEdge(*pair, edge_type, weight, created_at=at))
-            elif weight and before != weight:
-                changes.reweighted.append(WeightChange(EdgeKey(*pair, edge_type), weight, derived=True))
-            elif before and not weight:
-                changes.removed.append(EdgeKey(*pair, edge_type))
+    # Sorting by row makes the order of edges deterministic.
+    in_order = sorted([(order[source], order[target], (source, target)) for source, target in weights])
+    possible = [pair for _, _, pair in in_order if pair[0] in there and pair[1] in there]
+    present = _stored_weights(view, [pair for pair in possible if pair[0] in stored and pair[1] in stored])
+    for pair in possible:
+        weight, before, key = weights[pair], present.get(pair, 0.0), EdgeKey(*pair, EdgeType.MENTION)
+        if weight and not before:
+            changes.put.append(MemoryEdge(*key, weight, created_at=at))
+        elif weight and before != weight:
+            changes.reweighted.append(WeightChange(key, weight, derived=True))
+        elif before and not weight:
+            changes.removed.append(key)
     return changes
 
 
-def _stored_weights(view: GraphView, pairs: Sequence[Pair], edge_type: EdgeType) -> dict[Pair, float]:
+def _stored_weights(view: GraphView, pairs: Sequence[Pair]) -> dict[Pair, float]:
     """Return the weights of the existing edges by pair; all nodes of `pairs` must be in the view."""
     if not pairs:
         return {}
     ends = np.array([view.rows_by_id[node_id] for pair in pairs for node_id in pair], dtype=np.int64).reshape(-1, 2)
-    rows = view.edge_rows(ends[:, 0], ends[:, 1], edge_type)
+    rows = view.edge_rows(ends[:, 0], ends[:, 1], EdgeType.MENTION)
     found = (rows >= 0).nonzero()[0]
     weights = view.weight.take(rows[found]).tolist()
     return {pairs[place]: weight for place, weight in zip(found.tolist(), weights, strict=True)}
 
 
 def _source_of(node: MemoryNode) -> tuple[object, ...]:
-    """Return the fields of a node that determine its TERM and MENTION edges."""
+    """Return the fields of a node that determine its MENTION edges."""
     return node.content, node.title, node.found.names, keyword_text(node)
 
 
@@ -272,13 +231,8 @@ class TextChange:
         self._rows = graph.view.rows_by_id
         following = count(graph.view.node_count)
         self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
-        self._sides = self.left, self.come
         self._read: dict[str, str] = {}
         self._by_subject = _grouped(self.left, attrgetter("subjects")), _grouped(self.come, attrgetter("subjects"))
-
-    def terms(self) -> AbstractSet[str]:
-        """Return the keywords of all leaving and coming texts."""
-        return frozenset[str]().union(*(text.terms for text in (*self.left.values(), *self.come.values())))
 
     def names(self) -> Collection[str]:
         """Return the subjects of leaving and coming texts, and all subjects that these texts mention."""
@@ -293,20 +247,6 @@ class TextChange:
         """Return the present or future row of a node in the store. Rows define the order of nodes."""
         row = self._rows.get(node_id)
         return self._new_rows[node_id] if row is None else row
-
-    def holding(self, limit: int) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-        """Yield the nodes with a keyword before and after the change, of each keyword of its texts that nodes share.
-
-        A keyword that more than `limit` nodes have has no nodes.
-        """
-        leaving, coming = (_grouped(side, attrgetter("terms")) for side in self._sides)
-        # If more nodes have a term, it exceeds `limit` both before and after the change.
-        limits = {**dict.fromkeys(coming, limit), **{term: limit + len(ids) for term, ids in leaving.items()}}
-        for term, found in self._graph.rare_nodes_with(limits).items():
-            left, come = leaving.get(term, ()), coming.get(term, ())
-            stored = self._with(found, left)
-            if len(stored) + len(come) > 1:
-                yield self._few(stored, left, come, limit)
 
     def about(self, subject: str, limit: int) -> Holders:
         """Return the first `limit` nodes about a subject, such as the chunks of a long text."""
@@ -343,7 +283,7 @@ class TextChange:
                 for text, own in zip(texts, names, strict=True)
             ]
         )
-        left, come = (_grouped(side, lambda _: next(found)) for side in self._sides)
+        left, come = (_grouped(side, lambda _: next(found)) for side in (self.left, self.come))
         return left, come
 
     def _with(self, found: Sequence[str], left: Collection[str]) -> Sequence[str]:

@@ -119,8 +119,8 @@ class ManifestCreator:
         pairs = rows.size * (rows.size - 1) / 2
         manifest = GraphManifest(
             nodes=int(rows.size),
-            edges=structure.edges,
-            average_degree=2 * structure.edges / max(1, rows.size),
+            edges=structure.edges + structure.computed,
+            average_degree=2 * (structure.edges + structure.computed) / max(1, rows.size),
             total_energy=float(energy.sum()),
             communities=communities,
             topology=Topology(
@@ -257,7 +257,7 @@ def _heaviest(scoped: _Scoped, first: int, second: int) -> str:
     view, structure, _ = scoped
     smaller, larger = sorted((first, second), key=lambda label: structure.members[label].size)
     members, ends = (structure.rows[structure.members[label]] for label in (smaller, larger))
-    arcs = view.arcs(members, both_ways=True)
+    arcs = view.links(members, both_ways=True)
     place = np.minimum(np.searchsorted(ends, arcs.target), ends.size - 1)
     crossing = (ends[place] == arcs.target).nonzero()[0]
     rows = np.concatenate((members[arcs.origin[crossing]], arcs.target[crossing]))

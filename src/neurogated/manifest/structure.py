@@ -38,6 +38,8 @@ class Structure(NamedTuple):
     """(edges,) the edge rows of the view that are between these memories."""
     edges: int
     """Those that are not removed."""
+    computed: int
+    """The computed edges between these memories."""
     links: int
     """Pairs of memories that have an edge."""
     degree: Values
@@ -72,7 +74,7 @@ def structure_of(view: GraphView, rows: Rows, algorithms: Algorithms = None, old
         return grown
     live, inside = _edges(view, place, 0)
     edges = np.flatnonzero(live & inside)
-    graph = _graph(view, edges, place, rows.size)
+    graph, computed = _graph(view, edges, rows, place)
     known, start = _carried(graph, place, old)
     if old is not None and not _has_grown(rows.size, old):
         labels, measured, founded = known, old.clustering, old.founded
@@ -84,6 +86,7 @@ def structure_of(view: GraphView, rows: Rows, algorithms: Algorithms = None, old
         rows,
         inside,
         edges.size,
+        computed,
         graph.source.size,
         degrees(graph),
         labels,
@@ -102,9 +105,21 @@ def _edges(view: GraphView, place: Labels, first: int) -> tuple[NDArray[np.bool_
     return ~np.isnan(view.weight.all()[: view.edge_count]), (place[source] >= 0) & (place[target] >= 0)
 
 
-def _graph(view: GraphView, edges: Rows, place: Labels, count: int) -> Graph:
-    weight = view.weight.take(edges).astype(np.float64)
-    return Graph.of(count, place[view.edge_source[edges]], place[view.edge_target[edges]], weight)
+def _graph(view: GraphView, edges: Rows, later: Rows, place: Labels) -> tuple[Graph, int]:
+    """Return the graph of some edges and of the computed ones from later to earlier memories, and how many these are.
+
+    Args:
+        view: has the edges.
+        edges: rows of stored edges between memories.
+        later: memories.
+        place: of each node among all memories; -1 for other nodes.
+    """
+    source, target, computed = view.computed_edges(later)
+    (kept,) = (place[target] >= 0).nonzero()
+    sources = np.concatenate((view.edge_source[edges], source[kept]))
+    targets = np.concatenate((view.edge_target[edges], target[kept]))
+    weight = np.concatenate((view.weight.take(edges).astype(np.float64), computed[kept]))
+    return Graph.of(int(place.max(initial=-1)) + 1, place[sources], place[targets], weight), kept.size
 
 
 def _found(graph: Graph, algorithms: Algorithms, start: Labels | None) -> tuple[Labels, float | None]:
@@ -139,15 +154,16 @@ def _grown(view: GraphView, rows: Rows, place: Labels, old: Structure) -> Struct
     if np.count_nonzero(live[: old.inside.size] & old.inside) != old.edges:
         return None
     edges = old.inside.size + np.flatnonzero(live[old.inside.size :] & inside)
-    new = _graph(view, edges, place, rows.size)
+    new, computed = _graph(view, edges, rows[known:], place)
     touched = np.union1d(np.arange(known, rows.size), np.concatenate((new.source, new.target)))
-    arcs = view.arcs(rows[touched], both_ways=True)
+    arcs = view.links(rows[touched], both_ways=True)
     origin, other = touched[arcs.origin], place[arcs.target]
     kept = (other >= 0) & (other != origin) & (arcs.weight > 0)
     origin, other, weight = origin[kept], other[kept], arcs.weight[kept].astype(np.float64)
     degree = np.concatenate((old.degree, np.zeros(rows.size - known)))
     degree[touched] = np.bincount(origin, weight, rows.size)[touched]
-    older = arcs.edge[kept] < old.inside.size
+    edge = arcs.edge[kept]
+    older = np.where(edge < view.edge_count, edge < old.inside.size, np.maximum(origin, other) < known)
     before = np.unique(origin[older] * rows.size + other[older])
     labels = _joined(new, np.concatenate((old.labels, np.full(rows.size - known, -1))), degree)
     members = [
@@ -162,6 +178,7 @@ def _grown(view: GraphView, rows: Rows, place: Labels, old: Structure) -> Struct
         rows=rows,
         inside=np.concatenate((old.inside, inside)),
         edges=old.edges + edges.size,
+        computed=old.computed + computed,
         links=old.links + int((~np.isin(new.source * rows.size + new.target, before)).sum()),
         degree=degree,
         labels=labels,

@@ -16,6 +16,7 @@ from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
 from neurogated.core.commit import Committer, added_before, comes_with_time, follows, is_whole_undo, undo_of, undone_by
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
@@ -285,10 +286,13 @@ def delta_back_to(
         removed = {one for one in part.nodes if present.has_node(one)} - old_ids
         keys = part.keys(past.view())
         was, old_edges, new_edges = past.has_node, _edges(past, keys), _edges(present, keys)
-    lost = {edge.key: edge for edge in old_edges}
+    # TERM edges follow from the texts.
+    lost = {edge.key: edge for edge in old_edges if edge.type is not EdgeType.TERM}
     gone: list[EdgeKey] = []
     weights: list[WeightChange] = []
     for edge in new_edges:
+        if edge.type is EdgeType.TERM:
+            continue
         old = lost.get(edge.key)
         if old is None:
             gone.append(edge.key)

@@ -15,7 +15,7 @@ from neurogated.core.columns import begins, firsts, partitioned
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.trace import PathStep
-from neurogated.core.view import Arcs, GraphView, Rows
+from neurogated.core.view import GraphView, Links, Rows
 from neurogated.errors import ConfigError
 
 Values = NDArray[np.float64]
@@ -83,11 +83,16 @@ class _Flow(NamedTuple):
     source: Rows
     target: Rows
     edge: Rows
+    """Edge row, or the number of a computed edge."""
+    way: Rows
+    """Position in `_Terms`: twice the code of the type, and 1 more along the edge."""
+    weight: Values
+    """Of the edge."""
     amount: Values
 
     def at(self, places: NDArray[np.bool_ | np.signedinteger] | slice) -> _Flow:
         """Return some of the portions."""
-        return _Flow(self.source[places], self.target[places], self.edge[places], self.amount[places])
+        return _Flow(*[column[places] for column in self])
 
     def strongest_into(self, wanted: NDArray[np.bool_]) -> dict[int, int]:
         """Return the position of the largest portion into each wanted row, of equal ones that with the first edge.
@@ -158,8 +163,8 @@ class Activation:
         if into:
             every = _Flow(*map(np.concatenate, zip(*into, strict=True)))
             hop = np.repeat(np.arange(1, len(into) + 1), [flow.amount.size for flow in into])
-            # Edge and target together name the direction of the walk. The first hop of each flow comes first.
-            first, place = firsts(every.edge.astype(np.int64) * self.view.node_count + every.target)
+            # The first hop of each flow comes first.
+            first, place = firsts(2 * every.edge + every.way % 2)
             merged = every.at(first)._replace(amount=_sums(every.amount, place, first.size))
             order = np.lexsort((merged.edge, -merged.amount))
             merged = merged.at(order)
@@ -197,14 +202,7 @@ class Activation:
 
     def _steps(self, flow: _Flow, hops: Sequence[int]) -> list[PathStep]:
         view = self.view
-        columns = (
-            flow.source,
-            flow.target,
-            view.edge_type[flow.edge],
-            view.edge_source[flow.edge] == flow.source,
-            view.weight.take(flow.edge),
-            flow.amount,
-        )
+        columns = (flow.source, flow.target, flow.way // 2, flow.way % 2 == 1, flow.weight, flow.amount)
         return [
             PathStep(view.ids[source], view.ids[target], view.edge_types[code], forward, weight, amount, hop)
             for source, target, code, forward, weight, amount, hop in zip(
@@ -299,7 +297,7 @@ class SpreadingActivation:
         targets = arcs.target[first]
         gates = gate(targets).astype(np.float64)[place] if gate is not None and place.size else None
         amount = active.values[arcs.origin]
-        came = None if before is None else _came(before, arcs.edge, active.rows[arcs.origin], view.node_count)
+        came = None if before is None else _came(before, arcs.edge, ways)
         if self._damps_hubs or gates is not None:
             # Shares are counted by node and type.
             amount = self._shared(amount, came, arcs, gates, arcs.origin * len(view.edge_types) + ways // 2)
@@ -312,20 +310,20 @@ class SpreadingActivation:
         arrived = _sums(amount, place, targets.size)
         reached, flows = arrived > 0, amount > 0
         return (
-            _Flow(active.rows[arcs.origin[flows]], arcs.target[flows], arcs.edge[flows], amount[flows]),
+            _Flow(active.rows[arcs.origin], arcs.target, arcs.edge, ways, arcs.weight, amount).at(flows),
             _Levels(targets[reached], arrived[reached]),
         )
 
-    def _walkable(self, view: GraphView, rows: Rows, terms: _Terms) -> tuple[Arcs, Rows]:
-        """Return the arcs that may be walked from `rows`, and the index of each in `terms`."""
-        arcs = view.arcs(rows, both_ways=not self._classic)
-        ways = 2 * view.edge_type[arcs.edge].astype(np.int64) + (view.edge_source[arcs.edge] == rows[arcs.origin])
+    def _walkable(self, view: GraphView, rows: Rows, terms: _Terms) -> tuple[Links, Rows]:
+        """Return the links that may be walked from `rows`, and the index of each in `terms`."""
+        links = view.links(rows, both_ways=not self._classic)
+        ways = 2 * links.code.astype(np.int64) + links.along
         walked = terms.is_open[ways]
         if not np.logical_and.reduce(walked):
-            arcs, ways = Arcs(*(column[walked] for column in arcs)), ways[walked]
-        return arcs, ways
+            links, ways = Links(*[column[walked] for column in links]), ways[walked]
+        return links, ways
 
-    def _shared(self, amount: Values, came: Values | None, arcs: Arcs, gates: Values | None, groups: Rows) -> Values:
+    def _shared(self, amount: Values, came: Values | None, arcs: Links, gates: Values | None, groups: Rows) -> Values:
         """Return the part of its node's activation that each arc gets; the arcs of a group share it by their claims.
 
         The activation that came over an arc is shared by the other arcs.
@@ -358,11 +356,11 @@ class SpreadingActivation:
         return claims * (rest / total + np.maximum(_sums(portion, groups)[groups] - portion, 0.0))
 
 
-def _came(before: _Flow, edges: Rows, rows: Rows, nodes: int) -> Values:
-    """Return how much of the activation of each of `rows` came over the edge beside it in the hop before."""
-    keys = before.edge.astype(np.int64) * nodes + before.target
+def _came(before: _Flow, edges: Rows, ways: Rows) -> Values:
+    """Return how much activation came over each edge in the hop before, against its present way."""
+    keys = 2 * before.edge + before.way % 2
     order = keys.argsort()
-    return _Levels(keys[order], before.amount[order]).at(edges.astype(np.int64) * nodes + rows)
+    return _Levels(keys[order], before.amount[order]).at(2 * edges + 1 - ways % 2)
 
 
 def _sums(values: Values, groups: Rows, count: int = 0) -> Values:

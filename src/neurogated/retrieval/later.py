@@ -103,8 +103,8 @@ def _links(reader: GraphReader, nodes: Sequence[MemoryNode]) -> dict[str, Memory
     if not said:
         return {}
     rows = view.known_rows(said)
-    arcs = view.arcs(rows, both_ways=True)
-    codes, joined = view.edge_type[arcs.edge], arcs.origin * view.node_count + arcs.target
+    arcs = view.links(rows, both_ways=True)
+    codes, joined = arcs.code, arcs.origin * view.node_count + arcs.target
     sim = (codes == view.edge_types.index(EdgeType.SIM)) & (arcs.weight >= _LEAST_NEARNESS - _RARITY_WEIGHT)
     term = (codes == view.edge_types.index(EdgeType.TERM)) & (arcs.weight >= _LEAST_RARITY_OF_A_NAME)
     pairs, others = joined[sim], distinct(joined[term])

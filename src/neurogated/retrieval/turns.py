@@ -332,7 +332,7 @@ class Turns:
         here = chosen[near.owner]
         if not (np.count_nonzero(here) and self._config.retrieval.switches.notes_need_no_context):
             return 1.0
-        terms, size = self._view.arcs(rows[chosen], EdgeType.TERM, both_ways=True), self._view.node_count
+        terms, size = self._view.term_arcs(rows[chosen]), self._view.node_count
         joined = terms.origin * size + terms.target
         joined.sort()
         owner = (chosen.cumsum() - 1)[near.owner[here]]

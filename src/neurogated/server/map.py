@@ -161,13 +161,13 @@ def _neighbourhood(caller: Caller, memory_id: str) -> Neighbourhood:
     caller.visible(memory_id)
     store, view = caller.memory.session.store, _view(caller)
     centre = view.rows([memory_id])
-    arcs = view.arcs(centre, both_ways=True)
+    arcs = view.links(centre, both_ways=True)
     target, place = np.unique(arcs.target[view.admitted(arcs.target)], return_inverse=True)
     weight = np.zeros(target.size)
     np.maximum.at(weight, place, arcs.weight[view.admitted(arcs.target)])
     nearest = target[np.argsort(-weight, kind="stable")[:_NEIGHBOURS]]
     rows = np.concatenate((centre, nearest[nearest != centre[0]]))
-    among = view.arcs(rows)
+    among = view.links(rows)
     keys = [view.edge_key(edge) for edge in np.unique(among.edge[np.isin(among.target, rows)]).tolist()]
     return Neighbourhood(
         memories=[Memory.model_validate(one) for one in store.get_nodes([view.ids[row] for row in rows.tolist()])],

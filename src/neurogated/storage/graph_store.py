@@ -12,6 +12,7 @@ from uuid import UUID
 
 import numpy as np
 
+from neurogated.config.groups import IndexingSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core import abilities
 from neurogated.core.claims import Entry, Foreseen, Owner, Slot
@@ -37,6 +38,9 @@ from neurogated.storage.reader import Reader, checked_page, in_order, named, onl
 from neurogated.text.strings import checked_text
 
 NodeRef = MemoryNode | str | UUID
+
+_STORED_ONLY = MemoryConfig(indexing=IndexingSettings(max_term_texts=0))
+"""Without a configuration, a graph has the edges that were stored and no others."""
 
 
 class GraphStore(
@@ -69,7 +73,7 @@ class GraphStore(
             family: the state shared with the other stores of this engine; the first store leaves it out.
         """
         checked_text("the name of a namespace", namespace)
-        family = family or Family(engine or MemoryEngine(), config or MemoryConfig())
+        family = family or Family(engine or MemoryEngine(), config or _STORED_ONLY)
         self._clock = clock
         self._open_graphs = family.keep_open()
         self.graph = family.graphs.get(namespace) or LiveGraph(family, namespace)
@@ -152,7 +156,9 @@ class GraphStore(
 
     def get_neighbors(self, node_id: str | UUID) -> list[Neighbor]:
         def leaving(state: GraphState) -> list[MemoryEdge]:
-            return state.edges(np.sort(state.view.arcs(state.view.rows([str(node_id)])).edge))
+            rows = state.view.rows([str(node_id)])
+            stored = state.edges(np.sort(state.view.arcs(rows).edge))
+            return stored + state.computed_edges(*state.view.computed_edges(rows))
 
         return [Neighbor(edge.target_id, edge) for edge in self.graph.read(leaving)]
 
@@ -165,10 +171,13 @@ class GraphStore(
 
     def all_edges(self) -> Iterator[MemoryEdge]:
         state, get = self.graph.latest_isolated(), self.get_edge
-        return chain.from_iterable(
+        stored = chain.from_iterable(
             unerased(partial(state.edges, rows), map(state.view.edge_key, rows.tolist()), lambda key: get(*key))
             for rows in portions(state.view.live_edges())
         )
+        parts = (state.view.computed_edges(rows) for rows in portions(state.view.live_nodes()))
+        computed = (partial(state.computed_edges, *columns) for columns in parts)
+        return chain(stored, chain.from_iterable(unerased(read, (), get) for read in computed))
 
     def expired(self, now: datetime) -> list[str]:
         return self.graph.ask(lambda state: state.expired(to_micros(now)))

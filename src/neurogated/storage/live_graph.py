@@ -22,6 +22,7 @@ from neurogated.storage.index.graph.stored import as_stored
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import RecordsErasedError
+from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.log.block import Block
 from neurogated.storage.log.log import Engine, SupportsClaiming, SupportsFollowing, SupportsPast
 from neurogated.storage.log.memory_log import last_before, replayed_past
@@ -108,11 +109,11 @@ class LiveGraph:
     def apply(self, delta: GraphDelta) -> int:
         """Check a delta against the index, append it to the log and apply it to the index; see `GraphStorePort`."""
         with self.exclusively():
-            refuse_reserved(delta)
+            refuse_reserved(delta, computed=self.index.computes_terms)
             self.index.check_vectors(delta)
             view = self.index.topology.view()
             self.isolate()
-            plan = make_plan(view, as_stored(delta, view, self.index.pending))
+            plan = make_plan(view, as_stored(delta, view, self.index.pending, computed=self.index.computes_terms))
             outcomes = self.index.planned_outcomes(plan, self.follower.records(self.index))
             # An appended delta must reach the index whole. If an interrupt strikes in between, the index is reloaded.
             self._stale = True
@@ -152,6 +153,12 @@ class LiveGraph:
                 raise mismatch(known_name, known_dimension, name, dimension)
             self.family.bound[:] = [name]
 
+    def _made_texts(self) -> LexicalStore:
+        """Return the index of keywords and tags of the present, which this builds."""
+        with self.lock, self.follower.steady():
+            state = self.latest()
+            return state.form.texts(state.view, state.records.nodes)
+
     # Following the log
 
     def _load(self) -> None:
@@ -166,6 +173,7 @@ class LiveGraph:
             return
         with self._committing:
             self.index, self._stale = index, False
+        index.asked_texts = self._made_texts
         self._note_open()
         self.publish()
 

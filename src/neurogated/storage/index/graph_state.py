@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neurogated.core.claims import Foreseen
 from neurogated.core.clock import from_micros
@@ -46,8 +47,10 @@ class GraphState:
 
     def isolated(self) -> GraphState:
         """Return a state that later changes of the indexes do not affect."""
-        form = self.form.isolated()
-        return replace(self, form=form, records=self.records.isolated(), texts=form.made_texts)
+        form, records = self.form.isolated(), self.records.isolated()
+        view = replace(self.view, computed=form.term_edges())
+        form.asked_texts = lambda: form.texts(view, records.nodes)
+        return replace(self, form=form, view=view, records=records, texts=form.made_texts)
 
     def visible(self, now: int, valid_at: int | None) -> GraphView:
         """Return the view without nodes and edges expired by `now` or not valid at `valid_at`, both in microseconds."""
@@ -136,12 +139,27 @@ class GraphState:
             )
         ]
 
+    def computed_edges(self, sources: Rows, targets: Rows, weights: NDArray[np.float64]) -> list[MemoryEdge]:
+        """Return TERM edges as old as the newer one of their texts; raises RecordsErasedError."""
+        rows = np.unique(np.concatenate((sources, targets)))
+        since = dict(zip(rows.tolist(), (one.created_at for one in self.records.nodes(rows)), strict=True))
+        ids = self.view.ids
+        return [
+            MemoryEdge(ids[source], ids[target], EdgeType.TERM, weight, created_at=max(since[source], since[target]))
+            for source, target, weight in zip(sources.tolist(), targets.tolist(), weights.tolist(), strict=True)
+        ]
+
     def edges_between(self, source_id: str, target_id: str, edge_type: EdgeType | None) -> list[MemoryEdge]:
         """Return the edges from a node to another, of one type or of all; raises RecordsErasedError."""
         source, target = self.view.rows([source_id]), self.view.rows([target_id])
         types = self.view.edge_types if edge_type is None else (edge_type,)
         rows = np.concatenate([np.empty(0, np.int64), *(self.view.edge_rows(source, target, one) for one in types)])
-        return self.edges(rows[rows >= 0])
+        found = self.edges(rows[rows >= 0])
+        if edge_type in (None, EdgeType.TERM):
+            sources, targets, weights = self.view.computed_edges(source)
+            here = targets == target
+            found += self.computed_edges(sources[here], targets[here], weights[here])
+        return found
 
     def rows_of(self, view: GraphView, rows: Rows) -> Rows:
         """Return the rows in this state of the nodes at `rows` of `view`, another view of this graph."""

@@ -6,6 +6,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import GraphDelta
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph.resolve import make_plan
+from neurogated.storage.index.graph.stored import without_terms
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.records import MemoryRecords, Records
 from neurogated.storage.log.log import Engine, Log
@@ -53,6 +54,7 @@ class ReplayFollower(Follower):
         return index
 
     def _replay(self, index: GraphIndex, sequence: int, delta: GraphDelta) -> None:
+        delta = without_terms(delta) if index.computes_terms else delta
         plan = make_plan(index.topology.view(), delta)
         outcomes = index.planned_outcomes(plan, self.records(index))
         index.commit(plan, sequence)

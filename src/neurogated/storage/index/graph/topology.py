@@ -17,7 +17,7 @@ from neurogated.core.model import MOST_COUNTED, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import DEFAULT_KIND
 from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import Computed, GraphView, Rows
 from neurogated.storage.index.graph.columns import Column, PatchedColumn
 from neurogated.storage.index.graph.resolve import Plan
 
@@ -51,6 +51,7 @@ class Topology:
 
     def __init__(self, overlay_edges: int) -> None:
         self.sequence = 0
+        self._computed: Computed | None = None
         self._overlay_edges = overlay_edges
         self._ids: list[str] = []
         self._rows_by_id: dict[str, int] = {}
@@ -103,6 +104,15 @@ class Topology:
         self._edge_type = Column.of(columns["edge_type"].astype(TYPE_CODE, copy=False))
         self._weight, self._last_activated = patched("weight"), patched("last_activated")
 
+    def compute(self, computed: Computed) -> None:
+        """Compute the TERM edges from now on. Stored ones, of older memories, count as removed."""
+        self._computed = computed
+        term = int(self.type_codes([EdgeType.TERM])[0])
+        (stored,) = (self._edge_type.values == term).nonzero()
+        if stored.size:
+            self.remove_edges(stored)
+        self._view = None
+
     def remap(self, base: Layer) -> None:
         """Use `base`, a layer of all edges from row 0 on, instead of the layers that it covers."""
         above = [layer for layer in self._layers if layer.begin >= base.end]
@@ -136,6 +146,7 @@ class Topology:
                 weight=self._weight.snapshot(),
                 last_activated=self._last_activated.snapshot(),
                 layers=self._current_layers(),
+                computed=self._computed,
             )
         return self._view
 
@@ -232,6 +243,9 @@ class Topology:
 
     def append_edges(self, ends: tuple[Rows, Rows], types: ArrayLike, weights: ArrayLike, activated: ArrayLike) -> None:
         """Append edges, given as columns of equal length."""
+        if self._computed is not None:
+            stored = np.asarray(types) == self._edge_types.index(EdgeType.TERM)
+            weights = np.where(stored, np.nan, weights) if np.count_nonzero(stored) else weights
         self._edge_source.extend(ends[0])
         self._edge_target.extend(ends[1])
         self._edge_type.extend(types)

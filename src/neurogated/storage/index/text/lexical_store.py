@@ -24,6 +24,7 @@ from neurogated.storage.index.text.term_lookup import (
     keys_with_among,
     keys_with_each,
     keys_with_each_among,
+    sharing,
 )
 from neurogated.storage.index.text.weights import Weights
 from neurogated.text.keywords import search_terms
@@ -143,6 +144,11 @@ class LexicalStore:
             asked = rare[frequencies[rare] > 0]
             found = dict(zip(asked.tolist(), keys_with_each(view, numbers[asked]), strict=True))
             return {terms[place]: found.get(place, _NOTHING) for place in rare.tolist()}
+
+    def sharing(self, keys: Rows, among: Rows, most: int) -> tuple[Rows, Rows, NDArray[np.float64]]:
+        """Return which texts share a keyword that at most `most` texts hold; see `term_lookup.sharing`."""
+        table = self._table
+        return table.read(lambda view: sharing(view, keys, among, most, table.frequencies, table.vocabulary.words))
 
     def existing(self, terms: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
         """Return those of `terms` that a text holds whose key is in `among` and not in `without`."""

@@ -149,6 +149,11 @@ class PostingTable:
         """Return how many texts hold each word; 0 for an unknown number."""
         return _get(self._frequencies.values, words, 0).astype(np.int64)
 
+    @property
+    def frequencies(self) -> NDArray[np.int32]:
+        """How many texts hold each word."""
+        return self._frequencies.values
+
     def words_of(self, keys: Rows, at_most: int | None = None) -> list[dict[str, int]]:
         """Return for each key the words of its text with their counts, in the order of the words' numbers.
 

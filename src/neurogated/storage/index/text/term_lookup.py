@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import contained
+from neurogated.core.columns import contained, distinct, firsts
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.posting_table import TableView
-from neurogated.storage.index.text.segment import Places
+from neurogated.storage.index.text.segment import Places, spread
 from neurogated.storage.index.text.term_dictionary import UNKNOWN
+
+WordsOf = Callable[[Rows], Sequence[str]]
 
 _NOTHING = np.empty(0, dtype=np.int64)
 # Up to this many texts are scanned by their words; more are found through the posting lists of the terms.
@@ -75,36 +77,97 @@ def held_by_any(view: TableView, numbers: Sequence[int], keys: Rows) -> list[boo
 
 def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
     """Return for each of some distinct terms the keys whose texts hold it, ascending."""
+    return _grouped(*_posted(view, numbers), numbers.size)
+
+
+def keys_with_each_among(
+    view: TableView, numbers: Rows, keys: Rows, limits: Sequence[int], total: int
+) -> Iterator[tuple[int, Rows]]:
+    """Yield the position of each term within its limit among some keys, and the keys that hold it, ascending."""
+    held = _grouped(*pairs_among(view, numbers, keys, np.array(limits), total), numbers.size)
+    return ((term, each) for term, each in enumerate(held) if each.size <= limits[term])
+
+
+def pairs_among(view: TableView, numbers: Rows, keys: Rows, limits: NDArray[np.int64], total: int) -> tuple[Rows, Rows]:
+    """Return pairs of the position of a term and one of some keys that holds it; of a term beyond its limit not all.
+
+    If the terms occur `total` times in all texts, and that is not often, it reads their posting lists. Otherwise it
+    first scans the newest texts. That is quick, and shows for most terms that they exceed their limit.
+    """
+    if total >= _FEW_PER_KEY * keys.size:
+        latest = keys[-_LATEST:]
+        terms, held = _scanned(view, numbers, latest)
+        if latest.size == keys.size:
+            return terms, held
+        counts = np.bincount(terms, minlength=numbers.size)
+        (few,) = (counts <= limits).nonzero()
+        beyond = counts[terms] > limits[terms]
+        known = terms[beyond], held[beyond]
+        place, held = _posted(view, numbers[few])
+        inside = contained(keys, held)
+        return np.concatenate((known[0], few[place[inside]])), np.concatenate((known[1], held[inside]))
+    terms, held = _posted(view, numbers)
+    inside = contained(keys, held)
+    return terms[inside], held[inside]
+
+
+def sharing(
+    view: TableView, keys: Rows, among: Rows, most: int, frequencies: NDArray[np.int32], words_of: WordsOf
+) -> tuple[Rows, Rows, NDArray[np.float64]]:
+    """Return for each of some keys the others among which a keyword joins it that at most `most` of these hold.
+
+    Args:
+        view: the texts.
+        keys: distinct keys, all in `among`.
+        among: the keys of the texts that count, ascending.
+        most: a keyword that more of them hold joins none.
+        frequencies: how many texts hold each word.
+        words_of: returns the words with some ascending numbers.
+
+    Returns:
+        Three arrays: places in `keys`, other keys, and the sums of 1 / n of the common keywords, at most 1, by place
+        and then by key.
+    """
+    found = [(here, *part.texts.entries(places), part) for part, here, places in view.located(keys)]
+    owner = np.concatenate([_NOTHING, *(here.repeat(sizes) for here, _, sizes, _ in found)])
+    words = np.concatenate([_NOTHING, *(part.texts.words[entries] for _, entries, _, part in found)])
+    (shared,) = (frequencies[words] > 1).nonzero()
+    owner, words = owner[shared], words[shared]
+    numbers = distinct(words)
+    terms, held = pairs_among(view, numbers, among, np.full(numbers.size, most), int(frequencies[numbers].sum()))
+    counts = np.bincount(terms, minlength=numbers.size)
+    rare = (counts > 1) & (counts <= most)
+    # A tag and a part of a keyword contain a blank, a keyword does not.
+    rare[rare] = [" " not in word for word in words_of(numbers[rare])]
+    counts[~rare] = 0
+    (kept,) = rare[terms].nonzero()
+    held = held[kept[terms[kept].argsort(kind="stable")]]
+    place = numbers.searchsorted(words)
+    (kept,) = rare[place].nonzero()
+    owner, place = owner[kept], place[kept]
+    sizes = counts[place]
+    other = held[spread(counts.cumsum()[place] - sizes, sizes)]
+    owner, share = owner.repeat(sizes), (1 / sizes).repeat(sizes)
+    (differ,) = (keys[owner] != other).nonzero()
+    owner, other = owner[differ], other[differ]
+    first, place = firsts(owner * (int(among[-1]) + 1 if among.size else 1) + other)
+    weight = np.bincount(place, share[differ], first.size)
+    return owner[first], other[first], np.minimum(weight, 1.0)
+
+
+def _posted(view: TableView, numbers: Rows) -> tuple[Rows, Rows]:
+    """Return pairs of the position of a term and a key that holds it, by the posting lists."""
     held, keys = [_NOTHING], [_NOTHING]
     for part in view.segments:
         terms, places = part.pairs(numbers)
         living = view.owners[part.texts.keys[places]] == part.serial
         held.append(terms[living])
         keys.append(part.texts.keys[places[living]])
-    return _grouped(np.concatenate(held), np.concatenate(keys), numbers.size)
+    return np.concatenate(held), np.concatenate(keys)
 
 
-def keys_with_each_among(
-    view: TableView, numbers: Rows, keys: Rows, limits: Sequence[int], total: int
-) -> Iterator[tuple[int, Rows]]:
-    """Yield the position of each term within its limit among some keys, and the keys that hold it, ascending.
-
-    If the terms occur `total` times in all texts, and that is not often, it reads their posting lists. Otherwise it
-    first scans the newest texts. That is quick, and shows for most terms that they exceed their limit.
-    """
-    if total < _FEW_PER_KEY * keys.size:
-        held = (each[contained(keys, each)] for each in keys_with_each(view, numbers))
-        return ((term, each) for term, each in enumerate(held) if each.size <= limits[term])
-    latest = keys[-_LATEST:]
-    few = [(term, held) for term, held in enumerate(_scanned(view, numbers, latest)) if held.size <= limits[term]]
-    if latest.size < keys.size:
-        every = keys_with_each(view, numbers[[term for term, _ in few]])
-        few = [(term, held[contained(keys, held)]) for (term, _), held in zip(few, every, strict=True)]
-    return ((term, held) for term, held in few if held.size <= limits[term])
-
-
-def _scanned(view: TableView, numbers: Rows, keys: Rows) -> list[Rows]:
-    """Return for each term those of `keys`, ascending, whose texts hold it, by scanning the texts."""
+def _scanned(view: TableView, numbers: Rows, keys: Rows) -> tuple[Rows, Rows]:
+    """Return pairs of the position of a term and one of `keys`, ascending, that holds it, by scanning the texts."""
     order = np.argsort(numbers, kind="stable")
     wanted = numbers[order]
     held, holders = [_NOTHING], [_NOTHING]
@@ -115,7 +178,7 @@ def _scanned(view: TableView, numbers: Rows, keys: Rows) -> list[Rows]:
         hits = (wanted.take(at, mode="clip") == words).nonzero()[0]
         held.append(order[at[hits]])
         holders.append(keys[here][np.searchsorted(sizes.cumsum(), hits, side="right")])
-    return _grouped(np.concatenate(held), np.concatenate(holders), numbers.size)
+    return np.concatenate(held), np.concatenate(holders)
 
 
 def _grouped(terms: Rows, keys: Rows, count: int) -> list[Rows]:

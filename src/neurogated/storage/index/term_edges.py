@@ -1,0 +1,109 @@
+"""TERM edges: two texts with the same rare keyword, computed from the keyword index when somebody asks.
+
+    w(a, b) = min(1, sum of 1 / n(t))    over the common keywords t of a and b;
+                                         n(t) <= indexing.max_term_texts texts of the user have t
+
+Only texts that the view shows count, without those that were derived from others: these repeat words of their sources,
+so they would make the words seem common. No edge joins texts of two users. An edge leads from the later to the earlier
+row. Indexes may be ahead of a view; see `GraphState`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.columns import Adjacency, contained
+from neurogated.core.derivation import are_original
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.scope import ScopeFilter
+from neurogated.core.view import Arcs, Computed, GraphView, Rows
+from neurogated.storage.index.text.lexical_store import LexicalStore
+
+_FEW_TEXTS = 1_000
+"""The edges of a user with so many texts are computed at once and kept until the next change."""
+
+
+class TermEdges(Computed):
+    """Computes the TERM edges of one graph."""
+
+    def __init__(self, most: int, texts: Callable[[], LexicalStore]) -> None:
+        """Take the number of texts beyond which a keyword joins none, and what returns the index of keywords."""
+        self._most = most
+        self._texts = texts
+        # What the last view shows of each user.
+        self._last: tuple[GraphView | None, dict[str | None, _UserTexts]] = (None, {})
+
+    def arcs(self, view: GraphView, rows: Rows) -> Arcs:
+        """Return the TERM edges at some nodes; see `Computed`."""
+        scopes, users = view.scope.take(rows), view.scopes.users
+        owners = {users[code] for code in set(scopes.tolist())}
+        if len(owners) == 1:
+            return self._of(view, owners.pop()).arcs(rows)
+        parts = []
+        for owner in owners:
+            (places,) = np.isin(scopes, [code for code in set(scopes.tolist()) if users[code] == owner]).nonzero()
+            arcs = self._of(view, owner).arcs(rows[places])
+            parts.append(arcs._replace(origin=places[arcs.origin]))
+        columns = [np.concatenate([rows[:0], *column]) for column in zip(*parts, strict=True)] or [rows[:0]] * 4
+        order = np.lexsort((columns[1], columns[0]))
+        return Arcs(*[column[order] for column in columns])
+
+    def _of(self, view: GraphView, user_id: str | None) -> _UserTexts:
+        """Return the texts of a user that a view shows."""
+        last, known = self._last
+        is_same = last is not None and last.alive is view.alive and last.weight is view.weight
+        # A new version of a text changes no column.
+        if last is None or not is_same or last.sequence != view.sequence:
+            known = {}
+            self._last = view, known
+        if user_id not in known:
+            rows = view.rows_of_scopes(ScopeFilter(user_id, alone=True))
+            rows = view.live_nodes() if rows is None else rows[view.alive.take(rows).astype(np.bool_)]
+            if EdgeType.DERIVED_FROM in view.edge_types:
+                rows = rows[are_original(view)[rows]]
+            known[user_id] = _UserTexts(self._texts(), self._most, rows, (view.edge_count, view.node_count))
+        return known[user_id]
+
+
+@dataclass(frozen=True)
+class _UserTexts:
+    """The texts of one user in a view."""
+
+    texts: LexicalStore
+    most: int
+    rows: Rows
+    """Ascending."""
+    counts: tuple[int, int]
+    """How many rows of edges and of nodes the view has."""
+
+    def arcs(self, rows: Rows) -> Arcs:
+        """Return the edges at some nodes; nodes that are no such texts have none."""
+        if self.rows.size > _FEW_TEXTS:
+            (places,) = contained(self.rows, rows).nonzero()
+            origin, target, weight = self.texts.sharing(rows[places], self.rows, self.most)
+            return Arcs(places[origin], target, self._numbers(rows[places[origin]], target), weight)
+        adjacency, numbers, weights = self._every
+        found = adjacency.gathered(rows)
+        if found is None:
+            return Arcs(rows[:0], rows[:0], rows[:0], weights[:0])
+        origin, targets, places = found
+        return Arcs(origin, targets.astype(np.int64), numbers[places], weights[places])
+
+    @cached_property
+    def _every(self) -> tuple[Adjacency, Rows, NDArray[np.float64]]:
+        """All edges both ways, with their numbers and weights."""
+        origin, target, weight = self.texts.sharing(self.rows, self.rows, self.most)
+        begins = origin.searchsorted(np.arange(self.rows.size + 1))
+        places = np.arange(target.size, dtype=np.int32)
+        adjacency = Adjacency(begins, target.astype(np.int32), places, self.rows)
+        return adjacency, self._numbers(self.rows[origin], target), weight
+
+    def _numbers(self, first: Rows, second: Rows) -> Rows:
+        edges, nodes = self.counts
+        numbers: Rows = edges + np.maximum(first, second) * nodes + np.minimum(first, second)
+        return numbers
