@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsNamespaces
+from neurogated.core.abilities import SupportsNamespaces, SupportsTerms
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.commit import Committer, Plan
 from neurogated.core.conflicts import Conflict
@@ -121,6 +121,8 @@ class Session:
         """Wire up the parts. `subscribers` are notified in order; `sessions` are those of the other namespaces."""
         self.config, self.parts, self.runtime = config, parts, runtime
         self.store, self.clock = parts.store, parts.clock
+        if isinstance(self.store, SupportsTerms):
+            self.store.compute_terms(config.indexing.max_term_texts)
         self._subscribers = subscribers
         self._sessions = Sessions() if sessions is None else sessions
         self._sessions.by_name[config.namespace] = self

@@ -1,4 +1,4 @@
-"""TERM and MENTION edges by their formulas in plain Python, and a store with only these edges."""
+"""TERM and MENTION edges by their formulas in plain Python, and a store with these edges only."""
 
 import math
 import re
@@ -84,6 +84,7 @@ class Bench:
         self.limits = IndexingSettings(max_term_texts=term_texts, max_mentions=mentions)
         self.config = MemoryConfig(indexing=self.limits)
         self.store = GraphStore()
+        self.store.compute_terms(term_texts)
 
     def add(self, *pairs: tuple[str, str | None]) -> None:
         nodes = [MemoryNode(f"{title}: {text}", text, title=title or None, created_at=NOW) for text, title in pairs]

@@ -229,3 +229,14 @@ class SupportsExclusion(Protocol):
         Raises:
             MemoryLockedError: another thread or process still holds the lock.
         """
+
+
+@runtime_checkable
+class SupportsTerms(Protocol):
+    """Ability of a store: to compute the TERM edges of its graphs from their texts, for `GraphView.computed`."""
+
+    def compute_terms(self, most: int) -> None:
+        """Compute them for keywords that at most `most` texts of a user have; 0 shows stored edges only.
+
+        Stored TERM edges, which older memories have, then count as removed, and nobody may store any.
+        """

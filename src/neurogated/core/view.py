@@ -296,7 +296,7 @@ class GraphView:
         forward = frontier[more.origin] > more.target
         if not both_ways:
             (kept,) = (forward ^ inwards).nonzero()
-            more, forward = Arcs(*[column[kept] for column in more]), forward[kept]
+            more, forward = Arcs._make([column[kept] for column in more]), forward[kept]
         codes = np.empty(forward.size, dtype=code.dtype)
         codes.fill(self.edge_types.index(EdgeType.TERM))
         if not arcs.origin.size:

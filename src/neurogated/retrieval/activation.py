@@ -92,7 +92,7 @@ class _Flow(NamedTuple):
 
     def at(self, places: NDArray[np.bool_ | np.signedinteger] | slice) -> _Flow:
         """Return some of the portions."""
-        return _Flow(*[column[places] for column in self])
+        return _Flow._make([column[places] for column in self])
 
     def strongest_into(self, wanted: NDArray[np.bool_]) -> dict[int, int]:
         """Return the position of the largest portion into each wanted row, of equal ones that with the first edge.
@@ -320,7 +320,7 @@ class SpreadingActivation:
         ways = 2 * links.code.astype(np.int64) + links.along
         walked = terms.is_open[ways]
         if not np.logical_and.reduce(walked):
-            links, ways = Links(*[column[walked] for column in links]), ways[walked]
+            links, ways = Links._make([column[walked] for column in links]), ways[walked]
         return links, ways
 
     def _shared(self, amount: Values, came: Values | None, arcs: Links, gates: Values | None, groups: Rows) -> Values:

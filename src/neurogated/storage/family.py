@@ -107,6 +107,8 @@ class Family(Generic[Graph]):
         """The stores of the open graphs, one store per graph."""
         self.bound: list[str] = []
         """The name of the embedder of this process; empty if there is none."""
+        self.term_texts = 0
+        """TERM edges are computed for keywords that at most so many texts have; 0: stored edges only."""
         self.changing = threading.Lock()
         """Held during a transaction. Only a `with` statement releases it no matter where an interrupt strikes."""
         self.blocks = Blocks()

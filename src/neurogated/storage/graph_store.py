@@ -12,7 +12,6 @@ from uuid import UUID
 
 import numpy as np
 
-from neurogated.config.groups import IndexingSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core import abilities
 from neurogated.core.claims import Entry, Foreseen, Owner, Slot
@@ -39,9 +38,6 @@ from neurogated.text.strings import checked_text
 
 NodeRef = MemoryNode | str | UUID
 
-_STORED_ONLY = MemoryConfig(indexing=IndexingSettings(max_term_texts=0))
-"""Without a configuration, a graph has the edges that were stored and no others."""
-
 
 class GraphStore(
     GraphStorePort,
@@ -51,6 +47,7 @@ class GraphStore(
     abilities.SupportsErasedHistory,
     abilities.SupportsExactSearch,
     abilities.SupportsExclusion,
+    abilities.SupportsTerms,
 ):
     """One graph of an engine: a `LiveGraph` (its log and index) and the shared `Family`. Threads may share a store."""
 
@@ -73,7 +70,7 @@ class GraphStore(
             family: the state shared with the other stores of this engine; the first store leaves it out.
         """
         checked_text("the name of a namespace", namespace)
-        family = family or Family(engine or MemoryEngine(), config or _STORED_ONLY)
+        family = family or Family(engine or MemoryEngine(), config or MemoryConfig())
         self._clock = clock
         self._open_graphs = family.keep_open()
         self.graph = family.graphs.get(namespace) or LiveGraph(family, namespace)
@@ -82,6 +79,11 @@ class GraphStore(
 
     def apply(self, delta: GraphDelta) -> int:
         return self.graph.apply(delta)
+
+    def compute_terms(self, most: int) -> None:
+        self.graph.family.term_texts = most
+        for graph in self.graph.family.all():
+            graph.compute_terms()
 
     def add_node(self, node: MemoryNode) -> None:
         """Add a node, or replace the node with its id."""
@@ -177,7 +179,7 @@ class GraphStore(
         )
         parts = (state.view.computed_edges(rows) for rows in portions(state.view.live_nodes()))
         computed = (partial(state.computed_edges, *columns) for columns in parts)
-        return chain(stored, chain.from_iterable(unerased(read, (), get) for read in computed))
+        return chain(stored, chain.from_iterable(unerased(read, (), lambda key: get(*key)) for read in computed))
 
     def expired(self, now: datetime) -> list[str]:
         return self.graph.ask(lambda state: state.expired(to_micros(now)))
@@ -314,7 +316,9 @@ class GraphStore(
     def as_of(self, moment: int | datetime) -> GraphStore:
         graph = self.graph
         engine, then = graph.past(moment)
-        return GraphStore(namespace=graph.name, config=graph.family.config, clock=lambda: then, engine=engine)
+        past = GraphStore(namespace=graph.name, config=graph.family.config, clock=lambda: then, engine=engine)
+        past.compute_terms(graph.family.term_texts)
+        return past
 
     def in_namespace(self, namespace: str) -> Self:
         family = self.graph.family

@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
+from weakref import ref
 
 from neurogated.core.clock import to_utc
 from neurogated.core.delta import GraphDelta
@@ -153,11 +155,13 @@ class LiveGraph:
                 raise mismatch(known_name, known_dimension, name, dimension)
             self.family.bound[:] = [name]
 
-    def _made_texts(self) -> LexicalStore:
-        """Return the index of keywords and tags of the present, which this builds."""
-        with self.lock, self.follower.steady():
-            state = self.latest()
-            return state.form.texts(state.view, state.records.nodes)
+    def compute_terms(self) -> None:
+        """Compute TERM edges as `Family.term_texts` says."""
+        with self.lock:
+            if self._is_right() and not self.closed:
+                with self._committing:
+                    self.index.compute_terms(self.family.term_texts, partial(_texts_of, ref(self)))
+                self.publish()
 
     # Following the log
 
@@ -173,7 +177,7 @@ class LiveGraph:
             return
         with self._committing:
             self.index, self._stale = index, False
-        index.asked_texts = self._made_texts
+            index.compute_terms(self.family.term_texts, partial(_texts_of, ref(self)))
         self._note_open()
         self.publish()
 
@@ -397,3 +401,14 @@ class LiveGraph:
         """Raise EmbedderMismatchError if the vectors no longer come from the embedder of this process."""
         if state.embedder and (bound := self.family.bound) and state.embedder[0] not in bound:
             raise mismatch(*state.embedder, bound[0], None)
+
+
+def _texts_of(graph: ref[LiveGraph]) -> LexicalStore:
+    """Return the index of keywords and tags of the present; build it if needed."""
+    if (live := graph()) is None:
+        raise MemoryClosedError("the memory is closed; open it again to use it")
+    if (texts := live.index.made_texts) is not None:
+        return texts
+    with live.lock, live.follower.steady():
+        state = live.latest()
+        return state.form.texts(state.view, state.records.nodes)

@@ -75,6 +75,7 @@ class GraphIndex:
         # These are replaced when they change, never mutated.
         self.pending: Mapping[PendingTask, None] = {}
         self.embedder: tuple[str, int] | None = None
+        self.topology = Topology(config.runtime.overlay_edges)
         self.validity = Validity(RowOutcomes(compares=config.metabolism.check_conflicts))
         # Rows of the edges with each relation, also of removed edges.
         self.relations: dict[str, list[int]] = {}
@@ -84,9 +85,7 @@ class GraphIndex:
         # For a graph of the past: returns its keywords and tags as a fork of the index of the present.
         self.fork_texts: Callable[[GraphView, ReadTexts], LexicalStore] | None = None
         self._making_texts = threading.Lock()
-        # Returns the index of keywords and tags, and builds it if needed; whoever owns this index sets it.
-        self.asked_texts: Callable[[], LexicalStore] = LexicalStore
-        self.topology = self._computing(Topology(config.runtime.overlay_edges))
+        self._term_edges: TermEdges | None = None
 
     @classmethod
     def load(cls, folder: Path, config: MemoryConfig) -> Self:
@@ -97,7 +96,7 @@ class GraphIndex:
             ValueError: a file has other contents.
         """
         form = cls(config)
-        form.topology = form._computing(load_topology(folder / _TOPOLOGY, config.runtime.overlay_edges))
+        form.topology = load_topology(folder / _TOPOLOGY, config.runtime.overlay_edges)
         form.vectors = EmbeddingStore.load(folder / _VECTORS)
         form._texts = LexicalStore.load(folder / _TEXTS)
         return form
@@ -105,22 +104,13 @@ class GraphIndex:
     @property
     def computes_terms(self) -> bool:
         """Whether the TERM edges are computed from the texts. Otherwise a graph has those that were stored."""
-        return self._config.indexing.max_term_texts > 0
+        return self._term_edges is not None
 
-    def term_edges(self) -> TermEdges | None:
-        """Return what computes the TERM edges; None if nothing does."""
-        if not self.computes_terms:
-            return None
-        return TermEdges(self._config.indexing.max_term_texts, self.present_texts)
-
-    def present_texts(self) -> LexicalStore:
-        """Return the index of keywords and tags, which the first question builds."""
-        return self.asked_texts() if self._texts is None else self._texts
-
-    def _computing(self, topology: Topology) -> Topology:
-        if (edges := self.term_edges()) is not None:
-            topology.compute(edges)
-        return topology
+    def compute_terms(self, most: int, texts: Callable[[], LexicalStore]) -> None:
+        """Compute the TERM edges for keywords that at most `most` texts have; `texts` builds the index of texts."""
+        if most and self._term_edges is None:
+            self._term_edges = TermEdges(most, texts)
+            self.topology.compute(self._term_edges)
 
     def freeze(self, read: ReadTexts) -> PartSnapshot:
         """Return the present index without the validity, to be written while this one changes; see `texts`."""

@@ -18,6 +18,7 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.records import Records
+from neurogated.storage.index.term_edges import TermEdges
 from neurogated.storage.index.text.lexical_store import LexicalStore
 
 _OF_NODES = tuple(name for name in NODE_COLUMNS if name != "position")
@@ -48,8 +49,9 @@ class GraphState:
     def isolated(self) -> GraphState:
         """Return a state that later changes of the indexes do not affect."""
         form, records = self.form.isolated(), self.records.isolated()
-        view = replace(self.view, computed=form.term_edges())
-        form.asked_texts = lambda: form.texts(view, records.nodes)
+        view = self.view
+        if isinstance(edges := view.computed, TermEdges):
+            view = replace(view, computed=edges.isolated(lambda: form.texts(self.view, records.nodes)))
         return replace(self, form=form, view=view, records=records, texts=form.made_texts)
 
     def visible(self, now: int, valid_at: int | None) -> GraphView:

@@ -32,11 +32,19 @@ class TermEdges(Computed):
     """Computes the TERM edges of one graph."""
 
     def __init__(self, most: int, texts: Callable[[], LexicalStore]) -> None:
-        """Take the number of texts beyond which a keyword joins none, and what returns the index of keywords."""
+        """Take the number of texts beyond which a keyword joins none, and what returns the index of keywords.
+
+        `texts` must not hold the graph, which would then stay open until garbage collection.
+        """
         self._most = most
         self._texts = texts
+        self._made: LexicalStore | None = None
         # What the last view shows of each user.
         self._last: tuple[GraphView | None, dict[str | None, _UserTexts]] = (None, {})
+
+    def isolated(self, texts: Callable[[], LexicalStore]) -> TermEdges:
+        """Return the same over another index of the keywords."""
+        return TermEdges(self._most, texts)
 
     def arcs(self, view: GraphView, rows: Rows) -> Arcs:
         """Return the TERM edges at some nodes; see `Computed`."""
@@ -66,7 +74,9 @@ class TermEdges(Computed):
             rows = view.live_nodes() if rows is None else rows[view.alive.take(rows).astype(np.bool_)]
             if EdgeType.DERIVED_FROM in view.edge_types:
                 rows = rows[are_original(view)[rows]]
-            known[user_id] = _UserTexts(self._texts(), self._most, rows, (view.edge_count, view.node_count))
+            if self._made is None:
+                self._made = self._texts()
+            known[user_id] = _UserTexts(self._made, self._most, rows, (view.edge_count, view.node_count))
         return known[user_id]
 
 
@@ -86,13 +96,14 @@ class _UserTexts:
         if self.rows.size > _FEW_TEXTS:
             (places,) = contained(self.rows, rows).nonzero()
             origin, target, weight = self.texts.sharing(rows[places], self.rows, self.most)
-            return Arcs(places[origin], target, self._numbers(rows[places[origin]], target), weight)
+            origin = places[origin]
+            return Arcs(origin, target, self._numbers(rows[origin], target), weight)
         adjacency, numbers, weights = self._every
         found = adjacency.gathered(rows)
         if found is None:
             return Arcs(rows[:0], rows[:0], rows[:0], weights[:0])
-        origin, targets, places = found
-        return Arcs(origin, targets.astype(np.int64), numbers[places], weights[places])
+        origin, targets, edges = found
+        return Arcs(origin, targets.astype(np.int64), numbers[edges], weights[edges])
 
     @cached_property
     def _every(self) -> tuple[Adjacency, Rows, NDArray[np.float64]]:
@@ -105,5 +116,6 @@ class _UserTexts:
 
     def _numbers(self, first: Rows, second: Rows) -> Rows:
         edges, nodes = self.counts
-        numbers: Rows = edges + np.maximum(first, second) * nodes + np.minimum(first, second)
+        later, earlier = np.maximum(first, second), np.minimum(first, second)
+        numbers: Rows = edges + later * nodes + earlier
         return numbers

@@ -19,8 +19,8 @@ from neurogated.core.view import GraphView
 def without_terms(delta: GraphDelta) -> GraphDelta:
     """Return a delta without changes of TERM edges, as memories stored them before these were computed."""
     term = EdgeType.TERM
-    types = {*[one.type for one in (*delta.edges, *delta.removed_edges)], *[one.edge.type for one in delta.weights]}
-    if term not in types:
+    changed = [*delta.removed_edges, *[change.edge for change in delta.weights]]
+    if term not in {*[edge.type for edge in delta.edges], *[key.type for key in changed]}:
         return delta
     return replace(
         delta,

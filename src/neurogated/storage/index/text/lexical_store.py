@@ -147,8 +147,7 @@ class LexicalStore:
 
     def sharing(self, keys: Rows, among: Rows, most: int) -> tuple[Rows, Rows, NDArray[np.float64]]:
         """Return which texts share a keyword that at most `most` texts hold; see `term_lookup.sharing`."""
-        table = self._table
-        return table.read(lambda view: sharing(view, keys, among, most, table.frequencies, table.vocabulary.words))
+        return self._table.read(lambda view: sharing(self._table, view, keys, among, most))
 
     def existing(self, terms: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
         """Return those of `terms` that a text holds whose key is in `among` and not in `without`."""

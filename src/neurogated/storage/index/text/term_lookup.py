@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from itertools import pairwise
 
@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from neurogated.core.columns import contained, distinct, firsts
 from neurogated.core.view import Rows
-from neurogated.storage.index.text.posting_table import TableView
+from neurogated.storage.index.text.posting_table import PostingTable, TableView
 from neurogated.storage.index.text.segment import Places, spread
 from neurogated.storage.index.text.term_dictionary import UNKNOWN
-
-WordsOf = Callable[[Rows], Sequence[str]]
 
 _NOTHING = np.empty(0, dtype=np.int64)
 # Up to this many texts are scanned by their words; more are found through the posting lists of the terms.
@@ -112,17 +110,16 @@ def pairs_among(view: TableView, numbers: Rows, keys: Rows, limits: NDArray[np.i
 
 
 def sharing(
-    view: TableView, keys: Rows, among: Rows, most: int, frequencies: NDArray[np.int32], words_of: WordsOf
+    table: PostingTable, view: TableView, keys: Rows, among: Rows, most: int
 ) -> tuple[Rows, Rows, NDArray[np.float64]]:
     """Return for each of some keys the others among which a keyword joins it that at most `most` of these hold.
 
     Args:
-        view: the texts.
+        table: the texts.
+        view: these at one moment.
         keys: distinct keys, all in `among`.
         among: the keys of the texts that count, ascending.
         most: a keyword that more of them hold joins none.
-        frequencies: how many texts hold each word.
-        words_of: returns the words with some ascending numbers.
 
     Returns:
         Three arrays: places in `keys`, other keys, and the sums of 1 / n of the common keywords, at most 1, by place
@@ -131,6 +128,7 @@ def sharing(
     found = [(here, *part.texts.entries(places), part) for part, here, places in view.located(keys)]
     owner = np.concatenate([_NOTHING, *(here.repeat(sizes) for here, _, sizes, _ in found)])
     words = np.concatenate([_NOTHING, *(part.texts.words[entries] for _, entries, _, part in found)])
+    frequencies = table.frequencies
     (shared,) = (frequencies[words] > 1).nonzero()
     owner, words = owner[shared], words[shared]
     numbers = distinct(words)
@@ -138,7 +136,7 @@ def sharing(
     counts = np.bincount(terms, minlength=numbers.size)
     rare = (counts > 1) & (counts <= most)
     # A tag and a part of a keyword contain a blank, a keyword does not.
-    rare[rare] = [" " not in word for word in words_of(numbers[rare])]
+    rare[rare] = [" " not in word for word in table.vocabulary.words(numbers[rare])]
     counts[~rare] = 0
     (kept,) = rare[terms].nonzero()
     held = held[kept[terms[kept].argsort(kind="stable")]]
