@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import patch
@@ -192,11 +193,7 @@ def test_a_log_that_holds_them_is_replayed_without_them(old: Path) -> None:
     copy.compute_terms(5)
     with SqliteStore.open(old) as store:
         for entry in store.journal():
-            copy.apply(GraphDelta(**{**vars_of(entry.delta), "owner": Owner.LOG}))
+            copy.apply(replace(entry.delta, owner=Owner.LOG))
         store.compute_terms(5)
         assert terms_of(copy) == terms_of(store)
     assert [edge for one in copy.journal() for edge in (*one.delta.edges, *one.delta.weights)] == []
-
-
-def vars_of(delta: GraphDelta) -> dict[str, object]:
-    return {name: getattr(delta, name) for name in ("nodes", "edges", "weights", "removed_edges", "at")}
