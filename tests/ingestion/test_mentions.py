@@ -1,9 +1,7 @@
 """TERM and MENTION edges match their formulas in plain Python, in any order of arrival."""
 
-import gc
 import math
 from itertools import combinations
-from operator import attrgetter
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -13,8 +11,6 @@ from hypothesis import given
 from neurogated import Document, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.config.groups import IndexingSettings
 from neurogated.errors import StorageError
-from neurogated.ingestion.mentions import TextChange, _grouped
-from neurogated.ingestion.user_graph import UserGraph
 from tests.ingestion.text_edges import NOW, Bench, assert_right
 
 WORDS = ["heron", "Lyon", "the", "river", "Big", "Cat", "it", "北京", "，", "长城", "。", "的", "股", "A"]
@@ -172,18 +168,3 @@ def test_edges_whose_weight_stays_are_not_written_again() -> None:
         )
         memory.add_document("Quiet lanes of another village.", title="Elsewhere")
         assert "edges put" not in memory.history.list()[-1].changes
-
-
-def test_the_words_of_a_long_text_leave_no_containers_to_the_garbage_collector() -> None:
-    words = [f"word{number}" for number in range(3000)]
-    store = GraphStore()
-    store.apply(GraphDelta(nodes=(MemoryNode("a", "word1"),)))
-    graph = UserGraph(store.reader(), None)
-    change = TextChange(graph, (), [MemoryNode("b", " ".join(words))])
-    found = graph.rare_nodes_with(dict.fromkeys(words, 9))
-    leaving, coming = next(zip(found.values(), _grouped(change.come, attrgetter("terms")).values(), strict=True))
-    assert found["word1"] == ("a",)
-    assert coming == ("b",)
-    gc.collect()
-    # A full collection stops all threads. It looks at lists, but not at tuples of texts.
-    assert not any(map(gc.is_tracked, (found["word1"], leaving, coming)))

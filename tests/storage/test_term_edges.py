@@ -1,7 +1,5 @@
 """TERM edges are computed from the texts: never stored, always as the present texts say, whatever an old log holds."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +30,6 @@ from tests.ingestion.text_edges import reference
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = ["heron", "lyon", "mill", "pump", "trout", "river"]
 USERS = ["ann", "bo", None]
-FEW = "_FEW_TEXTS"
 
 
 def node(name: str, text: str, user: str | None = None) -> MemoryNode:
@@ -58,13 +55,6 @@ def expected(store: GraphStore, most: int) -> dict[frozenset[str], float]:
     return found
 
 
-@contextmanager
-def asked_only(*, is_few: bool) -> Iterator[None]:
-    """Compute the edges of all texts of a user, or of those that are asked for only."""
-    with patch.object(term_edges, FEW, 1_000 if is_few else 0):
-        yield
-
-
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 changes = st.one_of(
     st.tuples(st.just("put"), st.integers(0, 11), texts),
@@ -74,14 +64,17 @@ changes = st.one_of(
 )
 
 
-@given(st.lists(changes, max_size=14), st.integers(1, 4), st.booleans(), st.data())
+@given(st.lists(changes, max_size=14), st.integers(1, 4), st.sampled_from([0, 1_000]), st.data())
 def test_the_edges_of_each_user_follow_the_formula_after_every_change_and_as_of_it(
-    history: list[tuple[str, int, str]], most: int, is_few: bool, data: st.DataObject  # noqa: FBT001
+    history: list[tuple[str, int, str]],
+    most: int,
+    few: int,
+    data: st.DataObject,
 ) -> None:
     store = GraphStore()
     store.compute_terms(most)
     then: list[dict[frozenset[str], float]] = [{}]
-    with asked_only(is_few=is_few):
+    with patch.object(term_edges, "_FEW_TEXTS", few):
         for what, number, text in history:
             view, name = store.view(), f"n{number}"
             if what == "put":

@@ -1,7 +1,7 @@
 """Stores with one fault each, and the test of the kit that must detect it; run by test_faults_are_caught.py."""
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -195,13 +195,6 @@ class FindsByName(Sound):
         return sorted(super().nodes_with(terms, None, view))[:limit]
 
 
-class ManyForRare(Sound):
-    """Returns the first of many nodes instead of none."""
-
-    def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
-        return {term: self.nodes_with([term], limit, view) for term, limit in limits.items()}
-
-
 class KeepsOldTags(Sound):
     """Adds the old tags of a replaced node to its tags."""
 
@@ -282,7 +275,6 @@ FAULTS: dict[type[Sound], str] = {
     KeepsOldWords: "test_what_is_replaced_is_found_by_its_new_text_alone",
     FindsAnyTerm: "test_nodes_with_all_terms_come_in_the_order_added",
     FindsByName: "test_nodes_with_all_terms_come_in_the_order_added",
-    ManyForRare: "test_nodes_with_all_terms_come_in_the_order_added",
     KeepsOldTags: "test_tags_and_keywords_follow_what_is_replaced_and_removed",
     ShowsEveryUser: "test_a_filtered_search_finds_what_a_store_of_the_admitted_alone_would",
     WeighsEverybodysWords: "test_a_filtered_search_finds_what_a_store_of_the_admitted_alone_would",

@@ -203,12 +203,6 @@ class GraphStorePort(Protocol):
         count.
         """
 
-    def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
-        """Return the result of `nodes_with` for each term, except terms that more nodes have than their limit.
-
-        One call looks up many terms, and a common term costs next to nothing.
-        """
-
     def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         """Return each node's tags; raises UnknownIdError for an unknown id."""
 

@@ -6,7 +6,7 @@ Memories of different users are never linked or compared.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from neurogated.core.conflicts import CONFLICT
@@ -56,20 +56,13 @@ class UserGraph:
         ids = self.view.ids
         return [ids[row] for row in self._reader.rows_with(terms, limit).tolist()]
 
-    def rare_nodes_with(self, limits: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-        """Return the user's nodes with each term, except for terms that more nodes have than their limit."""
-        # Tuples of texts, unlike lists, do not stay with the garbage collector, and most terms have no nodes.
-        ids, found = self.view.ids, self._reader.rare_rows_with(limits)
-        return {term: tuple([ids[row] for row in rows.tolist()]) if rows.size else () for term, rows in found.items()}
-
     def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
         """Return the tags that at least one of the user's nodes has."""
         return self._reader.existing_tags(tags)
 
-    def terms_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
-        """Return each node's tags and search terms, if possible without those that more than `at_most` nodes have."""
-        # There are no counts of terms for each user.
-        return self._reader.terms_of(self.view.rows(node_ids), at_most if self.view.among is None else None)
+    def terms_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
+        """Return each node's tags and search terms."""
+        return self._reader.terms_of(self.view.rows(node_ids))
 
 
 class UserGraphs(dict[str | None, UserGraph]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from functools import partial
@@ -279,9 +279,6 @@ class GraphStore(
 
     def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
         return self._searched(view).ids_with(terms, limit)
-
-    def rare_nodes_with(self, limits: Mapping[str, int], view: GraphView | None = None) -> dict[str, list[str]]:
-        return self._searched(view).rare_ids_with(limits)
 
     def _searched(self, view: GraphView | None) -> Reader:
         """Return a reader whose searches also find expired nodes."""

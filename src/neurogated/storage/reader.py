@@ -114,13 +114,6 @@ class Reader(GraphReader):
         texts = self._texts
         return self._ids(texts.keys_with(terms, limit, self._state.among(self.view)))
 
-    def rare_ids_with(self, limits: Mapping[str, int]) -> dict[str, list[str]]:
-        """Return the result of `rare_nodes_with`; see `GraphStorePort`."""
-        texts = self._texts
-        return {
-            term: self._ids(rows) for term, rows in texts.rare_keys_with(limits, self._state.among(self.view)).items()
-        }
-
     @property
     def _texts(self) -> LexicalStore:
         """The keyword and tag index, which the first search builds."""

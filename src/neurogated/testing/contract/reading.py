@@ -261,9 +261,6 @@ class ReadingContract(ContractBase):
         assert store.nodes_with(["grey"], 0) == []
         view = store.view()
         assert [view.ids[row] for row in store.reader(view).rows_with(["grey"]).tolist()] == ["b", "a", "c"]
-        assert store.rare_nodes_with({"grey": 3, "heron": 1, "unknown": 0}) == {"grey": ["b", "a", "c"], "unknown": []}
-        assert store.rare_nodes_with({"grey": 2, "heron": 2, document: 1}) == {"heron": ["b", "c"], document: ["a"]}
-        assert store.rare_nodes_with({}) == {}
 
     def test_tags_and_keywords_follow_what_is_replaced_and_removed(
         self, store: GraphStorePort, clock: ManualClock
@@ -301,7 +298,6 @@ class ReadingContract(ContractBase):
             one_by_one = {term: store.nodes_with([term]) for term in known}
             for most in range(len(held) + 1):
                 rare = {term: names for term, names in one_by_one.items() if len(names) <= most}
-                assert store.rare_nodes_with(dict.fromkeys(known, most)) == rare
                 assert store.terms_of(list(held), most) == [own & rare.keys() for own in held.values()]
             for first, second in product(known, repeat=2):
                 names = [name for name, own in held.items() if own >= {first, second}]

@@ -249,4 +249,3 @@ def _assert_alike(store: GraphStorePort, alone: GraphStorePort, which: Filter, a
     assert store.existing_tags(subjects, view) == alone.existing_tags(subjects)
     assert store.nodes_with(subjects[:1], view=view) == alone.nodes_with(subjects[:1])
     assert store.nodes_with(asked[:1], view=view) == alone.nodes_with(asked[:1])
-    assert store.rare_nodes_with(dict.fromkeys(asked, 2), view) == alone.rare_nodes_with(dict.fromkeys(asked, 2))
