@@ -94,7 +94,7 @@ def test_the_edges_of_each_user_follow_the_formula_after_every_change_and_as_of_
         assert terms_of(store.as_of(moment)) == pytest.approx(then[moment])
 
 
-def assert_linked(store: GraphStore, rows: np.ndarray) -> None:  # type: ignore[type-arg]
+def assert_linked(store: GraphStore, rows: np.ndarray) -> None:
     """Assert that a walk from some nodes meets the edges that the store lists, and no others."""
     view, edges = store.view(), list(store.all_edges())
     links = view.links(rows, both_ways=True)
@@ -137,7 +137,7 @@ def test_nobody_stores_an_edge_that_is_computed() -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         first, second = memory.add("A heron."), memory.add("A mill.")
         with pytest.raises(InputError, match="TERM edges follow from the words"):
-            memory.store.add_edge(MemoryEdge(first[0], second[0], EdgeType.TERM, 0.5))
+            memory.store.apply(GraphDelta(edges=(MemoryEdge(first[0], second[0], EdgeType.TERM, 0.5),)))
         memory.add("The heron.")
         stored = [edge for one in memory.store.journal() for edge in one.delta.edges if edge.type is EdgeType.TERM]
         assert stored == []
