@@ -129,7 +129,9 @@ def sharing(
     owner = np.concatenate([_NOTHING, *(here.repeat(sizes) for here, _, sizes, _ in found)])
     words = np.concatenate([_NOTHING, *(part.texts.words[entries] for _, entries, _, part in found)])
     frequencies = table.frequencies
-    (shared,) = (frequencies[words] > 1).nonzero()
+    times = frequencies[words]
+    # Where all texts count, their frequency says at once whether a word is rare.
+    (shared,) = ((times > 1) & (times <= most) if among.size == table.texts else times > 1).nonzero()
     owner, words = owner[shared], words[shared]
     numbers = distinct(words)
     terms, held = pairs_among(view, numbers, among, np.full(numbers.size, most), int(frequencies[numbers].sum()))
@@ -166,15 +168,17 @@ def _posted(view: TableView, numbers: Rows) -> tuple[Rows, Rows]:
 
 def _scanned(view: TableView, numbers: Rows, keys: Rows) -> tuple[Rows, Rows]:
     """Return pairs of the position of a term and one of `keys`, ascending, that holds it, by scanning the texts."""
-    order = np.argsort(numbers, kind="stable")
-    wanted = numbers[order]
     held, holders = [_NOTHING], [_NOTHING]
-    for part, here, places in view.located(keys) if wanted.size else ():
+    # A table of all words is several times as fast as searches; unknown words have negative numbers.
+    last = int(numbers.max(initial=-1))
+    position = np.zeros(last + 2, dtype=np.int64)
+    position[numbers] = np.arange(1, numbers.size + 1)
+    position[-1] = 0
+    for part, here, places in view.located(keys) if last >= 0 else ():
         entries, sizes = part.texts.entries(places)
-        words = part.texts.words[entries]
-        at = np.searchsorted(wanted, words)
-        hits = (wanted.take(at, mode="clip") == words).nonzero()[0]
-        held.append(order[at[hits]])
+        at = position.take(part.texts.words[entries], mode="clip")
+        (hits,) = at.nonzero()
+        held.append(at[hits] - 1)
         holders.append(keys[here][np.searchsorted(sizes.cumsum(), hits, side="right")])
     return np.concatenate(held), np.concatenate(holders)
 
