@@ -13,7 +13,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated import MemoryConfig, NeuroGraphMemory, compose, import_memory
 from neurogated.errors import ConfigError, InputError, UnknownIdError
 from neurogated.ingestion.contents import Content
 from neurogated.ingestion.document import Details
@@ -154,6 +154,33 @@ def test_the_zone_is_that_of_the_settings_or_of_now(clock: ManualClock) -> None:
         recall = memory.recall("What did I bake yesterday?", now="2026-05-12T09:00:00-07:00")
         assert recall[0].contributions["time"] > 0
         assert "11 May 2026" in recall.as_text()
+
+
+@pytest.mark.parametrize(
+    "moment", ["2026-11-05T05:00:00+09:00", datetime(2026, 11, 5, 5, tzinfo=ZoneInfo("Asia/Tokyo"))]
+)
+def test_a_time_keeps_the_zone_in_which_it_is_given_unless_the_reader_names_one(
+    tmp_path: Path, moment: datetime | str
+) -> None:
+    config = MemoryConfig(embedding_name="hash", save_dir=str(tmp_path / "one"))
+    with NeuroGraphMemory(config) as memory:
+        (name,) = memory.add({**SAID, "timestamp": moment}, user_id="ana")
+        memory.add({**SAID, "id": "own", "timestamp": moment}, user_id="bo")
+        assert memory.get(name).timestamp == datetime(2026, 11, 4, 20, tzinfo=UTC)
+        assert "(5 November 2026)" in memory.get_context("bike", user_id="ana").text
+        assert "(4 November 2026)" in memory.recall("bike", user_id="ana", timezone="UTC").as_text()
+        asked = memory.recall("What did I repair on 5 November?", user_id="ana", now="2026-11-07T12:00:00Z")
+        assert asked[0].contributions["time"] > 0
+        memory.update("own", "I painted the bike.")
+        memory.admin.export(tmp_path / "out", progress=False)
+    config = config.replace(save_dir=str(tmp_path / "two"))
+    import_memory(config, tmp_path / "out", progress=False)
+    with NeuroGraphMemory(config) as memory:
+        for user in ("ana", "bo"):
+            assert "(5 November 2026)" in memory.recall("bike", user_id=user).as_text()
+        memory.update("own", timestamp="2026-11-05T05:00:00+00:00")
+        memory.update(name, timestamp="2026-11-05T20:00:00-09:00")
+        assert memory.get(name).found.offset is None
 
 
 def test_words_for_days_are_no_keywords(memory: NeuroGraphMemory) -> None:

@@ -39,6 +39,12 @@ def offset_of(moment: object) -> Zone:
     return moment.tzinfo if isinstance(moment, datetime) and moment.utcoffset() else None
 
 
+def offset_in_minutes(moment: datetime | None) -> int | None:
+    """Return how many whole minutes the zone of a time is ahead of UTC; None without a zone, or for UTC."""
+    offset = None if moment is None else moment.utcoffset()
+    return (offset // timedelta(minutes=1) or None) if offset else None
+
+
 def local(moment: datetime, zone: Zone) -> datetime:
     """Return a time as the clocks of a zone show it; unchanged at the ends of the calendar."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from operator import attrgetter
 from typing import Any
 
@@ -12,11 +12,13 @@ from neurogated.core.clock import checked_moment
 from neurogated.core.read_only import filled
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_name, checked_names
+from neurogated.text.times import Zone
 
 _LISTS = ("entities", "times", "names")
 _SIGNED = ("sentiment", "outcome")
 """Numbers from -1 to 1, where 0 says something else than None."""
 _NUMBERS_OF_A_PART = 2
+_MINUTES_A_DAY = 1_440
 _PARTS = ("subject", "attribute", "value")
 
 
@@ -109,6 +111,8 @@ class Found:
     label: str | None = None
     """The name before a colon at the beginning of a turn, as in "Ann: Hello.", if the turn names no speaker. It is for
     searches only, since "Note: buy milk" looks the same. A later piece of a message has the label of the message."""
+    offset: int | None = None
+    """Minutes by which the zone in which the timestamp was given is ahead of UTC; None if it named none, or UTC."""
 
     def __post_init__(self) -> None:
         for name, names in (("entities", self.entities), ("times", self.times), ("names", self.names)):
@@ -117,7 +121,8 @@ class Found:
         for name, text in (("document_id", self.document_id), ("place", self.place), ("label", self.label)):
             if text is not None:
                 checked_name(f"found {name}", text)
-        for name, value in (("sentiment", self.sentiment), ("outcome", self.outcome)):
+        days = None if self.offset is None else self.offset / _MINUTES_A_DAY
+        for name, value in (("sentiment", self.sentiment), ("outcome", self.outcome), ("offset in days", days)):
             if value is not None and not _is_signed_unit(value):
                 raise InputError(f"found {name} is {value!r}, but must lie between -1 and 1")
         if self.part is not None:
@@ -127,6 +132,11 @@ class Found:
             object.__setattr__(self, "given", (begin, end))
         if not isinstance(self.statement, Statement | None):
             raise InputError(f"found statement is {self.statement!r}, but must be a Statement")
+
+    @property
+    def zone(self) -> Zone:
+        """The zone in which the timestamp was given, None if it named none; its day counts if the reader names none."""
+        return None if self.offset is None else timezone(timedelta(minutes=self.offset))
 
     def changed(self, **fields: Any) -> Found:  # noqa: ANN401
         """Return the findings with other values of some fields, which must be valid; it skips validation."""
@@ -145,6 +155,7 @@ class Found:
             "part": self.part and list(self.part),
             "statement": self.statement and self.statement.to_json(),
             "label": self.label,
+            "offset": self.offset,
             "place": self.place,
             "given": self.given and [moment and moment.isoformat() for moment in self.given],
         }
@@ -188,6 +199,6 @@ def _is_signed_unit(value: object) -> bool:
 _FIELDS = attrgetter(*Found.__slots__)
 NOTHING_FOUND = Found()
 _DEFAULTS = {name: getattr(NOTHING_FOUND, name) for name in Found.__slots__}
-_PLAIN = frozenset((*_LISTS, *_SIGNED, "part", "document_id", "place", "label"))
+_PLAIN = frozenset((*_LISTS, *_SIGNED, "part", "document_id", "place", "label", "offset"))
 """The fields whose JSON values need no conversion besides that of lists to tuples."""
 """The value for a text about which nothing is known."""

@@ -168,7 +168,7 @@ def said_later(node: MemoryNode, zone: Zone = None) -> str:
     words = " ".join(plain(node.content).split())
     if len(words) > _FIRST_WORDS:
         words = f"{words[:_FIRST_WORDS].rpartition(' ')[0] or words[:_FIRST_WORDS]} …"
-    return f"later, {day_of(node.timestamp or node.created_at, zone)}: {words}"
+    return f"later, {day_of(node.timestamp or node.created_at, zone or node.found.zone)}: {words}"
 
 
 def _validity(begin: datetime | None, end: datetime | None, zone: Zone) -> str:
@@ -189,6 +189,7 @@ def _outcome(node: MemoryNode) -> tuple[str, ...]:
 
 
 def _when(node: MemoryNode, zone: Zone) -> str:
+    zone = zone or node.found.zone
     if node.kind == FACT:
         days = [FACT, f"stated {day_of(node.timestamp or node.created_at, zone)}"]
     else:

@@ -9,22 +9,13 @@ from datetime import timedelta
 from typing import Any, TypedDict
 from uuid import UUID
 
-from neurogated.core.clock import Moment, read_expiration, read_moment
+from neurogated.core.clock import Moment
 from neurogated.core.habits import explains_reading
 from neurogated.core.model import checked_metadata
 from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.errors import InputError
-from neurogated.ingestion.document import NOW, Details, Document, Passage, checked_text, passages_of, read_details
-from neurogated.ingestion.messages import (
-    KEPT_ASIDE,
-    LIFETIMES,
-    ORIGINAL,
-    Said,
-    as_mapping,
-    messages_in,
-    read_message,
-    time_key,
-)
+from neurogated.ingestion.document import Details, Document, Passage, checked_text, passages_of, read_details
+from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, as_mapping, messages_in, read_message, times_in
 from neurogated.ingestion.speakers import ROLES, known_role
 from neurogated.text.strings import repaired
 
@@ -163,9 +154,11 @@ def _read(
     if name is not None:
         checked_text("the name of a message", name)
     aside = {key: kept for key, kept in ((KEPT_ASIDE, said.aside or None), (ORIGINAL, original)) if kept is not None}
-    own = _own_details(said, given)
-    for key in said.unread:
-        told[f"with {key!r}, which is kept aside and not read; known are {', '.join(LIFETIMES)}"] += 1
+    times, unread = times_in(said.fields)
+    told.update(f"with {key!r}, which is kept beside it and not read; expires_at and valid_to are" for key in unread)
+    if not {"ttl", "expires_at"}.isdisjoint(times):
+        given = {name: value for name, value in given.items() if name not in {"ttl", "expires_at"}}
+    own = {**given, **times, **({"id": said.fields["id"]} if said.fields.get("id") is not None else {})}
     told[_REPAIRED] += any(repaired(text) != text for text in (said.text, said.calls, said.results))
     pieces = [
         (said.text, role, "", {}),
@@ -191,20 +184,3 @@ def _read(
             },
         )
         aside = {}
-
-
-def _own_details(said: Said, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given details with the id, the time and the lifetime of a message, as far as it has them."""
-    item, lifetime, found = said.fields, dict(said.lifetime), dict(given)
-    if "expiration_date" in lifetime:
-        end = read_expiration("expiration_date", lifetime.pop("expiration_date"))
-        if "expires_at" in lifetime:
-            raise InputError("both expires_at and expiration_date are given; give one of them")
-        lifetime["expires_at"] = end
-    if not {"ttl", "expires_at"}.isdisjoint(lifetime):
-        found = {name: value for name, value in found.items() if name not in {"ttl", "expires_at"}}
-    if item.get("id") is not None:
-        found["id"] = item["id"]
-    if (key := time_key(item)) is not None and (key, item[key]) != ("timestamp", NOW):
-        found["timestamp"] = read_moment(key, item[key])
-    return {**found, **lifetime}

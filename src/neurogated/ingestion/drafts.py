@@ -134,10 +134,11 @@ class Draft:
             )
         else:
             label = self.found.label or stored.found.label
+            offset = (self if "timestamp" in self.fields else stored).found.offset
             text: dict[str, Any] = (
-                {"found": replace(stored.found, outcome=self.found.outcome)}
+                {"found": replace(stored.found, outcome=self.found.outcome, offset=offset)}
                 if stored.content == self.content
-                else {"content": self.content, "found": replace(self.found, label=label)}
+                else {"content": self.content, "found": replace(self.found, label=label, offset=offset)}
             )
             node = replace(
                 as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **text, **self.fields

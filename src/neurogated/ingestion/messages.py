@@ -16,7 +16,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from neurogated.core.clock import read_expiration, read_moment
 from neurogated.errors import InputError
+from neurogated.ingestion.document import NOW
 from neurogated.ingestion.speakers import ROLES
 from neurogated.text.strings import one_line
 
@@ -29,7 +31,8 @@ ORIGINAL = "original"
 TIMES = ("timestamp", "created_at", "createdAt", "time", "date")
 """The keys that may hold the time of a message; the first one that has a value does."""
 
-LIFETIMES = ("ttl", "expires_at", "expiration_date", "valid_from", "valid_to")
+_EXPIRATION_DATE = "expiration_date"
+_LIFETIMES = ("ttl", "expires_at", "valid_from", "valid_to", _EXPIRATION_DATE)
 """The keys, in one spelling, that say until when a message is found, and from when until when it is true."""
 _MAY_BE_LIFETIME = re.compile("ttl|lifetime|expir|(?:in)?valid_")
 
@@ -113,16 +116,6 @@ class Said(NamedTuple):
         name = self.fields.get("name") or self.fields.get("author_name")
         return None if name == _NAMELESS else name
 
-    @property
-    def lifetime(self) -> Mapping[str, Any]:
-        """The values of `LIFETIMES` that it has."""
-        return {_spelled(key): self.fields[key] for key in _lifetime_keys(self.fields) if _spelled(key) in LIFETIMES}
-
-    @property
-    def unread(self) -> Sequence[str]:
-        """The keys that seem to say until when it is found or true, but are not known."""
-        return [key for key in _lifetime_keys(self.fields) if _spelled(key) not in LIFETIMES]
-
 
 class _Part(NamedTuple):
     """A part of a message."""
@@ -170,7 +163,7 @@ def read_message(item: Mapping[str, Any]) -> Said:
             `original` keeps the parts that are not known aside, as the original has them.
     """
     item = _opened(item)
-    own = {*_OWN_KEYS, time_key(item), *(key for key in _lifetime_keys(item) if _spelled(key) in LIFETIMES)}
+    own = {*_OWN_KEYS, _time_key(item), *(key for key in item if _spelled(key) in _LIFETIMES)}
     aside = {
         str(key): _bounded(value)
         for key, value in item.items()
@@ -202,13 +195,25 @@ def read_message(item: Mapping[str, Any]) -> Said:
     return Said(role, "\n".join(texts), aside, calls, "\n".join(results), others, item)
 
 
-def time_key(item: Mapping[str, Any]) -> str | None:
-    """Return the key of the time of a message; None if it has no time."""
+def times_in(item: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return when a message was said, and until when it is found and true; and keys that look alike, but are not known.
+
+    Raises:
+        InputError: a value is no time, or both `expires_at` and `expiration_date` have one.
+    """
+    named = {_spelled(key): value for key, value in item.items() if value is not None}
+    found = {name: named[name] for name in _LIFETIMES if name in named}
+    if _EXPIRATION_DATE in found:
+        if "expires_at" in found:
+            raise InputError(f"both expires_at and {_EXPIRATION_DATE} are given; give one of them")
+        found["expires_at"] = read_expiration(_EXPIRATION_DATE, found.pop(_EXPIRATION_DATE))
+    if (key := _time_key(item)) is not None and (key, item[key]) != ("timestamp", NOW):
+        found["timestamp"] = read_moment(key, item[key])
+    return found, [name for name in named if _MAY_BE_LIFETIME.match(name) and name not in _LIFETIMES]
+
+
+def _time_key(item: Mapping[str, Any]) -> str | None:
     return next((key for key in TIMES if item.get(key) is not None), None)
-
-
-def _lifetime_keys(item: Mapping[str, Any]) -> list[str]:
-    return [key for key, value in item.items() if value is not None and _MAY_BE_LIFETIME.match(_spelled(key))]
 
 
 # --- Envelopes -------------------------------------------------------------------------------------------------------
@@ -250,7 +255,7 @@ def _is_item(item: Mapping[str, Any]) -> bool:
 
 def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
     role = _TOOL if _kind_of(item.get("type")) == "result" else _ASSISTANT
-    about = {"metadata", ORIGINAL, *TIMES, *_lifetime_keys(item)}
+    about = {"metadata", ORIGINAL, *TIMES, *(key for key in item if _spelled(key) in _LIFETIMES)}
     outside = {key: item[key] for key in ("id", *about) if item.get(key) is not None}
     inside = {key: value for key, value in item.items() if key not in about}
     return {"role": role, "content": [inside], **outside}

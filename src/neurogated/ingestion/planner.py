@@ -10,7 +10,7 @@ from itertools import chain, count, pairwise
 from uuid import uuid4
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import Clock, to_utc
+from neurogated.core.clock import Clock, offset_in_minutes, to_utc
 from neurogated.core.contexts import remembered
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
@@ -82,6 +82,8 @@ class Planner:
         drafts = []
         for old in (first, *(stored(self._store, rest).values() if change.content is None else ())):
             new, found = change.applied(old, at), old.found
+            if change.timestamp is not None:
+                found = found.changed(offset=offset_in_minutes(change.timestamp))
             if new.kind == EVENT != old.kind:
                 found = replace(found, outcome=0.0)
             if new.content != old.content:
@@ -296,6 +298,7 @@ class Planner:
         # This hashes the whole text, so it runs once. Turns of a session and texts with an id belong to no document.
         document_id = None if document.in_session or document.id is not None else document.document_id
         outcome = (document.outcome or 0.0) if document.kind == EVENT else None
+        offset = offset_in_minutes(document.timestamp)
         for passage in document.passages:
             metadata = json_metadata({**document.metadata, **passage.metadata})
             first = json_metadata({**passage.aside, **metadata}) if passage.aside else metadata
@@ -318,7 +321,16 @@ class Planner:
                         chunk,
                         metadata if place else first,
                         lifetime,
-                        Found((), find_times(chunk), names, document_id, part, document.statement, outcome=outcome),
+                        Found(
+                            (),
+                            find_times(chunk),
+                            names,
+                            document_id,
+                            part,
+                            document.statement,
+                            outcome=outcome,
+                            offset=offset,
+                        ),
                         document.scope,
                         fields,
                         # The id of a fact is a hash of its parts.

@@ -212,9 +212,10 @@ class Dimensions:
         return _looked_up(rows, np.array([fits.get(self._view.ids[row], 0.0) for row in rows.tolist()]))
 
     def _is_of(self, node: MemoryNode, span: Span) -> bool:
-        if span.holds(node.timestamp, self._zone):
+        zone = self._zone or node.found.zone
+        if span.holds(node.timestamp, zone):
             return True
-        said = node.timestamp and day_in(node.timestamp, self._zone)
+        said = node.timestamp and day_in(node.timestamp, zone)
         return bool(node.found.times) and any(map(span.meets, spans_in(node.content, said)))
 
     def _place(self) -> Callable[[Rows], Values] | None:

@@ -212,7 +212,7 @@ def _card(
     fields = {
         "title": node.title,
         "speaker": node.speaker,
-        "timestamp": node.timestamp and f"{local(node.timestamp, zone):%Y-%m-%d %H:%M}",
+        "timestamp": node.timestamp and f"{local(node.timestamp, zone or node.found.zone):%Y-%m-%d %H:%M}",
     }
     values = {
         str(name): _shown_value(value)

@@ -23,7 +23,8 @@ _INDENT = "   "
 
 def dated(node: MemoryNode, zone: Zone) -> str:
     """Return the text of a memory, after its timestamp in a zone if it has one."""
-    return f"{local(node.timestamp, zone):%Y-%m-%d %H:%M}  {render(node)}" if node.timestamp else render(node)
+    day = node.timestamp and local(node.timestamp, zone or node.found.zone)
+    return f"{day:%Y-%m-%d %H:%M}  {render(node)}" if day else render(node)
 
 
 def _kernel_line(kernel: Kernel) -> str:
