@@ -197,7 +197,7 @@ def test_words_for_days_are_no_keywords(memory: NeuroGraphMemory) -> None:
         ("What happened last week?", "What happened ?"),
         ("Was war am Freitag mit Ana?", "Was war mit Ana?"),
         ("昨天我做了什么？", "我做了什么？"),
-        ("What did I do on 4 November?", "What did I do 4 November?"),
+        ("What did I do on 4 November?", "What did I do on 4 November?"),
         ("Who led the march to the sea?", "Who led the march to the sea?"),
         ("Yesterday?", "Yesterday?"),
     ],
