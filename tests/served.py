@@ -48,7 +48,7 @@ class Servers:
     def state(self, user: str, attribute: str, *values: str) -> None:
         """State facts about a user, which contradict each other, from another process."""
         for value in values:
-            about = ["--add", user, attribute, value, "--user", user]
+            about = ["--add", user, attribute, value, "--user_id", user]
             words = [*COMMAND[:3], "facts", *COMMAND[4:], "--save_dir", str(self.folder), *about]
             subprocess.run(words, capture_output=True, check=True)
 

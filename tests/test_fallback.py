@@ -291,10 +291,10 @@ def test_vectors_of_another_model_are_refused_and_kept(config: MemoryConfig, gat
 def test_a_command_announces_the_fallback(config: MemoryConfig, gate: Gate, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--storage", config.storage, "--save_dir", config.save_dir, "--embedding_name", "hash", "--fallback"]
     gate.shut()
-    assert main(["add", "Ada plays chess.", "--user", "ada", *flags]) == 0
+    assert main(["add", "Ada plays chess.", "--user_id", "ada", *flags]) == 0
     assert "cannot be reached" in capsys.readouterr().err
     gate.open()
-    assert main(["list", "--user", "ada", *flags]) == 0
+    assert main(["list", "--user_id", "ada", *flags]) == 0
     shown = capsys.readouterr()
     assert "Ada plays chess." in shown.out
     assert "is back" in shown.err

@@ -3,8 +3,8 @@
 Its first part has the arguments: a name, a type and a help text; `update.text` is the argument `text` of `update`. Its
 second part has the operations: a name with a summary, which begins with `!` if the operation writes; below it the doors
 with their arguments, and an expression as an example. An argument is `name:type<old`, where type and old name may be
-left out, then `?` if it may be left out, `=value` with its default, `...` if it may be repeated, or `!` if it is
-required although a command line names it.
+left out, then `?` if it may be left out, `=value` with its default, `...` if it may be repeated, `!` if it is
+required although a command line names it, or `??` if it may be left out although a command line does not name it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 REQUIRED: Final = object()
 """The default of an argument that must be given."""
 _log = logging.getLogger(__name__)
-_ARGUMENT = re.compile(r"(\w+)(?::(\w+))?(?:<(\w+))?(\?|!|\.\.\.)?(?:=(.+))?")
+_ARGUMENT = re.compile(r"(\w+)(?::(\w+))?(?:<(\w+))?(\?\??|!|\.\.\.)?(?:=(.+))?")
 
 
 class Argument(NamedTuple):
@@ -34,7 +34,7 @@ class Argument(NamedTuple):
     was: str = ""
     """An older name, which is accepted with a warning."""
     mark: str = ""
-    """`...` or `!`; see above."""
+    """`?`, `??`, `!` or `...`; see above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ def _read() -> dict[str, Operation]:
         assert match is not None, word  # noqa: S101 - a line of our own file
         own, kind, was, mark, default = (part or "" for part in match.groups())
         usual, text = arguments.get(f"{name}.{own}") or arguments[own]
-        value = json.loads(default) if default else None if mark == "?" else REQUIRED
-        return Argument(own, kind or usual, text, value, was, mark.strip("?"))
+        value = json.loads(default) if default else None if "?" in mark else REQUIRED
+        return Argument(own, kind or usual, text, value, was, mark)
 
     for line in second.splitlines():
         if line.startswith("    ("):

@@ -9,10 +9,10 @@ from tests.archive.foreign.files import chatgpt, claude, written
 
 def test_conversations_are_imported_and_found(run: Callable[..., str], tmp_path: Path) -> None:
     file = written(tmp_path / "conversations.json", [chatgpt([("user", "I moved to Lyon.")])])
-    told = json.loads(run("import", "--from", "chatgpt", str(file), "--user", "ana", "--json"))
+    told = json.loads(run("import", "--from", "chatgpt", str(file), "--user_id", "ana", "--json"))
     assert (told["texts"], told["added"], told["faults"]) == (1, 1, 0)
-    assert "Lyon" in run("ask", "Where did I move?", "--user", "ana")
-    assert "0 of them new" in run("import", "--from", "chatgpt", str(file), "--user", "ana")
+    assert "Lyon" in run("ask", "Where did I move?", "--user_id", "ana")
+    assert "0 of them new" in run("import", "--from", "chatgpt", str(file), "--user_id", "ana")
 
 
 def test_malformed_parts_are_listed_and_the_exit_code_tells_of_them(run: Callable[..., str], tmp_path: Path) -> None:

@@ -49,20 +49,20 @@ def test_it_talks_about_the_sample_where_there_is_no_memory(chat: Chat) -> None:
 
 def test_the_sample_stays_as_it_is(chat: Chat) -> None:
     out = chat("I moved to Lyon.", "Who moved to Lyon?")
-    assert "--user NAME" in out
+    assert "--user_id NAME" in out
     assert "remembered as" not in out
     assert "I moved to Lyon." not in chat("Who moved to Lyon?")
 
 
 def test_an_added_text_is_remembered_the_next_time(chat: Chat) -> None:
-    flags = ("--dataset", "mine", "--user", "ana")
+    flags = ("--dataset", "mine", "--user_id", "ana")
     assert "remembered as chunk-" in chat("/add The heron stands by the upper gate.", flags=flags)
     assert " The heron stands by the upper gate.\n   score" in chat("Where is the heron?", flags=flags)
-    assert "nothing comes to mind" in chat("Where is the heron?", flags=("--dataset", "mine", "--user", "bob"))
+    assert "nothing comes to mind" in chat("Where is the heron?", flags=("--dataset", "mine", "--user_id", "bob"))
 
 
 def test_what_it_is_told_is_remembered_and_a_question_is_not(chat: Chat) -> None:
-    flags = ("--dataset", "mine", "--user", "ana")
+    flags = ("--dataset", "mine", "--user_id", "ana")
     out = chat("The heron stands by the upper gate.", "Where is the heron?", flags=flags)
     assert "remembered as " in out
     assert " The heron stands by the upper gate.\n   score" in out
@@ -70,29 +70,29 @@ def test_what_it_is_told_is_remembered_and_a_question_is_not(chat: Chat) -> None
 
 
 def test_a_user_begins_a_memory_without_the_sample(chat: Chat) -> None:
-    assert "0 memories. " in chat("/add A heron.", flags=("--user", "ana"))
-    assert "1 memory. " in chat("/quit", flags=("--user", "ana"))
+    assert "0 memories. " in chat("/add A heron.", flags=("--user_id", "ana"))
+    assert "1 memory. " in chat("/quit", flags=("--user_id", "ana"))
     assert "0 memories. " in chat("/quit")
 
 
 def test_it_counts_the_memories_that_its_user_sees(chat: Chat) -> None:
-    chat("/add A heron.", "/add A swan.", flags=("--dataset", "mine", "--user", "ana"))
+    chat("/add A heron.", "/add A swan.", flags=("--dataset", "mine", "--user_id", "ana"))
     chat("/add The office opens at nine.", flags=("--dataset", "mine"))
     for user, count in (("ana", "3 memories"), ("bob", "1 memory")):
-        assert f"{count}. " in chat("/quit", flags=("--dataset", "mine", "--user", user))
+        assert f"{count}. " in chat("/quit", flags=("--dataset", "mine", "--user_id", user))
     assert "1 memory. " in chat("/quit", flags=("--dataset", "mine"))
 
 
 def test_feedback_is_for_the_last_answer(chat: Chat) -> None:
     out = chat("/good", "/add The pump failed.", "/add The field is dry.", "Which pump failed?", "/good", "/bad",
-               flags=("--user", "ana"))  # fmt: skip
+               flags=("--user_id", "ana"))  # fmt: skip
     assert "/quit" in out
     assert re.search(r"^[1-9] edges? made stronger$", out, re.MULTILINE)
     assert re.search(r"^[1-9] edges? made weaker$", out, re.MULTILINE)
 
 
 def test_an_error_does_not_end_the_conversation(chat: Chat) -> None:
-    out = chat("/add ", "/what", "/add A swan.", "swan?", flags=("--user", "ana"))
+    out = chat("/add ", "/what", "/add A swan.", "swan?", flags=("--user_id", "ana"))
     assert "error: " in out
     assert " A swan.\n   score" in out
 
@@ -172,5 +172,6 @@ def test_a_contradiction_is_asked_about_once_and_answered(chat: Chat, tmp_path: 
 @pytest.mark.parametrize("plain", [True, False])
 def test_colours_are_for_terminals(chat: Chat, monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:  # noqa: FBT001
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    out = chat("/add A swan.", "swan?", flags=("--dataset", "mine", "--user", "ana", *(["--plain"] if plain else [])))
+    flags = ("--dataset", "mine", "--user_id", "ana", *(["--plain"] if plain else []))
+    out = chat("/add A swan.", "swan?", flags=flags)
     assert ("\033[" in out) != plain

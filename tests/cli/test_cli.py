@@ -181,7 +181,7 @@ def test_a_sample_of_another_model_says_which_folder_to_delete(
     assert f"delete {tmp_path / 'out' / 'sample'}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("words", "opens"), [([], True), (["--no-browser"], False), (["--json"], False)])
+@pytest.mark.parametrize(("words", "opens"), [([], True), (["--no_browser"], False), (["--json"], False)])
 def test_demo_opens_its_page_in_the_browser_of_a_terminal(
     flags: list[str],
     tmp_path: Path,

@@ -11,7 +11,7 @@ import pytest
 
 from neurogated.cli import main
 
-FLAGS = ["--embedding_name", "hash", "--user", "ana"]
+FLAGS = ["--embedding_name", "hash", "--user_id", "ana"]
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ Run = Callable[..., str]
 
 def test_a_stated_fact_is_listed(run: Run) -> None:
     fact_id = run("facts", "--add", "Ana", "city", "Lyon", "--valid_from", "2026-05-01T00:00:00+00:00").strip()
-    run("facts", "--add", "Bob", "city", "Rome", "--user", "bob")
+    run("facts", "--add", "Bob", "city", "Rome", "--user_id", "bob")
     assert run("facts") == f"{fact_id}\n    Ana city: Lyon  (from 2026-05-01)\nfacts: 1\n"
-    listed = json.loads(run("facts", "--user", "bob", "--json"))["facts"]
+    listed = json.loads(run("facts", "--user_id", "bob", "--json"))["facts"]
     assert [(fact["value"], fact["user_id"]) for fact in listed] == [("Lyon", None), ("Rome", "bob")]
     assert "facts: 0" in run("facts", "--subject", "Eve")
     assert "facts: 0" in run("facts", "--valid_at", "2020-01-01")
@@ -38,17 +38,17 @@ def test_the_table_is_caught_up(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
-    first = run("facts", "--add", "Ana", "city", "Lyon", "--user", "ana").strip()
-    run("facts", "--add", "Ana", "city", "Paris", "--user", "ana")
-    assert run("conflicts") == "conflicts: 0\nthe conflicts of a user are listed only with --user NAME\n"
-    listed = run("conflicts", "--user", "ana")
+    first = run("facts", "--add", "Ana", "city", "Lyon", "--user_id", "ana").strip()
+    run("facts", "--add", "Ana", "city", "Paris", "--user_id", "ana")
+    assert run("conflicts") == "conflicts: 0\nthe conflicts of a user are listed only with --user_id NAME\n"
+    listed = run("conflicts", "--user_id", "ana")
     assert f"    {first}  “Ana city: Lyon”\n" in listed
     assert "Which of them is right?" in listed
-    (found,) = json.loads(run("conflicts", "--user", "ana", "--json"))["conflicts"]
+    (found,) = json.loads(run("conflicts", "--user_id", "ana", "--json"))["conflicts"]
     assert (found["first"], found["status"], found["user_id"]) == (first, "open", "ana")
     run("resolve", found["id"], "--keep", first, "--because", "She said so.")
-    assert run("conflicts", "--user", "ana") == "conflicts: 0\n"
-    (resolved,) = json.loads(run("conflicts", "--user", "ana", "--status", "all", "--json"))["conflicts"]
+    assert run("conflicts", "--user_id", "ana") == "conflicts: 0\n"
+    (resolved,) = json.loads(run("conflicts", "--user_id", "ana", "--status", "all", "--json"))["conflicts"]
     assert (resolved["outcome"], resolved["loser"], resolved["because"]) == ("wrong", found["second"], "She said so.")
 
 
@@ -106,16 +106,16 @@ def test_ask_marks_memories_in_a_conflict(run: Run) -> None:
 
 def test_list_shows_a_group_and_separate_ends_it(run: Run) -> None:
     texts = ("I live in Leeds.", "I live  in Leeds.", "The gate is green.")
-    first, second, third = (run("add", text, "--user", "ana").strip() for text in texts)
-    shown = run("list", "--user", "ana")
+    first, second, third = (run("add", text, "--user_id", "ana").strip() for text in texts)
+    shown = run("list", "--user_id", "ana")
     assert f"{first}\n    I live in Leeds.\n    the same as: {second}\n" in shown
     assert f"{third}\n    The gate is green.\n3 of 3 memories" in shown
     titled = run("add", "A new valve was fitted.", "--title", "Repairs").strip()
     assert f"{titled}\n    Repairs\n    A new valve was fitted.\n" in run("list")
-    listed = json.loads(run("list", "--user", "ana", "--json"))["memories"]
+    listed = json.loads(run("list", "--user_id", "ana", "--json"))["memories"]
     assert [one["same_as"] for one in listed] == [[second], [first], [], []]
     assert run("separate", second) == f"separated from {first}\n"
-    assert "the same as" not in run("list", "--user", "ana")
+    assert "the same as" not in run("list", "--user_id", "ana")
     assert json.loads(run("separate", second, "--json")) == {"id": second, "separated": False, "from": []}
     run("undo")
-    assert "the same as" in run("list", "--user", "ana")
+    assert "the same as" in run("list", "--user_id", "ana")

@@ -106,23 +106,23 @@ def test_asking_says_on_the_side_who_judges(
 
 def test_a_user_is_told_her_own_memories_and_those_of_nobody(run: Run) -> None:
     run("add", "The office opens at nine.")
-    run("add", "I moved to Lyon.", "--user", "ana", "--session", "monday")
-    run("add", "I moved to Graz.", "--user", "bob")
+    run("add", "I moved to Lyon.", "--user_id", "ana", "--session_id", "monday")
+    run("add", "I moved to Graz.", "--user_id", "bob")
 
     def told(*owner: str) -> set[str]:
         return {one["content"] for one in _json(run, "ask", "Who moved?", *owner)["memories"]}
 
     assert told() == {"The office opens at nine."}
-    assert told("--user", "ana") == {"The office opens at nine.", "I moved to Lyon."}
-    assert told("--user", "ana", "--session", "tuesday") == {"The office opens at nine."}
-    assert run("ask", "Who moved?", "--user", "")[0] == 1
+    assert told("--user_id", "ana") == {"The office opens at nine.", "I moved to Lyon."}
+    assert told("--user_id", "ana", "--session_id", "tuesday") == {"The office opens at nine."}
+    assert run("ask", "Who moved?", "--user_id", "")[0] == 1
 
 
 def test_a_text_may_name_its_speakers(run: Run) -> None:
     said = "Ann: I moved to Lyon.\nBo: A fine town."
-    assert run("add", said, "--user", "ana")[0] == run("add", said, "--user", "bob", "--speakers_in_text")[0] == 0
-    assert [one["speaker"] for one in _json(run, "list", "--user", "ana")["memories"]] == [None]
-    told = [(one["speaker"], one["content"]) for one in _json(run, "list", "--user", "bob")["memories"]]
+    assert run("add", said, "--user_id", "ana")[0] == run("add", said, "--user_id", "bob", "--speakers_in_text")[0] == 0
+    assert [one["speaker"] for one in _json(run, "list", "--user_id", "ana")["memories"]] == [None]
+    told = [(one["speaker"], one["content"]) for one in _json(run, "list", "--user_id", "bob")["memories"]]
     assert told == [("Ann", "I moved to Lyon."), ("Bo", "A fine town.")]
     assert run("add", said, "--speaker", "Ann", "--speakers_in_text")[0] == 2
     assert run("add", "Hello.", "--role", "customer")[0] == 1
@@ -131,31 +131,31 @@ def test_a_text_may_name_its_speakers(run: Run) -> None:
 def test_all_details_of_a_text_are_stored_and_shown(run: Run) -> None:
     words = shlex.split("--speaker Ana --role user --timestamp 2026-05-13T15:00+02:00 --tag home --tag sea")
     words += ["--metadata", "year=2026", "--metadata", "place=Lyon = Vaise", "--id", "move", "--title", "Moving"]
-    code, out = run("add", "I moved to Lyon.", "--user", "ana", "--session", "monday", *words)
+    code, out = run("add", "I moved to Lyon.", "--user_id", "ana", "--session_id", "monday", *words)
     assert (code, out) == (0, "move\n")
-    (found,) = _json(run, "list", "--user", "ana")["memories"]
+    (found,) = _json(run, "list", "--user_id", "ana")["memories"]
     assert found["metadata"] == {"year": 2026, "place": "Lyon = Vaise"}
     assert (found["speaker"], found["title"], found["timestamp"]) == ("Ana", "Moving", "2026-05-13T13:00:00+00:00")
     assert found["role"] == "user"
     for command in (("list",), ("ask", "Where does she live?")):
-        code, out = run(*command, "--user", "ana")
+        code, out = run(*command, "--user_id", "ana")
         assert code == 0
         assert "2026-05-13 13:00  Moving" in out
-    (asked,) = _json(run, "ask", "Who moved?", "--user", "ana", "--session", "monday")["memories"]
+    (asked,) = _json(run, "ask", "Who moved?", "--user_id", "ana", "--session_id", "monday")["memories"]
     assert asked["timestamp"] == found["timestamp"]
-    assert run("add", "I moved to Graz.", "--user", "ana", "--session", "monday", "--id", "move")[0] == 0
-    (found,) = _json(run, "list", "--user", "ana")["memories"]
+    assert run("add", "I moved to Graz.", "--user_id", "ana", "--session_id", "monday", "--id", "move")[0] == 0
+    (found,) = _json(run, "list", "--user_id", "ana")["memories"]
     assert found["content"] == "I moved to Graz."
     assert run("update", "move", "--timestamp", "2026-05-14")[0] == 0
-    assert _json(run, "list", "--user", "ana")["memories"][0]["timestamp"].startswith("2026-05-1")
-    assert run("delete", "--user", "ana") == (0, "1 memory deleted\n")
+    assert _json(run, "list", "--user_id", "ana")["memories"][0]["timestamp"].startswith("2026-05-1")
+    assert run("delete", "--user_id", "ana") == (0, "1 memory deleted\n")
 
 
 @pytest.mark.parametrize("words", [("list",), ("ask", "Who moved?")])
 def test_an_empty_answer_names_the_flag_of_users(run: Run, words: tuple[str, ...]) -> None:
-    assert run("add", "I moved to Lyon.", "--user", "ana")[0] == 0
-    assert "found only with --user" in run(*words)[1]
-    assert "found only with" not in run(*words, "--user", "ana")[1]
+    assert run("add", "I moved to Lyon.", "--user_id", "ana")[0] == 0
+    assert "found only with --user_id" in run(*words)[1]
+    assert "found only with" not in run(*words, "--user_id", "ana")[1]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_an_empty_answer_names_the_flag_of_users(run: Run, words: tuple[str, ...
     [
         (["add", "x", "--metadata", "year"], "NAME=VALUE"),
         (["add", "x", "--metadata", "=3"], "NAME=VALUE"),
-        (["add", "x", "--timestamp", "yesterday"], "--timestamp"),
+        (["add", "x", "--timestamp", "yesterday"], "'timestamp'"),
         (["feedback", "a", "b", "--outcome", "good"], "'success', 'fail' or a number from -1 to 1"),
         (["feedback", "a", "b", "--outcome", "2"], "'success', 'fail' or a number from -1 to 1"),
     ],
@@ -218,10 +218,10 @@ def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> N
 
 def test_an_undo_for_a_user_leaves_the_others(run: Run) -> None:
     for user in ("ana", "bob"):
-        assert run("add", "--user", user, f"A heron of {user}.")[0] == 0
-    assert _json(run, "undo", "--user", "ana")["changes"] == {"nodes removed": 1}
+        assert run("add", "--user_id", user, f"A heron of {user}.")[0] == 0
+    assert _json(run, "undo", "--user_id", "ana")["changes"] == {"nodes removed": 1}
     assert _json(run, "stats")["nodes"] == 1
-    assert run("undo", "--user", "ana", "--to", "1")[0] == 1
+    assert run("undo", "--user_id", "ana", "--to", "1")[0] == 1
 
 
 def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]) -> None:
@@ -358,6 +358,6 @@ def test_a_file_added_again_replaces_its_earlier_text_and_says_so(run: Run, tmp_
     assert "had another text before, which is replaced" in run("add", "--file", str(file))[1]
     shown = _json(run, "list")["memories"]
     assert [one["content"] for one in shown] == ["The pump failed on Friday."]
-    assert run("add", "--file", str(file), "--user", "ana") == (0, f"ana:{name}\n")
+    assert run("add", "--file", str(file), "--user_id", "ana") == (0, f"ana:{name}\n")
     assert run("delete", "--document", name)[0] == 0
     assert _json(run, "list")["total"] == 0

@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("client", clients.CLIENTS)
 def test_a_dry_run_writes_nothing_and_a_written_entry_keeps_the_others(client: str, home: Path) -> None:
     file, key = clients.CLIENTS[client].file(), clients.CLIENTS[client].key
-    words = ["mcp", "install", "--client", client, "--save_dir", "mine", "--user", 'Ana "A" Núñez']
+    words = ["mcp", "install", "--client", client, "--save_dir", "mine", "--user_id", 'Ana "A" Núñez']
     assert main(words) == 0
     assert not file.exists()
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def test_the_client_opens_the_memory_that_was_named_without_the_environment_or_t
     monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
     monkeypatch.setenv("NEUROGATED_FORCE_INDEX_FROM_SCRATCH", "true")
     (home / "settings.yaml").write_text("storage: postgresql://localhost/memories\nretrieval: {candidates: 50}\n")
-    given = ["--config", "settings.yaml", "--require_user", "--namespace", "pond", "--user", "ana"]
+    given = ["--config", "settings.yaml", "--require_user", "--namespace", "pond", "--user_id", "ana"]
     assert main(["mcp", "install", "--client", "claude-code", "--write", *given]) == 0
     monkeypatch.delenv("NEUROGATED_EMBEDDING_NAME")
     monkeypatch.delenv("NEUROGATED_FORCE_INDEX_FROM_SCRATCH")
@@ -102,7 +102,7 @@ def test_each_change_keeps_the_file_as_it_was_and_no_change_keeps_nothing(home: 
     file = home / ".claude.json"
     file.write_text('{"theme": "dark"}', encoding="utf-8")
     for user in ("ana", "ana", "ben"):
-        assert main(["mcp", "install", "--client", "claude-code", "--user", user, "--write"]) == 0
+        assert main(["mcp", "install", "--client", "claude-code", "--user_id", user, "--write"]) == 0
     kept = {one.name: one.read_text(encoding="utf-8") for one in home.glob(".claude.json.*")}
     assert kept.keys() == {".claude.json.backup", ".claude.json.backup1"}
     assert kept[".claude.json.backup"] == '{"theme": "dark"}'

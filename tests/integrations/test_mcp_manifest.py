@@ -47,7 +47,7 @@ async def _manifest(client: ClientSession) -> str:
 
 
 def test_the_manifest_is_in_the_description_a_resource_and_the_next_first_answer(tmp_path: Path) -> None:
-    words = ["mcp", "--save_dir", str(tmp_path), "--user", "ana"]
+    words = ["mcp", "--save_dir", str(tmp_path), "--user_id", "ana"]
 
     async def look() -> str:
         with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:

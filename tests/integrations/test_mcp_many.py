@@ -36,7 +36,7 @@ def test_what_one_server_stored_is_found_by_the_next_recall_of_another(count: in
     async def talk() -> None:
         async with contextlib.AsyncExitStack() as stack:
             clients = [
-                await stack.enter_async_context(client_of(tmp_path, "--user", f"user {number % 2}"))
+                await stack.enter_async_context(client_of(tmp_path, "--user_id", f"user {number % 2}"))
                 for number in range(SERVERS)
             ]
 

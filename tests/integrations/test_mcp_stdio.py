@@ -85,7 +85,7 @@ def test_a_message_that_is_no_sound_first_one_is_left_to_the_sdk(line: bytes) ->
 def test_the_client_gets_the_first_answer_once_and_the_server_ends_with_its_input(
     line: bytes, user: str, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path), "--user", user]
+    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path), "--user_id", user]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin is not None
         assert server.stdout is not None
@@ -143,7 +143,7 @@ def test_halves_of_characters_are_replaced_and_all_else_stays(text: str) -> None
 
 def test_a_user_remembers_recalls_corrects_and_learns(tmp_path: Path) -> None:
     async def talk() -> None:
-        async with client_of(tmp_path, "--user", "ana") as client:
+        async with client_of(tmp_path, "--user_id", "ana") as client:
             (one,) = (await call(client, "remember", text="Ana lives in Lyon.", tags=["home"]))["ids"]
             found = await call(client, "recall", query="Where does Ana live?", top_n=3)
             assert [memory["id"] for memory in found["memories"]] == [one]
@@ -165,7 +165,7 @@ def test_a_client_is_told_who_said_a_memory_and_when(tmp_path: Path) -> None:
         names = [memory.add(one, user_id="ana", session_id="s")[0] for one in (agreed, said)]
 
     async def ask() -> None:
-        async with client_of(tmp_path, "--user", "ana") as client:
+        async with client_of(tmp_path, "--user_id", "ana") as client:
             question = "What was agreed about the transfer?"
             recalled = (await call(client, "recall", query=question))["memories"]
             told = {one["id"]: (one.get("role"), one.get("speaker"), one["time"][:10]) for one in recalled}
@@ -191,7 +191,7 @@ def test_what_belongs_to_others_is_unknown(tmp_path: Path) -> None:
         (own,) = memory.add("Ana orders the stone.", user_id="ana", path=["house"])
 
     async def pry() -> None:
-        async with client_of(tmp_path, "--user", "ana", "--project", "house") as client:
+        async with client_of(tmp_path, "--user_id", "ana", "--project", "house") as client:
             for hidden in (secret, other):
                 for name, arguments in (
                     ("correct", {"id": hidden, "action": "forget"}),
@@ -204,7 +204,7 @@ def test_what_belongs_to_others_is_unknown(tmp_path: Path) -> None:
                     await client.read_resource(f"memory://{hidden}")
             found = await call(client, "recall", query="stone key fence door", top_n=50)
             assert [memory["id"] for memory in found["memories"]] == [own]
-        async with client_of(tmp_path, "--user", "ana") as client:
+        async with client_of(tmp_path, "--user_id", "ana") as client:
             assert shared in await refused(client, "correct", id=shared, action="forget")
 
     anyio.run(pry)

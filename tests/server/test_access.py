@@ -13,7 +13,7 @@ from tests.served import COMMAND, Servers, client
 
 @pytest.fixture(scope="module")
 def holders(servers: Servers) -> Iterator[dict[str, httpx.Client]]:
-    keys = {name: servers.key("--user", name) for name in ("ana", "ben")} | {"all": servers.key()}
+    keys = {name: servers.key("--user_id", name) for name in ("ana", "ben")} | {"all": servers.key()}
     url = servers.start("--host", "0.0.0.0", "--body", "10000")  # noqa: S104 - with keys
     url = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
     found = {name: client(url, key) for name, key in keys.items()} | {"nobody": client(url)}

@@ -24,7 +24,7 @@ class Users:
 
 @pytest.fixture(scope="module")
 def users(servers: Servers) -> Iterator[Users]:
-    keys = [servers.key("--user", name) for name in ("ana", "ben")]
+    keys = [servers.key("--user_id", name) for name in ("ana", "ben")]
     url = servers.start("--rate", "10000")
     with client(url, keys[0]) as ana, client(url, keys[1]) as ben:
         yield Users(ana, ben, Document(ben.get("/openapi.json").json()))

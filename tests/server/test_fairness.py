@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_user_waits_for_one_turn_of_another_who_asks_for_much(folder: Path, *, shared: bool) -> None:
     with Servers(folder) as servers:
         names = ("ana", "ben")
-        keys = [servers.key()] * 2 if shared else [servers.key("--user", name) for name in names]
+        keys = [servers.key()] * 2 if shared else [servers.key("--user_id", name) for name in names]
         url, done, asking = servers.start(), list[int](), threading.Barrier(MANY + 1)
 
         def ask() -> None:

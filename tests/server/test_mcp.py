@@ -33,7 +33,7 @@ PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 
 @pytest.fixture(scope="module")
 def keyed(servers: Servers) -> tuple[str, dict[str, str]]:
-    keys = {name: servers.key("--user", name) for name in ("ana", "ben")}
+    keys = {name: servers.key("--user_id", name) for name in ("ana", "ben")}
     return servers.start(), keys
 
 

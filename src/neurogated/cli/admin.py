@@ -130,7 +130,7 @@ def restore(flags: Flags, file: str, *, replace: bool) -> None:
 def export(flags: Flags, folder: str, target: str | None) -> None:
     user_id = flags.owner["user_id"]
     if target is not None and user_id is None:
-        raise click.UsageError("--to exports the memories of one user; name the user with --user")
+        raise click.UsageError("--to exports the memories of one user; name the user with --user_id")
     with flags.open() as memory:
         if user_id is not None and target is not None:
             count = memory.admin.export_to(target, folder, user_id=user_id)
@@ -149,7 +149,7 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
     "--from", "source", type=click.Choice(tuple(FORMATS)), metavar="FORMAT", help="its format, if it is unclear"
 )
 @click.option("--branches", type=click.Choice(("seen", "all")), default="seen", help="branches of conversations")
-@click.option("--include-private", is_flag=True, help="also what you asked the other system not to remember")
+@click.option("--include_private", is_flag=True, help="also what you asked the other system not to remember")
 @click.option("--mirror", is_flag=True, help="delete what earlier imports had and the file no longer has")
 @click.option("--report", metavar="FILE", help="write what was taken and left out to this file, as JSON")
 @user("the owner of what another system wrote (default: the user that the file names)")

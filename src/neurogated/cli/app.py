@@ -5,6 +5,7 @@ import importlib.util
 import itertools
 import keyword
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 _NAME = "neurogated"
 _COMPLETE = "_NEUROGATED_COMPLETE"
 # The command of a command line that begins with a flag, such as `main.py --dataset sample`.
+_FLAG = re.compile(r"(?<=^--)[a-zA-Z][\w-]*(?==|$)")
 _DEFAULT_WORDS = ("bench", "run")
 
 
@@ -87,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if instruction := os.environ.get(_COMPLETE):
         return shell_complete(PROGRAM, {}, _NAME, _COMPLETE, instruction)
-    words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    words = _underscored(sys.argv[1:] if argv is None else argv) or ["--help"]
     if words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}:
         words = [*_DEFAULT_WORDS, *words]
     try:
@@ -107,6 +109,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return EXIT_OK
 
 
+def _underscored(words: Sequence[str]) -> list[str]:
+    """Return the words with flags such as `--save-dir` in the form of their names; words after `--` are no flags."""
+    end = words.index("--") if "--" in words else len(words)
+    flags = (_FLAG.sub(lambda name: name[0].replace("-", "_"), word) for word in words[:end])
+    return [*flags, *words[end:]]
+
+
 def _first_answer(words: Sequence[str]) -> object:
     """Return the relay of `mcp` on standard input; it has answered the client, whatever the rest takes to load."""
     if words[0] != "mcp" or {"install", "--http", "-h", "--help"}.intersection(words):
@@ -120,6 +129,10 @@ def _explained(error: click.UsageError | NeurogatedError) -> tuple[str, int]:
     """Return the message and the exit code of an error."""
     if not isinstance(error, click.UsageError):
         return str(error), EXIT_USAGE if isinstance(error, ConfigError | DatasetError) else EXIT_FAILED
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        error = click.UsageError(f"{error.param.name!r} is missing", error.ctx)
+    elif isinstance(error, click.BadParameter) and error.param is not None:
+        error = click.UsageError(f"{error.param.name!r}: {error.message}", error.ctx)
     where = "" if error.ctx is None else f"; see '{error.ctx.command_path} --help'"
     return f"{error.format_message().removesuffix('.')}{where}", EXIT_USAGE
 

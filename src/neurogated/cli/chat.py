@@ -10,7 +10,7 @@ from typing import Literal
 
 import click
 
-from neurogated.cli.flags import command, dataset_dir, owner, top_n
+from neurogated.cli.flags import command, dataset_dir, top_n
 from neurogated.cli.opening import Flags, say_how_it_judges
 from neurogated.cli.output import counted
 from neurogated.core.clock import day_in
@@ -44,13 +44,12 @@ _REPLIES = re.compile(
 )
 _WIDTH, _TEXT_WIDTH = 96, 400
 _PROMPT = "you> "
-_BEGIN = "--user NAME begins your own memory"
+_BEGIN = "--user_id NAME begins your own memory"
 
 
 @command("chat")
 @dataset_dir
 @top_n
-@owner
 @click.option("--plain", is_flag=True, help="print without colours")
 def chat(flags: Flags, *, plain: bool) -> None:
     is_own = flags.owner["user_id"] is not None

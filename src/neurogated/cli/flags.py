@@ -3,8 +3,9 @@
 import contextlib
 import json
 import re
+import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -15,6 +16,7 @@ from neurogated.cli.opening import SETTINGS, Flags, logged_to_stderr
 from neurogated.config.setting import parse_bool
 from neurogated.errors import ConfigError
 from neurogated.evaluation.datasets import FORMATS
+from neurogated.operations import REQUIRED, Argument, at_door
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
@@ -66,10 +68,23 @@ def _outcome(text: str) -> float:
 
 
 # A time without a zone is local time.
-TIME = _Type("TIME", datetime.fromisoformat, "a time such as 2027-01-31T12:00:00")
-MOMENT = _Type("N|TIME", _moment, "the number of a change, or a time such as 2027-01-31T12:00:00")
-OUTCOME = _Type("OUTCOME", _outcome, "'success', 'fail' or a number from -1 to 1")
 METADATA = _Type("NAME=VALUE", _metadata, "NAME=VALUE, such as year=2027")
+_TYPES: Mapping[str, Any] = {
+    "count": int,
+    "duration": _Type("SECONDS", float, "a number of seconds"),
+    "flag": bool,
+    "moment": _Type("N|TIME", _moment, "the number of a change, or a time such as 2027-01-31T12:00:00"),
+    "outcome": _Type("success|fail|N", _outcome, "'success', 'fail' or a number from -1 to 1"),
+    "share": float,
+    "status": click.Choice(("open", "resolved", "all")),
+    "time": _Type("TIME", datetime.fromisoformat, "a time such as 2027-01-31T12:00:00"),
+    "tokens": click.IntRange(1),
+    "top": int,
+    "few": int,
+    "unit": float,
+    "version": int,
+}
+"""By the words of the table of operations; all others are texts."""
 _SETTING = _Type("NAME=VALUE", _pair, "NAME=VALUE, such as retrieval.candidates=50")
 
 
@@ -103,15 +118,41 @@ _SHARED = {
 """The flags that a command's function finds in `Flags`."""
 
 
+_OLDS = {"user": "user_id", "session": "session_id"}
+"""Flags by their older names."""
+
+
+def _parameter(one: Argument) -> click.Parameter:
+    """Return an argument of the table of operations as a flag, or as a word without one."""
+    kind = _TYPES.get(one.type)
+    required = one.default is REQUIRED
+    if one.mark == "??" or (required and one.mark != "!"):
+        return click.Argument([one.name], type=kind, required=required, nargs=-1 if one.mark == "..." else 1)
+    if one.type == "flag":
+        return click.Option([f"--{one.name}"], is_flag=True, help=one.help)
+    metavar = "N" if isinstance(kind, type | click.IntRange) else None if kind else one.type.upper()
+    default = None if required else one.default
+    shown: dict[str, Any] = {"metavar": metavar, "default": default, "show_default": True, "help": one.help}
+    return click.Option([f"--{one.name}"], type=kind, required=required, **shown)
+
+
 class _Command(click.Command):
     """A command with the flags of every command. Its function gets `Flags`, and the flags that only it has."""
 
-    def __init__(self, name: str, *, params: list[click.Parameter], without: str, **options: Any) -> None:  # noqa: ANN401
+    def __init__(self, name: str, *, params: list[click.Parameter], door: str, without: str, **options: Any) -> None:  # noqa: ANN401
+        self._arguments = at_door(door)
+        params = [*map(_parameter, self._arguments.values()), *params]
         left_out = {without, *(param.name for param in params)}
         common = (flag for flag in _COMMON if flag.name not in left_out)
         super().__init__(name, params=[*params, *common], **options)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        olds = _OLDS | {one.was: name for name, one in self._arguments.items() if one.was}
+        for place, word in enumerate(args[: args.index("--") if "--" in args else None]):
+            old, equals, value = word.removeprefix("--").partition("=")
+            if word.startswith("--") and old in olds:
+                print(f"warning: --{old} is now --{olds[old]}; the next version refuses the old name", file=sys.stderr)
+                args[place] = f"--{olds[old]}{equals}{value}"
         return super().parse_args(ctx, list(_completed(args)))
 
     def invoke(self, ctx: click.Context) -> object:
@@ -141,6 +182,7 @@ def command(name: str, *, without: str = "") -> Callable[[_Decorated], click.Com
     return click.command(
         name.rpartition(" ")[2],
         cls=_Command,
+        door=name,
         without=without,
         help=f"{found.summary[0].upper()}{found.summary[1:]}.",
         epilog="\n  ".join(("\b", "Examples:", *map(_on_lines, found.examples))),
@@ -178,30 +220,8 @@ dataset_dir = click.option("--dataset_dir", metavar="DIR", default="dataset", he
 dataset_format = click.option("--format", type=click.Choice(tuple(FORMATS)), default="hipporag", help="of its files")
 all_namespaces = click.option("--all_namespaces", is_flag=True, help="in every graph of the memory, not only one")
 top_n = click.option("--top_n", "--TOP_N_RETRIEVAL", "TOP_N_RETRIEVAL", metavar="N", help="how many memories to return")
-min_confidence = click.option(
-    "--min_confidence", type=float, metavar="SHARE", help="return nothing if the confidence is lower, 0 to 1"
-)
-now = click.option("--now", type=TIME, help="the present time, in ISO format (default: now)")
-timestamp = click.option("--timestamp", type=TIME, help="when it was said or happened, in ISO format")
-valid_at = click.option("--valid_at", type=TIME, help="with what held at this time, in ISO format")
-valid_from = click.option("--valid_from", type=TIME, help="when the fact began to hold, in ISO format")
-valid_to = click.option("--valid_to", type=TIME, help="when the fact ceased to hold, in ISO format")
 
 
 def user(text: str) -> Callable[[_Decorated], _Decorated]:
-    """Return a decorator that adds `--user` with a help text."""
-    return click.option("--user", "user_id", metavar="NAME", help=text)
-
-
-def owner(function: _Decorated) -> _Decorated:
-    """Add `--user` and `--session`."""
-    text = "the conversation to which it belongs, or in which to search"
-    function = click.option("--session", "session_id", metavar="NAME", help=text)(function)
-    return user("the owner; only recalls with this name find it")(function)
-
-
-def times(function: _Decorated) -> _Decorated:
-    """Add the times of a text."""
-    text = "lifetime of the memory (default: no limit)"
-    function = click.option("--ttl", type=float, metavar="SECONDS", help=text)(function)
-    return timestamp(valid_from(valid_to(function)))
+    """Return a decorator that adds `--user_id` with a help text."""
+    return click.option("--user_id", metavar="NAME", help=text)

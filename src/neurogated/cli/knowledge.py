@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import click
 
-from neurogated.cli.flags import command, timestamp, user, valid_at, valid_from, valid_to
+from neurogated.cli.flags import command
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
 from neurogated.core.clock import day_in
@@ -23,13 +23,6 @@ _SHOWN = "id first second confidence outcome loser status because reason questio
 
 @command("facts")
 @click.option("--add", "stated", nargs=3, metavar="SUBJECT ATTRIBUTE VALUE", help="state this fact")
-@click.option("--subject", metavar="NAME", help="only facts about it")
-@click.option("--attribute", metavar="NAME", help="only facts about this property")
-@user("the user who owns the facts")
-@timestamp
-@valid_from
-@valid_to
-@valid_at
 @click.option("--catch_up", is_flag=True, help="write the facts into the SQL table now")
 def facts(flags: Flags, stated: tuple[str, str, str] | None, *, catch_up: bool, **about: Any) -> None:  # noqa: ANN401
     owner = flags.owner["user_id"]
@@ -65,15 +58,6 @@ def _fact_json(fact: Fact) -> dict[str, Any]:
 
 
 @command("conflicts")
-@user("the user whose conflicts are listed")
-@click.option(
-    "--status",
-    type=click.Choice(("open", "resolved", "all")),
-    default="open",
-    show_default=True,
-    help="which conflicts",
-)
-@click.option("--limit", type=int, metavar="N", help="list at most this many")
 def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: int | None) -> None:
     owner = flags.owner["user_id"]
     with flags.open() as memory:
@@ -82,18 +66,15 @@ def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: i
         shown: dict[str, Any] = {"conflicts": list(map(_conflict_json, found))}
         lines = [*(_conflict_text(one, texts) for one in found), f"conflicts: {len(found)}"]
         if not found and owner is None:
-            lines.append("the conflicts of a user are listed only with --user NAME")
+            lines.append("the conflicts of a user are listed only with --user_id NAME")
         flags.emit(shown, "\n".join(lines))
 
 
 @command("resolve")
-@click.argument("conflict")
-@click.option("--keep", required=True, metavar="WHICH", help="the id of the right memory, or 'both', or 'supersede'")
-@click.option("--because", metavar="TEXT", help="the reason")
-def resolve(flags: Flags, conflict: str, keep: str, because: str | None) -> None:
+def resolve(flags: Flags, conflict_id: str, keep: str, because: str | None) -> None:
     with flags.open() as memory:
-        effects = {effect.keep: effect for effect in memory.conflicts.effects(conflict)}
-        resolved = memory.conflicts.resolve(conflict, keep, because=because)
+        effects = {effect.keep: effect for effect in memory.conflicts.effects(conflict_id)}
+        resolved = memory.conflicts.resolve(conflict_id, keep, because=because)
         effect = effects[keep]
         texts, zone = _texts(memory, effect.times), memory.config.zone
     valid = {name: effect.times[name] for name in effect.changed}
@@ -130,7 +111,6 @@ def _conflict_json(conflict: Conflict) -> dict[str, Any]:
 
 
 @command("separate")
-@click.argument("node_id", metavar="ID")
 def separate(flags: Flags, node_id: str) -> None:
     with flags.open() as memory:
         others = memory.duplicates.of(node_id)

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from neurogated.cli.flags import all_namespaces, command, now, owner, user
+from neurogated.cli.flags import all_namespaces, command
 from neurogated.cli.opening import Flags
 from neurogated.cli.output import counted, picked
-from neurogated.components.manifest import BUDGET
 from neurogated.consolidation.clusters import LEAST
 from neurogated.core.clock import day_in, local
 from neurogated.core.delta import HistoryEntry
@@ -17,14 +16,12 @@ from neurogated.core.scope import ANY_USER
 from neurogated.text.times import Zone
 from neurogated.viewer.text import NOTHING_FOUND
 
-_TOP, _DAYS, _STEPS, _BAR = 5, 180.0, 12, 50
+_DAYS, _STEPS, _BAR = 180.0, 12, 50
 _CENTURY = click.FloatRange(0, 36_500, min_open=True)
 _days = click.option("--days", type=_CENTURY, default=_DAYS, show_default=True, metavar="N", help="past and forecast")
 
 
 @command("tiers")
-@owner
-@click.option("--top", type=int, default=_TOP, show_default=True, metavar="N", help="memories with the most energy")
 def tiers(flags: Flags, top: int) -> None:
     with flags.open() as memory:
         found = memory.energy.tiers(**flags.owner)
@@ -40,17 +37,14 @@ def tiers(flags: Flags, top: int) -> None:
 
 
 @command("manifest")
-@owner
-@click.option("--tokens", type=click.IntRange(1), default=BUDGET, show_default=True, metavar="N", help="most tokens")
-def manifest(flags: Flags, tokens: int) -> None:
+def manifest(flags: Flags, token_budget: int) -> None:
     with flags.open() as memory:
-        text = memory.manifest.text(token_budget=tokens, **flags.owner)
+        text = memory.manifest.text(token_budget=token_budget, **flags.owner)
         shown = memory.manifest.get(**flags.owner).as_dict()
     flags.emit(shown, text)
 
 
 @command("energy")
-@click.argument("node_id", metavar="ID")
 @_days
 def energy(flags: Flags, node_id: str, days: float) -> None:
     with flags.open() as memory:
@@ -69,7 +63,6 @@ def energy(flags: Flags, node_id: str, days: float) -> None:
 
 @command("maintain")
 @all_namespaces
-@now
 def maintain(flags: Flags, now: datetime | None) -> None:
     removed = expired = 0
     with flags.open() as memory:
@@ -86,7 +79,6 @@ def maintain(flags: Flags, now: datetime | None) -> None:
 @command("consolidate")
 @all_namespaces
 @click.option("--max_clusters", type=int, metavar="N", help="make at most N memories (default: no limit)")
-@now
 def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) -> None:
     facts = []
     with flags.open() as memory:
@@ -105,7 +97,6 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
 
 
 @command("history")
-@click.option("--last", type=int, metavar="N", help="show only the last N changes")
 def history(flags: Flags, last: int | None) -> None:
     with flags.open() as memory:
         entries = memory.history.list(user_id=ANY_USER)
@@ -116,8 +107,6 @@ def history(flags: Flags, last: int | None) -> None:
 
 
 @command("undo")
-@click.option("--to", type=int, metavar="N", help="number of the last change to keep, as history shows it")
-@user("take back the last thing that was done to the memories of this user")
 def undo(flags: Flags, to: int | None) -> None:
     with flags.open() as memory:
         entry = memory.undo(to, user_id=flags.owner["user_id"])

@@ -80,7 +80,7 @@ def _words(config: MemoryConfig, user_id: str | None, project: tuple[str, ...]) 
             text = "none" if value is None else str(value)
             yield from ("--set", f"{name}={text}") if "." in name else (f"--{name}", text)
     if user_id is not None:
-        yield from ("--user", user_id)
+        yield from ("--user_id", user_id)
     for name in project:
         yield from ("--project", name)
     if config.read_only:

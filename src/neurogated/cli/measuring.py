@@ -31,7 +31,7 @@ _UNBOUNDED = 10_000
 
 @command("demo", without="dataset")
 @dataset_dir
-@click.option("--no-browser", is_flag=True, help="do not open the page that explains the answer")
+@click.option("--no_browser", is_flag=True, help="do not open the page that explains the answer")
 def demo(flags: Flags, *, no_browser: bool) -> None:
     data = _dataset(flags, BUNDLED)
     (asked,) = (one for one in data.collections[0].questions if one.text == _QUESTION)

@@ -11,23 +11,11 @@ from typing import Any
 import click
 
 from neurogated.cli.chat import chat
-from neurogated.cli.flags import (
-    METADATA,
-    MOMENT,
-    OUTCOME,
-    command,
-    min_confidence,
-    owner,
-    times,
-    timestamp,
-    top_n,
-    user,
-    valid_at,
-)
+from neurogated.cli.flags import METADATA, command, user
 from neurogated.cli.opening import Flags, say_how_it_judges
 from neurogated.cli.output import counted, node_json, picked, recall_json
 from neurogated.cli.repl import repl, run
-from neurogated.context.model import CONTEXT_TOKENS, Context
+from neurogated.context.model import Context
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.document import Document, passages_of
@@ -39,29 +27,15 @@ from neurogated.viewer.text import NOTHING_FOUND, dated, questions, recall_text
 
 __all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "record", "repl", "run", "update"]
 
-_PAGE = 20
 _MARKDOWN = frozenset({".md", ".markdown"})
 
 
 @command("add")
-@click.argument("text", required=False)
 @click.option(
     "--file", metavar="FILE", help="a file with the text, in UTF-8; without a text and a file, standard input is read"
 )
-@click.option("--title", metavar="TEXT", help="its subject")
-@click.option("--speaker", metavar="NAME", help="the person who said it")
-@click.option("--role", metavar="ROLE", help="user, assistant, system or tool, or a word for one of them")
-@click.option(
-    "--speakers_in_text",
-    is_flag=True,
-    help="a name and a colon at the beginning of a line name the speaker, as in 'Ann: Hello.'",
-)
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="may be given several times")
 @click.option("--metadata", type=METADATA, multiple=True, help="your own value, JSON or text")
-@click.option("--importance", type=float, metavar="N", help="0 to 1 (default: it is judged)")
-@click.option("--id", metavar="ID", help="your own id; replaces the memory that has it (default: the path of --file)")
-@owner
-@times
 def add(flags: Flags, text: str | None, file: str | None, *, speakers_in_text: bool, **about: Any) -> None:  # noqa: ANN401 - fields of a document
     said_by = {"speaker": about.pop("speaker"), "role": about.pop("role")}
     if speakers_in_text and said_by["speaker"] is not None:
@@ -107,21 +81,11 @@ def _text(text: str | None, file: str | None) -> str:
 
 
 @command("ask")
-@click.argument("question")
-@top_n
-@owner
-@click.option(
-    "--as_of",
-    type=MOMENT,
-    help="answer from the graph after a change that history shows, or at a time",
-)
-@valid_at
-@min_confidence
 @click.option("--explain", metavar="FILE", help="also write a page that draws why each memory was remembered")
-def ask(flags: Flags, question: str, explain: str | None, **options: Any) -> None:  # noqa: ANN401 - as in `recall`
+def ask(flags: Flags, query: str, explain: str | None, **options: Any) -> None:  # noqa: ANN401 - as in `recall`
     with flags.open() as memory:
         say_how_it_judges(memory)
-        recall = memory.recall(question, **flags.owner, **options)
+        recall = memory.recall(query, **flags.owner, **options)
         store = memory.store if options["as_of"] is None else memory.store.as_of(options["as_of"])
         if explain is not None:
             written = write_page(explained(memory, recall, store), explain)
@@ -131,15 +95,10 @@ def ask(flags: Flags, question: str, explain: str | None, **options: Any) -> Non
 
 
 @command("context")
-@click.argument("task")
-@click.option("--tokens", type=int, default=CONTEXT_TOKENS, show_default=True, metavar="N", help="most tokens")
-@owner
-@valid_at
-@min_confidence
 @click.option("--explain", is_flag=True, help="also say why each memory is there")
-def context(flags: Flags, task: str, tokens: int, *, explain: bool, **options: Any) -> None:  # noqa: ANN401
+def context(flags: Flags, query: str, **options: Any) -> None:  # noqa: ANN401 - of `get_context`
     with flags.open() as memory:
-        found = memory.get_context(task, tokens, explain=explain, **flags.owner, **options)
+        found = memory.get_context(query, **flags.owner, **options)
     flags.emit(_context_json(found), _context_text(found))
 
 
@@ -157,9 +116,6 @@ def _context_json(found: Context) -> dict[str, object]:
 
 
 @command("list")
-@owner
-@click.option("--limit", type=int, default=_PAGE, show_default=True, metavar="N", help="memories on a page")
-@click.option("--cursor", metavar="ID", help="the cursor that the previous page printed")
 def list_(flags: Flags, limit: int, cursor: str | None) -> None:
     with flags.open() as memory:
         page = memory.list(limit=limit, cursor=cursor, **flags.owner)
@@ -184,10 +140,6 @@ def _same_as(memory: NeuroGraphMemory, node_id: str) -> Sequence[str]:
 
 
 @command("update")
-@click.argument("node_id", metavar="ID")
-@click.argument("text", required=False)
-@click.option("--title", metavar="TEXT", help="its new subject")
-@times
 def update(flags: Flags, node_id: str, text: str | None, **changes: Any) -> None:  # noqa: ANN401 - title and times
     with flags.open() as memory:
         say_how_it_judges(memory)
@@ -206,7 +158,7 @@ def update(flags: Flags, node_id: str, text: str | None, **changes: Any) -> None
 def delete(flags: Flags, ids: Sequence[str], document: str | None) -> None:
     user_id = flags.owner["user_id"]
     if bool(ids) + (document is not None) + (user_id is not None) != 1:
-        raise click.UsageError("give either ids, --document or --user")
+        raise click.UsageError("give either ids, --document or --user_id")
     with flags.open() as memory:
         if user_id is not None:
             count = memory.delete(user_id=user_id)
@@ -218,12 +170,8 @@ def delete(flags: Flags, ids: Sequence[str], document: str | None) -> None:
 
 
 @command("record")
-@click.argument("event")
-@click.option("--outcome", type=OUTCOME, help="success, fail, or a number from -1 to 1; unknown when left out")
 @click.argument("more", nargs=-1, metavar="")
 @click.option("--used", metavar="ID ...", multiple=True, help="ids of the memories that it used")
-@owner
-@timestamp
 def record(flags: Flags, event: str, used: Sequence[str], more: Sequence[str], **about: Any) -> None:  # noqa: ANN401
     # A memory that does not exist yet has no ids.
     with flags.open(create=not used) as memory:
@@ -232,10 +180,6 @@ def record(flags: Flags, event: str, used: Sequence[str], more: Sequence[str], *
 
 
 @command("feedback")
-@click.argument("ids", nargs=-1, required=True)
-@click.option(
-    "--outcome", type=OUTCOME, default="success", help="success (the default), fail, or a number from -1 to 1"
-)
 def feedback(flags: Flags, ids: Sequence[str], outcome: float) -> None:
     with flags.open() as memory:
         count = memory.feedback(ids, outcome)

@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import click
-
-from neurogated.cli.flags import command, user
+from neurogated.cli.flags import command
 from neurogated.cli.opening import Flags
 from neurogated.core.extras import import_extra
 from neurogated.errors import ExpressionError, InputError, NeurogatedError
@@ -24,8 +22,6 @@ _WORD = re.compile(r"""[^\s()"']+""")
 
 
 @command("run")
-@click.argument("expression")
-@user("whose memories it sees")
 def run(flags: Flags, expression: str) -> None:
     text = sys.stdin.read() if expression == "-" else expression
     read_only = flags.config().read_only
@@ -37,7 +33,6 @@ def run(flags: Flags, expression: str) -> None:
 
 
 @command("repl")
-@user("whose memories it sees")
 def repl(flags: Flags) -> None:
     read_only, owner = flags.config().read_only, flags.owner["user_id"]
     with flags.open() as memory:

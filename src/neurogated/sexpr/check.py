@@ -42,7 +42,7 @@ def call_of(given: Expression, text: str, *, is_inner: bool = False) -> Call:
     found = _assigned(operation, given, text)
     for one in operation.parameters:
         if one.name not in found and one.default is REQUIRED:
-            raise ExpressionError(f"{one.name} is missing in {operation.signature}", text, given.at)
+            raise ExpressionError(f"{one.name!r} is missing in {operation.signature}", text, given.at)
     return Call(operation, {one.name: found.get(one.name, one.default) for one in operation.parameters})
 
 

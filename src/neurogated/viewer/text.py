@@ -16,7 +16,7 @@ from neurogated.retrieval.similarity import PARTS
 from neurogated.text import strings
 from neurogated.text.times import Zone
 
-NOTHING_FOUND = "nothing found; the memories of a user are found only with --user and exactly that name"
+NOTHING_FOUND = "nothing found; the memories of a user are found only with --user_id and exactly that name"
 _WIDTH = 90
 _INDENT = "   "
 
