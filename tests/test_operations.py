@@ -55,7 +55,8 @@ def ask(memory: NeuroGraphMemory, tmp_path: Path, capsys: pytest.CaptureFixture[
 
     def call(name: str, door: str, given: dict[str, Any]) -> str:
         if "/" in door:
-            return anyio.run(rest, *door.split(), given)
+            method, path = door.split()
+            return anyio.run(rest, method, path, given)
         if door == "tool":
             return anyio.run(tool, name, given)
         if door == "expression":
