@@ -67,8 +67,8 @@ def ask(memory: NeuroGraphMemory, tmp_path: Path, capsys: pytest.CaptureFixture[
                 return str(memory.execute(f"({name} {' '.join(words)})"))
             except ExpressionError as error:
                 return str(error)
-        words = [value if key == "query" else f"--{key}={value}" for key, value in given.items()]
-        main([door, *words, "--save_dir", str(tmp_path)])
+        line = [value if key == "query" else f"--{key}={value}" for key, value in given.items()]
+        main([door, *line, "--save_dir", str(tmp_path)])
         return capsys.readouterr().err
 
     return call
