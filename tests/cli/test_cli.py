@@ -250,8 +250,8 @@ def test_debug_lets_the_error_through(sample: list[str], words: list[str], kind:
     ("words", "problem"),
     [
         (["bench", "run", "--dataset", "sample", "--no_such_flag"], "--no_such_flag"),
-        (["bench", "run", "--dataset", "sample", "--format", "xml"], "--format"),
-        (["bench", "run"], "--dataset"),
+        (["bench", "run", "--dataset", "sample", "--format", "xml"], "'format'"),
+        (["bench", "run"], "'dataset' is missing"),
         (["bench"], "command"),
         (["demo", "--dataset", "other"], "--dataset"),
         (["fly"], "fly"),

@@ -45,4 +45,4 @@ def test_log_shows_records_from_a_level_on(
 
 def test_an_unknown_level_is_refused(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats", *flags, "--log", "loud"]) == 2
-    assert "--log" in capsys.readouterr().err
+    assert "'log'" in capsys.readouterr().err
