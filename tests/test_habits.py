@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,6 +83,17 @@ def test_a_recalled_memory_has_the_fields_of_its_node_that_one_reads_first() -> 
         found = memory.recall("tea")[0]
         assert (found.role, found.speaker, found.title) == ("user", "Ann", "Drinks")
         assert found.timestamp == found.node.timestamp is not None
+
+
+def test_a_memory_is_opened_by_its_folder(tmp_path: Path) -> None:
+    """The folder is a setting like any other; the rest has the defaults."""
+    for folder in (tmp_path / "mine", str(tmp_path / "mine")):
+        with NeuroGraphMemory(folder) as memory:
+            assert memory.config == MemoryConfig(save_dir=str(tmp_path / "mine"))
+            memory.add("Ann likes tea.")
+            assert memory.count() == 1
+    with pytest.raises(ConfigError, match="must be a folder or a MemoryConfig"):
+        NeuroGraphMemory(3)  # type: ignore[arg-type]
 
 
 def test_results_are_shown_on_a_line() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import ParamSpec, Self, TypeVar
 
@@ -23,7 +24,9 @@ class AsyncNeuroGraphMemory:
         memory: the memory; `run` awaits the calls of its components.
     """
 
-    def __init__(self, config: MemoryConfig | None = None, *, memory: NeuroGraphMemory | None = None) -> None:
+    def __init__(
+        self, config: MemoryConfig | str | os.PathLike[str] | None = None, *, memory: NeuroGraphMemory | None = None
+    ) -> None:
         """Open the memory that `config` describes, or take one."""
         self.memory = NeuroGraphMemory(config) if memory is None else memory
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Never, Self, Unpack
@@ -52,7 +53,7 @@ class NeuroGraphMemory:
 
     def __init__(
         self,
-        config: MemoryConfig | None = None,
+        config: MemoryConfig | str | os.PathLike[str] | None = None,
         *,
         parts: Parts | None = None,
         session: Session | None = None,
@@ -61,7 +62,8 @@ class NeuroGraphMemory:
         """Open the memory that `config` describes.
 
         Args:
-            config: the settings; from the environment and the defaults when left out.
+            config: the settings, or the folder of the memory, which is short for `MemoryConfig(save_dir=folder)`; from
+                the environment and the defaults when left out.
             parts: built parts; built from `config` when left out.
             session: an open session, in place of both.
             **settings: none; settings are those of `MemoryConfig`.
@@ -76,8 +78,12 @@ class NeuroGraphMemory:
             MemoryConfig(**settings)
             given = ", ".join(f"{name}=…" for name in settings)
             raise TypeError(f"{given} is a setting of MemoryConfig; open NeuroGraphMemory(MemoryConfig({given}))")
+        if isinstance(config, str | os.PathLike):
+            config = MemoryConfig(save_dir=os.fspath(config))
         if not isinstance(config, MemoryConfig | None):
-            raise ConfigError(f"the config is {config!r}, but must be a MemoryConfig, as in MemoryConfig(save_dir=…)")
+            raise ConfigError(
+                f"the config is {config!r}, but must be a folder or a MemoryConfig, as in MemoryConfig(save_dir=…)"
+            )
         self._owner = Ownership(owns=session is None)
         if session is None:
             session = compose.open_session(config or compose.load_config(), parts, (components.run_policies,))

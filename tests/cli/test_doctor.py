@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,27 @@ def _findings(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dic
 def test_a_sound_installation_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, findings = _findings(capsys, "--save_dir", str(tmp_path / "new"))
     assert code == 0
-    assert set(findings) == {"program", "embedding model", "GPU", "disk", "memory", "language model"}
+    assert set(findings) == {"program", "extras", "embedding model", "GPU", "disk", "memory", "language model"}
     assert "none yet" in findings["memory"]["detail"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_extras_without_their_packages_are_named_with_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = metadata.distribution
+
+    def without_redis(name: str) -> metadata.Distribution:
+        if name == "redis":
+            raise metadata.PackageNotFoundError(name)
+        return found(name)
+
+    monkeypatch.setattr(metadata, "distribution", without_redis)
+    code, findings = _findings(capsys, "--save_dir", str(tmp_path))
+    assert code == 0
+    assert "redis" in findings["extras"]["detail"]
+    assert "dev" not in findings["extras"]["detail"].split()
+    assert "pip install 'neurogated[NAME]'" in findings["extras"]["remedy"]
 
 
 def test_an_existing_memory_is_counted_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

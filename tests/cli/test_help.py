@@ -63,9 +63,20 @@ def test_settings_shows_those_with_a_word_in_their_name(capsys: pytest.CaptureFi
     assert "no setting" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [[], ["--help"]], ids=["nothing", "--help"])
-def test_without_a_command_it_prints_its_commands(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(words) == 0
+def test_without_a_command_it_explains_those_to_begin_with_and_names_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([]) == 0
+    shown = capsys.readouterr().out
+    assert re.findall(r"^  (\w+) +[a-z]\S* \S+ .*", shown.partition("\n\nAll others")[0], flags=re.MULTILINE) == [
+        "demo", "chat", "add", "ask", "doctor",
+    ]  # fmt: skip
+    assert all(re.search(rf"\b{name}\b", shown) for name in COMMANDS if " " not in name)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_its_help_explains_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     for name in COMMANDS:
         assert " " in name or re.search(rf"^  {name} +\S", shown, flags=re.MULTILINE), name

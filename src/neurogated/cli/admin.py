@@ -5,6 +5,7 @@ import dataclasses
 import importlib.util
 import json
 import platform
+import re
 import shlex
 import shutil
 import sys
@@ -12,6 +13,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +244,10 @@ _OPENAI = "For an OpenAI-compatible server, also a local one: pip install 'neuro
 _LATEST = 100
 """Memories whose languages are looked at."""
 
+_OF_AN_EXTRA = re.compile(r"(?P<package>[\w.-]+).*;.*\bextra == ['\"](?P<extra>[\w-]+)")
+"""A package that an extra needs, in the metadata of the program."""
+_OF_DEVELOPERS = frozenset({"dev", "docs", "testing"})
+
 _Finding = tuple[bool, str, str]
 """Whether a part works, what was found, and the remedy if there is one."""
 
@@ -283,6 +289,25 @@ def _gpu(_: MemoryConfig) -> Iterator[_Finding]:
         yield True, "torch is not installed; models run on the CPU. For a GPU: pip install 'neurogated[gpu]'", ""
     else:
         yield True, "torch sees a GPU" if has_accelerator() else "torch sees no GPU; models run on the CPU", ""
+
+
+def _extras(_: MemoryConfig) -> Iterator[_Finding]:
+    """Name the extras that need a package which is not installed."""
+    missing: set[str] = set()
+    for line in metadata.requires("neurogated") or ():
+        found = _OF_AN_EXTRA.match(line)
+        if found and found["extra"] not in _OF_DEVELOPERS and not _is_installed(found["package"]):
+            missing.add(found["extra"])
+    told = f"not installed: {', '.join(sorted(missing))}" if missing else "all are installed"
+    yield True, told, "for the one that you need: pip install 'neurogated[NAME]'" if missing else ""
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        metadata.distribution(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def _disk(config: MemoryConfig) -> Iterator[_Finding]:
@@ -345,6 +370,7 @@ def _language_model(config: MemoryConfig) -> Iterator[_Finding]:
 
 _CHECKS = {
     "program": _program,
+    "extras": _extras,
     "embedding model": _embedding,
     "GPU": _gpu,
     "disk": _disk,

@@ -7,6 +7,7 @@ import keyword
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -20,9 +21,13 @@ from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 _NAME = "neurogated"
 _COMPLETE = "_NEUROGATED_COMPLETE"
-# The command of a command line that begins with a flag, such as `main.py --dataset sample`.
 _FLAG = re.compile(r"(?<=^--)[a-zA-Z][\w-]*(?==|$)")
+# The command of a command line that begins with a flag, such as `main.py --dataset sample`.
 _DEFAULT_WORDS = ("bench", "run")
+_BARE = f"{_NAME}.bare"
+"""Tells the help that the command line is empty."""
+_FIRST = ("demo", "chat", "add", "ask", "doctor")
+"""The commands that a beginner needs."""
 
 
 class Entry(NamedTuple):
@@ -66,7 +71,14 @@ class _Program(click.Group):
         suffix = "_" if keyword.iskeyword(cmd_name) or cmd_name == "list" else ""
         return cast("click.Command", getattr(module, f"{cmd_name}{suffix}"))
 
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_BARE] = not args
+        return super().parse_args(ctx, args or ["--help"])
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if ctx.meta[_BARE]:
+            formatter.write(f"{_first_steps()}\n")
+            return
         # The flags of the program itself would need the room of commands.
         formatter.write(f"{self.help}\nUsage: {_NAME} COMMAND ...   ({_NAME} COMMAND --help explains one)\n")
         for theme, commands in itertools.groupby(COMMANDS.items(), key=lambda found: found[1].theme):
@@ -82,6 +94,20 @@ PROGRAM = _Program(
 click.version_option(neurogated.__version__, message=f"{_NAME} %(version)s")(PROGRAM)
 
 
+def _first_steps() -> str:
+    """Return the help without a command: what a beginner needs, then the names of the rest."""
+    first = [f"  {name:<8}{COMMANDS[name].summary}" for name in _FIRST]
+    rest = textwrap.fill(", ".join(name for name in COMMANDS if " " not in name and name not in _FIRST), 78)
+    return "\n".join(
+        (
+            f"{PROGRAM.help}\nUsage: {_NAME} COMMAND ...   ({_NAME} COMMAND --help explains one)\n\nBegin with:",
+            *first,
+            f"\nAll others, which {_NAME} --help lists with what they do:",
+            textwrap.indent(rest, "  "),
+        )
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (that of the process when left out) and return its exit code.
 
@@ -89,8 +115,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if instruction := os.environ.get(_COMPLETE):
         return shell_complete(PROGRAM, {}, _NAME, _COMPLETE, instruction)
-    words = _underscored(sys.argv[1:] if argv is None else argv) or ["--help"]
-    if words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}:
+    words = _underscored(sys.argv[1:] if argv is None else argv)
+    if words and words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}:
         words = [*_DEFAULT_WORDS, *words]
     try:
         with PROGRAM.make_context(_NAME, words.copy(), obj=_first_answer(words)) as context:
@@ -118,7 +144,7 @@ def _underscored(words: Sequence[str]) -> list[str]:
 
 def _first_answer(words: Sequence[str]) -> object:
     """Return the relay of `mcp` on standard input; it has answered the client, whatever the rest takes to load."""
-    if words[0] != "mcp" or {"install", "--http", "-h", "--help"}.intersection(words):
+    if words[:1] != ["mcp"] or {"install", "--http", "-h", "--help"}.intersection(words):
         return None
     if importlib.util.find_spec("mcp") is None:
         return None  # the command says what to install
