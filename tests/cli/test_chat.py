@@ -97,7 +97,7 @@ def test_an_error_does_not_end_the_conversation(chat: Chat) -> None:
     assert " A swan.\n   score" in out
 
 
-ANA = ("--user", "ana")
+ANA = ("--user_id", "ana")
 
 
 def _contents(folder: Path) -> list[tuple[str | None, str]]:
