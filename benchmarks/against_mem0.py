@@ -20,8 +20,7 @@ import numpy as np
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.evaluation.locomo import load_locomo
-from neurogated.evaluation.metrics import recall_at
-from neurogated.evaluation.model import Collection, Dataset
+from neurogated.evaluation.model import Collection, Dataset, recall_at
 from neurogated.evaluation.runner import rank
 from tests.postgres_server import Postgres
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.bootstrap import paired_bootstrap
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.evaluation.datasets import FORMATS, SOURCES_KEY, Dataset, Question, dataset_folder, load_dataset
-from neurogated.evaluation.metrics import PERCENT, recall_at
+from neurogated.evaluation.model import PERCENT, recall_at
 from neurogated.evaluation.runner import index, rank
 
 CUTOFFS = (2, 5, 10, 20)

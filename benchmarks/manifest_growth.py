@@ -29,8 +29,8 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.scope import ScopeFilter
 from neurogated.evaluation.runner import index
+from neurogated.manifest.caching import text_of
 from neurogated.manifest.creation import Created, ManifestCreator
-from neurogated.manifest.text import text_of
 
 _GROUP, _EDGES, _WITHIN, _WORDS = 400, 6, 0.8, 8
 _UPDATES = 1_000

@@ -20,7 +20,7 @@ from benchmarks.arguments import chosen, dataset_parser
 from benchmarks.bootstrap import paired_bootstrap
 from neurogated import NeuroGraphMemory
 from neurogated.evaluation.datasets import Dataset
-from neurogated.evaluation.metrics import PERCENT, recall_at
+from neurogated.evaluation.model import PERCENT, recall_at
 from neurogated.evaluation.runner import index, rank
 
 CUTOFFS = (2, 5, 10)

@@ -8,7 +8,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory, field
 from neurogated.core.scope import Scope, ScopeFilter
-from neurogated.dialogue.layout import escaped
+from neurogated.dialogue.model import escaped
 from neurogated.server.keys import Grant
 
 JOSE, JOSE_NFD = (normalize(form, "José") for form in ("NFC", "NFD"))

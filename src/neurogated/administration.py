@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from neurogated import compose
 from neurogated.archive import export, importing
+from neurogated.archive.export import user_lines
 from neurogated.archive.foreign import pam
 from neurogated.archive.manifest import ExportManifest, Progress
-from neurogated.archive.user_export import user_lines
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import (
     EmbeddedVersion,
@@ -246,7 +246,7 @@ def re_embed(
     ):
         raise ConfigError(f"a {type(store).__name__} cannot take vectors of another model; re-index its documents")
     graphs = _graphs(store)
-    recorded = _recorded_embedder(graphs)
+    recorded = next((graph.embedder for graph in graphs.values() if graph.embedder is not None), None)
     if recorded is not None and recorded[0] == embedder.name:
         return 0
     total = sum(1 for _ in store.embedded_versions())
@@ -287,11 +287,6 @@ def _graphs_of(store: GraphStorePort, namespace: str) -> dict[str, GraphStorePor
 
 def _graphs(store: SupportsNamespaces) -> dict[str, GraphStorePort]:
     return {name: store.in_namespace(name) for name in store.namespaces()}
-
-
-def _recorded_embedder(graphs: Mapping[str, GraphStorePort]) -> tuple[str, int] | None:
-    """Return the recorded embedder; all namespaces share it."""
-    return next((graph.embedder for graph in graphs.values() if graph.embedder is not None), None)
 
 
 def _vectors(

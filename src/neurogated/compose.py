@@ -11,23 +11,18 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from neurogated import subscribers
-from neurogated.communities.leiden import LeidenCommunities
-from neurogated.communities.modularity import IgraphMeasures
+from neurogated.communities.algorithms import IgraphMeasures, LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.consolidation.consolidator import Consolidator
-from neurogated.consolidation.summaries import Summariser
+from neurogated.consolidation.consolidator import Consolidator, Summariser
 from neurogated.core.abilities import SupportsClear, SupportsCopies, SupportsIdentity
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.extras import import_extra
 from neurogated.core.files import UnusedCache
-from neurogated.core.ports import (
-    Embedder,
-    GraphStorePort,
-    LanguageModel,
-    Models,
-)
-from neurogated.core.projections import SharedCanvases, remove_file
+from neurogated.core.ports import Embedder, GraphStorePort, LanguageModel, Models
+from neurogated.core.projections import FactProjection, SharedCanvases, remove_file
 from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.cross_encoder import CrossEncoder
@@ -45,7 +40,6 @@ from neurogated.llm.base import AUTO, BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM
 from neurogated.parts import Parts
-from neurogated.projections.registry import open_canvases, open_facts
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
 from neurogated.retrieval.question_kinds import CascadedJudge, OfflineQuestionJudge
@@ -337,9 +331,7 @@ def build_language_model(config: MemoryConfig, answers: Path | None = None) -> B
 
 
 def load_config(
-    path: str | Path | None = None,
-    environ: Mapping[str, str] | None = None,
-    overrides: Mapping[str, Any] | None = None,
+    path: str | Path | None = None, environ: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None
 ) -> MemoryConfig:
     """Gather settings from a YAML or JSON file, then the environment, then `overrides`; the later wins.
 
@@ -376,3 +368,35 @@ def _read_settings(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ConfigError(f"settings file {path} holds a {type(values).__name__}, but must hold names and values")
     return {str(name): value for name, value in values.items()}
+
+
+_CANVASES = frozenset({"redis", "rediss", "unix"})
+
+
+def is_of_canvases(place: str) -> bool:
+    """Return whether a URL is that of a server of canvases; otherwise it is a database of facts."""
+    return urlsplit(place).scheme in _CANVASES
+
+
+def open_facts(url: str | Path, seconds: float) -> FactProjection:
+    """Return the table of facts in a file or a database, which is opened on its first use.
+
+    Raises:
+        ConfigError: the URL is of another kind.
+        MissingExtraError: a package is not installed.
+    """
+    table: FactProjection = import_extra("neurogated.projections.fact_table", "facts").FactTable(url, seconds=seconds)
+    return table
+
+
+def open_canvases(url: str, memory: str, seconds: float, lifetime: float) -> SharedCanvases:
+    """Return the canvases of a memory on a server, which is reached at the first call; see `RedisCanvases`.
+
+    Raises:
+        ConfigError: the URL is of another kind.
+        MissingExtraError: a package is not installed.
+    """
+    canvases: SharedCanvases = import_extra("neurogated.projections.redis_canvases", "redis").RedisCanvases(
+        url, memory, seconds=seconds, lifetime=lifetime
+    )
+    return canvases

@@ -11,7 +11,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from neurogated.compose import FACTS_FILE, canvases_of
+from neurogated.compose import FACTS_FILE, canvases_of, is_of_canvases, open_facts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCopies
 from neurogated.core.contexts import forget_texts
@@ -19,7 +19,6 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_file, remove_manifests
 from neurogated.errors import ConfigError, InputError, MissingExtraError, StorageError
 from neurogated.parts import Parts
-from neurogated.projections.registry import is_of_canvases, open_facts
 
 
 def erase_copies(graphs: Mapping[str, GraphStorePort], parts: Parts, config: MemoryConfig) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from neurogated.archive.replay import replay
+from neurogated.archive.importing import replay
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsCopies, SupportsIdentity, SupportsNamespaces, SupportsTransaction
 from neurogated.core.clock import utc_now
@@ -45,7 +45,12 @@ def reachable(config: MemoryConfig) -> MemoryConfig:
     """
     if not config.fallback or config.storage in ("memory", "sqlite"):
         return config
-    local = _local(config)
+    parts = urlsplit(config.storage)
+    place = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    folder = Path(config.save_dir) / "fallback" / hashlib.sha256(place.encode()).hexdigest()[:16]
+    local = config.replace(
+        storage="sqlite", save_dir=str(folder), fallback=False, metabolism={"facts_url": None, "canvas_url": None}
+    )
     is_kept = not config.force_index_from_scratch or config.read_only
     try:
         memory_exists(config)
@@ -64,16 +69,6 @@ def reachable(config: MemoryConfig) -> MemoryConfig:
     elif any(_folders(local)):
         _settle(local, config.replace(force_index_from_scratch=False), takes_over=is_kept)
     return config
-
-
-def _local(config: MemoryConfig) -> MemoryConfig:
-    """Return the settings of the fallback: a plain file, with its own caches, facts and canvases beside it."""
-    parts = urlsplit(config.storage)
-    place = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-    folder = Path(config.save_dir) / "fallback" / hashlib.sha256(place.encode()).hexdigest()[:16]
-    return config.replace(
-        storage="sqlite", save_dir=str(folder), fallback=False, metabolism={"facts_url": None, "canvas_url": None}
-    )
 
 
 def _folders(local: MemoryConfig) -> Iterator[Path]:

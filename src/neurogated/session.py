@@ -41,7 +41,7 @@ from neurogated.knowledge.questions import asked
 from neurogated.knowledge.reading import ReadingEnquiry
 from neurogated.manifest.caching import ManifestCache
 from neurogated.manifest.creation import ManifestCreator
-from neurogated.manifest.titles import CommunityNamer
+from neurogated.manifest.naming import CommunityNamer
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from neurogated import EdgeType, GraphStore, MemoryEdge, MemoryNode
-from neurogated.archive.replay import replay
+from neurogated.archive.importing import replay
 from neurogated.core.delta import Decay, GraphDelta, WeightChange
 from neurogated.core.model import EdgeKey
 from neurogated.testing import ManualClock

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from neurogated.communities.leiden import LeidenCommunities
+from neurogated.communities.algorithms import LeidenCommunities
 from neurogated.core.communities import Communities, Links
 
 FINDER = LeidenCommunities()

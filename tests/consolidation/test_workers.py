@@ -196,7 +196,7 @@ def test_a_worker_in_the_background_consolidates_every_namespace(config: MemoryC
 
 
 def test_closing_waits_for_the_fact_that_is_being_made(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    from neurogated.communities.leiden import LeidenCommunities
+    from neurogated.communities.algorithms import LeidenCommunities
 
     searching, closing = threading.Event(), threading.Event()
     find = LeidenCommunities.find

@@ -3,8 +3,7 @@
 import pytest
 
 from neurogated import MemoryNode
-from neurogated.context.echo import shares_of
-from neurogated.context.retelling import without_frame
+from neurogated.context.echo import shares_of, without_frame
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.dialogue.layout import escaped
 from neurogated.dialogue.mid_term import Segment, Topics, decoded, dormant, encoded
-from neurogated.dialogue.model import DialogueSettings, settings_of
+from neurogated.dialogue.model import DialogueSettings, escaped, settings_of
 from neurogated.errors import ConfigError
 from neurogated.text.keywords import split_keywords
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from neurogated.evaluation.qa import exact_match, f1_score, normalize_answer
+from neurogated.evaluation.runner import exact_match, f1_score, normalize_answer
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from neurogated.communities.modularity import IgraphMeasures
+from neurogated.communities.algorithms import IgraphMeasures
 from neurogated.core.communities import Graph
 from neurogated.manifest.measures import moved, moved_from_scratch, page_rank
 

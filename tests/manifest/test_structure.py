@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from neurogated import EdgeType, MemoryEdge, MemoryNode
-from neurogated.communities.modularity import IgraphMeasures
+from neurogated.communities.algorithms import IgraphMeasures
 from neurogated.core.delta import GraphDelta
 from neurogated.manifest.structure import Structure, structure_of
 from neurogated.storage.graph_store import GraphStore

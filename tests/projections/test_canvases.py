@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from neurogated.core.projections import CanvasKey, CanvasStorage
 from neurogated.errors import StorageError
 from neurogated.projections.redis_canvases import RedisCanvases
-from neurogated.tiers.local_canvases import LocalCanvases
+from neurogated.tiers.canvas import LocalCanvases
 
 if TYPE_CHECKING:
     from tests.projections.conftest import Redis

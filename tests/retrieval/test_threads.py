@@ -11,7 +11,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.retrieval import neuro_retriever
-from neurogated.retrieval.first_phase import FirstPhase, started
+from neurogated.retrieval.queries import FirstPhase, started
 
 
 def test_the_namespaces_of_a_memory_share_the_threads_of_their_searches(

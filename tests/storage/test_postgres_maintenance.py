@@ -17,8 +17,8 @@ from neurogated.core.model import MemoryNode
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import MemoryLockedError
 from neurogated.storage.postgres_store import PostgresStore
-from neurogated.testing.clock import ManualClock
 from neurogated.testing.histories import node
+from neurogated.testing.model import ManualClock
 from tests.storage.test_postgres_store import HURRIED, names, put
 
 

@@ -16,7 +16,7 @@ from neurogated.cli.opening import Flags, say_how_it_judges
 from neurogated.cli.output import counted, recall_json
 from neurogated.compose import build_text_embedder
 from neurogated.evaluation.datasets import BUNDLED, SOURCES_KEY, Dataset, dataset_folder, load_dataset
-from neurogated.evaluation.metrics import RECALL_CUTOFFS
+from neurogated.evaluation.model import RECALL_CUTOFFS
 from neurogated.evaluation.runner import RunReport, config_for, measure
 from neurogated.evaluation.runner import index as index_dataset
 from neurogated.evaluation.workers import index_in_processes

@@ -15,11 +15,7 @@ _STRENGTHS = {"weak": 0.4, "medium": 0.7, "strong": 1.0}
 class IndexingSettings:
     """How texts become nodes and edges."""
 
-    chunk_size: int = setting(
-        256,
-        "maximum length of a document chunk, in tokens of the embedder",
-        low=1,
-    )
+    chunk_size: int = setting(256, "maximum length of a document chunk, in tokens of the embedder", low=1)
     chunk_overlap: int = setting(
         32, "a chunk repeats whole sentences of the previous chunk, up to this many tokens", low=0
     )

@@ -61,10 +61,7 @@ class MetabolismSettings:
 
     # Consolidation: facts of one subject become profiles, and memories that are used together become one text.
     consolidate_seconds: float = setting(
-        0.0,
-        "seconds between two consolidations in the background; 0: none there",
-        low=0.0,
-        high=31_536_000.0,
+        0.0, "seconds between two consolidations in the background; 0: none there", low=0.0, high=31_536_000.0
     )
     consolidation_uses: int = setting(3, "a memory enters a cluster after this many uses", low=0)
     consolidation_calls: int = setting(

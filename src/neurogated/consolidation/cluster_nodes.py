@@ -82,6 +82,12 @@ def cluster_node(
     """
     ends = [node.expires_at for node in sources if node.expires_at is not None]
     first = sources[0]
+    scopes = [node.scope for node in sources]
+    user, agent, session = (
+        _common(getattr(one, name) for one in scopes) for name in ("user_id", "agent_id", "session_id")
+    )
+    levels = zip(*(one.path for one in scopes), strict=False)
+    path = [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
     return MemoryNode(
         cluster_id(sources),
         text,
@@ -91,7 +97,7 @@ def cluster_node(
         created_at=at,
         importance=max(node.importance for node in sources) if is_summary else 0.0,
         kind=FACT if is_summary else SEGMENT,
-        scope=_common_scope([node.scope for node in sources]),
+        scope=Scope(user, agent, session, path),
         metadata=common_metadata(sources),
         valid_from=first.valid_from,
         valid_to=first.valid_to,
@@ -115,12 +121,3 @@ def _common(values: Iterable[T | None]) -> T | None:
     """Return the value if all values are equal, else None."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else None
-
-
-def _common_scope(scopes: Sequence[Scope]) -> Scope:
-    user, agent, session = (
-        _common(getattr(one, name) for one in scopes) for name in ("user_id", "agent_id", "session_id")
-    )
-    levels = zip(*(one.path for one in scopes), strict=False)
-    path = [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
-    return Scope(user, agent, session, path)

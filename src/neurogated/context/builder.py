@@ -38,18 +38,6 @@ class Item(NamedTuple):
     """By time, then by place in the session."""
 
 
-def _checked(count_tokens: TokenCounter) -> TokenCounter:
-    """Return a tokenizer whose results are refused unless they are one number for each text."""
-
-    def counted(texts: Sequence[str]) -> list[int]:
-        found = count_tokens(texts)
-        if len(found) != len(texts):
-            raise InputError(f"count_tokens returned {len(found)} numbers for {len(texts)} texts")
-        return [checked_count("a result of count_tokens", number) for number in found]
-
-    return counted
-
-
 class ContextBuilder:
     """Packs the memories of a recall into a text within a budget of tokens."""
 
@@ -61,7 +49,14 @@ class ContextBuilder:
             count_tokens: counts the tokens of texts.
         """
         self._embedder = embedder
-        self._count = _checked(count_tokens)
+
+        def counted(texts: Sequence[str]) -> list[int]:
+            found = count_tokens(texts)
+            if len(found) != len(texts):
+                raise InputError(f"count_tokens returned {len(found)} numbers for {len(texts)} texts")
+            return [checked_count("a result of count_tokens", number) for number in found]
+
+        self._count = counted
 
     def build(self, recall: Recall, view: GraphView, budget: int, *, explain: bool = False) -> Context:
         """Return the context; `view` is the present graph, whose order of rows is that in which memories were added.
@@ -135,18 +130,32 @@ class ContextBuilder:
             return []
         some = [items[place] for place in places]
         scores = np.array([one.memory.score for one in some])
+        found = defaultdict[int, list[int]](list)
+        for conflict in recall.conflicts:
+            if conflict.outcome == "contested":
+                for first, second in product(*(_places(recall, some, side) for side in conflict.sides)):
+                    found[first].append(second)
+                    found[second].append(first)
         candidates = Candidates(
             np.maximum(0.0, scores / (scores.max(initial=0.0) or 1.0)),
             np.array(self._count([f"{one.line}\n" for one in some]), dtype=np.int64),
             _likeness([one.memory for one in some]),
-            _opposed(recall, some),
+            found,
             _later(recall, some),
         )
 
         def cut(place: int, room: int) -> int:
             if (room < _LEAST_CUT and cuts) or len(cuts) >= _MOST_CUTS:
                 return 0
-            line = self._cut(recall, some[place], room, may_split=room == budget)
+            item = some[place]
+            may_split = room == budget
+            node, marks = item.memory.node, recall.remarks.get(item.memory.id, ())
+            sentences = sentences_of(node.content)
+            order: list[int] | None = None
+            if len(sentences) > 1:
+                vectors = self._embedder.embed_documents(sentences)
+                order = np.argsort(-(vectors @ self._embedder.embed_queries([recall.query])[0]), kind="stable").tolist()
+            line = cut_memory(node, marks, room, self._count, order, may_split=may_split, zone=recall.zone)
             if line is None:
                 return 0
             cuts[places[place]] = line
@@ -156,16 +165,6 @@ class ContextBuilder:
             one._replace(place=places[one.place], repeats=None if one.repeats is None else places[one.repeats])
             for one in pack(candidates, budget, cut=cut)
         ]
-
-    def _cut(self, recall: Recall, item: Item, room: int, *, may_split: bool) -> str | None:
-        """Return the line of a memory with its best sentences that fit; None if none does and it may not be split."""
-        node, marks = item.memory.node, recall.remarks.get(item.memory.id, ())
-        sentences = sentences_of(node.content)
-        order: list[int] | None = None
-        if len(sentences) > 1:
-            vectors = self._embedder.embed_documents(sentences)
-            order = np.argsort(-(vectors @ self._embedder.embed_queries([recall.query])[0]), kind="stable").tolist()
-        return cut_memory(node, marks, room, self._count, order, may_split=may_split, zone=recall.zone)
 
     def _tokens(self, lines: Sequence[str]) -> int:
         return self._count([framed(lines) or FRAME])[0]
@@ -196,17 +195,6 @@ def _saying(recall: Recall, sides: Sequence[str]) -> set[str]:
     """Return the memories of a recall that say a side of a conflict."""
     facts = (*recall.facts, *recall.former)
     return {*sides, *(name for fact in facts if fact.id in sides for name in fact.sources)}
-
-
-def _opposed(recall: Recall, items: Sequence[Item]) -> Mapping[int, Sequence[int]]:
-    """Return the places of the memories that contest one, by its place."""
-    found = defaultdict[int, list[int]](list)
-    for conflict in recall.conflicts:
-        if conflict.outcome == "contested":
-            for first, second in product(*(_places(recall, items, side) for side in conflict.sides)):
-                found[first].append(second)
-                found[second].append(first)
-    return found
 
 
 def _later(recall: Recall, items: Sequence[Item]) -> Mapping[int, Sequence[int]]:

@@ -242,14 +242,11 @@ class GraphDelta:
         if self.node_changes:
             object.__setattr__(self, "node_changes", tuple(map(self._timed, self.node_changes)))
         checked_text("the reason of a delta", self.reason)
-        if self.operators and self._single_changes():
+        if self.operators and any((self.changes, self.queued, self.settled, self.touch)):
             raise InputError("a delta holds either operators or changes of single nodes and edges; make it two deltas")
 
     def _timed(self, change: NodeChange) -> NodeChange:
         return change if change.energy is None or change.energy_at else replace(change, energy_at=self.at)
-
-    def _single_changes(self) -> bool:
-        return any((self.changes, self.queued, self.settled, self.touch))
 
     @property
     def tells_of_uses_only(self) -> bool:

@@ -15,10 +15,7 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import CLAIM, ITEM
 from neurogated.core.view import GraphView, Rows
 
-_BASIS = (
-    *("content", "title", "speaker", "timestamp", "scope", "tags"),
-    *("valid_from", "valid_to", "expires_at"),
-)
+_BASIS = (*("content", "title", "speaker", "timestamp", "scope", "tags"), *("valid_from", "valid_to", "expires_at"))
 
 
 def are_original(view: GraphView) -> NDArray[np.bool_]:

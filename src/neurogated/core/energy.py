@@ -126,16 +126,6 @@ def layers_of(
     """
     since = now - _EMERGING_DAYS * MICROS_A_DAY
     uses = view.uses.take(rows)
-    layers = [
-        (np.arange(rows.size) >= _first_since(store, view, rows, since)) & (view.energy_at.take(rows) > since),
-        (uses > 0) & (view.last_accessed.take(rows) > now - _ACTIVE_DAYS * MICROS_A_DAY),
-        (energy < _DECAYING_ENERGY) & (uses < _DECAYING_USES),
-    ]
-    return np.select(layers, [np.int64(place) for place in range(len(layers))], np.int64(LAYERS.index("stable")))
-
-
-def _first_since(store: GraphStorePort, view: GraphView, rows: Rows, since: int) -> int:
-    """Return the place of the first node that was added after `since`; rows are in the order of their addition."""
     low, high = 0, rows.size
     while low < high:
         middle = (low + high) // 2
@@ -144,4 +134,9 @@ def _first_since(store: GraphStorePort, view: GraphView, rows: Rows, since: int)
             high = middle
         else:
             low = middle + 1
-    return low
+    layers = [
+        (np.arange(rows.size) >= low) & (view.energy_at.take(rows) > since),
+        (uses > 0) & (view.last_accessed.take(rows) > now - _ACTIVE_DAYS * MICROS_A_DAY),
+        (energy < _DECAYING_ENERGY) & (uses < _DECAYING_USES),
+    ]
+    return np.select(layers, [np.int64(place) for place in range(len(layers))], np.int64(LAYERS.index("stable")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -212,7 +212,7 @@ class MemoryNode:
         assign(self, "uses", checked_count(f"uses of node {self.id!r}", self.uses))
         if self.position is not None:
             assign(self, "position", checked_count(f"position of node {self.id!r}", self.position, LAST_POSITION))
-        assign(self, "tags", _checked_tags(self.id, self.tags))
+        assign(self, "tags", tuple(sorted(set(checked_names(f"the tags of node {self.id!r}", self.tags)))))
 
     @classmethod
     def restored(cls, **fields: Any) -> MemoryNode:  # noqa: ANN401
@@ -272,10 +272,6 @@ def checked_count(what: str, value: object, most: int = MOST_COUNTED) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
         raise InputError(f"{what} is {value!r}, but must be a whole number from 0 to {most}")
     return value
-
-
-def _checked_tags(node_id: str, tags: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(set(checked_names(f"the tags of node {node_id!r}", tags))))
 
 
 class EdgeKey(NamedTuple):

@@ -113,12 +113,7 @@ class GraphStorePort(Protocol):
         """
 
     def find(
-        self,
-        filters: Filter | None = None,
-        *,
-        order_by: str | None = None,
-        limit: int | None = None,
-        offset: int = 0,
+        self, filters: Filter | None = None, *, order_by: str | None = None, limit: int | None = None, offset: int = 0
     ) -> list[MemoryNode]:
         """Return the nodes that a filter admits and that are not expired.
 

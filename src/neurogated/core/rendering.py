@@ -85,7 +85,7 @@ def search_text(node: Text) -> str:
 
 def _rendered(node: Text, speaker: str | None) -> str:
     text = f'{speaker} said, "{_without_label(node.content, speaker)}"' if speaker else node.content
-    title = node.title or _found_title(node)
+    title = node.title or next((name for name in node.found.names[:1] if name not in node.content), None)
     return f"{title}\n{text}" if title else text
 
 
@@ -150,11 +150,6 @@ def subjects_among(found: Iterable[str]) -> frozenset[str]:
 def places_among(found: Iterable[str]) -> frozenset[str]:
     """Return the names of places among a node's tags."""
     return frozenset(tag.removeprefix(_PLACE) for tag in found if tag.startswith(_PLACE))
-
-
-def _found_title(node: Text) -> str | None:
-    """Return the derived title if the text does not contain it, as in a later chunk of a document."""
-    return next((name for name in node.found.names[:1] if name not in node.content), None)
 
 
 def subject_tag(name: str) -> str:

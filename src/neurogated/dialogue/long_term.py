@@ -107,7 +107,7 @@ def lessons_of(known: Mapping[str, Record], learned: Iterable[Learned]) -> Lesso
     repeated = defaultdict[str, set[str]](set)
     by_slot: defaultdict[Slot, dict[str, Record]] = defaultdict(dict)
     for key, record in known.items():
-        by_slot[_slot(record)][key] = record
+        by_slot[_folded(Slot(*record["claim"]["slot"]))][key] = record
     for claim, page in learned:
         standing = by_slot[_folded(claim.slot)]
         key = compute_mdhash_id("\0".join((*claim.slot, claim.value, str(claim.is_denied), page)), "fact-")
@@ -122,7 +122,21 @@ def lessons_of(known: Mapping[str, Record], learned: Iterable[Learned]) -> Lesso
             continue
         for other, record in _ended_by(standing, claim):
             standing[other] = changed[other] = {**record, "until": _iso(claim.said), "ended_by": key}
-        standing[key] = changed[key] = _record(claim, page)
+        name = f"{claim.slot.subject} {claim.slot.attribute}"
+        stored = {
+            **asdict(claim),
+            "slot": list(claim.slot),
+            "change": claim.change and claim.change.value,
+            **{part: _iso(getattr(claim, part)) for part in ("valid_from", "valid_to", "said")},
+        }
+        standing[key] = changed[key] = {
+            "text": claim.quote or f"{name}: {claim.value}",
+            "fact": f"{name}: {'not ' if claim.is_denied else ''}{claim.value}",
+            "confidence": claim.confidence,
+            "evidence": [page],
+            "said": _iso(claim.said),
+            "claim": stored,
+        }
     return Lessons(changed, repeated)
 
 
@@ -261,34 +275,12 @@ def _ended_by(standing: Mapping[str, Record], claim: Claim) -> Iterator[tuple[st
             yield key, record
 
 
-def _record(claim: Claim, page: str) -> Record:
-    name = f"{claim.slot.subject} {claim.slot.attribute}"
-    stored = {
-        **asdict(claim),
-        "slot": list(claim.slot),
-        "change": claim.change and claim.change.value,
-        **{part: _iso(getattr(claim, part)) for part in ("valid_from", "valid_to", "said")},
-    }
-    return {
-        "text": claim.quote or f"{name}: {claim.value}",
-        "fact": f"{name}: {'not ' if claim.is_denied else ''}{claim.value}",
-        "confidence": claim.confidence,
-        "evidence": [page],
-        "said": _iso(claim.said),
-        "claim": stored,
-    }
-
-
 def _claim(record: Record) -> Claim:
     # Earlier versions also stored whether a text takes a claim for granted.
     stored = {name: value for name, value in record["claim"].items() if name != "is_implied"}
     times = {part: _moment(stored[part]) for part in ("valid_from", "valid_to", "said")}
     change = stored["change"] and Change(stored["change"])
     return Claim(**{**stored, "slot": Slot(*stored["slot"]), "change": change, **times})
-
-
-def _slot(record: Record) -> Slot:
-    return _folded(Slot(*record["claim"]["slot"]))
 
 
 def _folded(slot: Slot) -> Slot:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypedDict
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.errors import ConfigError
+from neurogated.text.strings import composed
 
 Vectors = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vectors]
@@ -194,3 +197,18 @@ class Records(Protocol):
 
     def erase(self, user_id: str) -> None:
         """Delete all records of a user, in one batch."""
+
+
+_LONGEST = 100
+
+
+def escaped(name: str) -> str:
+    """Return a name as a label without dots, which is also the name of a file; different names stay different.
+
+    Names that are long, or that differ from others by upper case only, end with a hash.
+    """
+    name = composed(name)
+    written = quote(name, safe=" ").replace(".", "%2E").replace("~", "%7E")
+    if len(written) <= _LONGEST and name == name.lower():
+        return written
+    return f"{written[:_LONGEST].lower()}~{hashlib.sha256(name.encode()).hexdigest()[:32]}"

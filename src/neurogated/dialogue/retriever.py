@@ -102,7 +102,9 @@ class Retriever:
             conversation.user_id, {*recent, *(one.key for one in hits if one.tier in (SHORT_TERM, MID_TERM))}
         )
         hits = [
-            one._replace(text=shown[one.key].text) if one.key in shown else one for one in hits if _is_there(one, shown)
+            one._replace(text=shown[one.key].text) if one.key in shown else one
+            for one in hits
+            if one.tier in KNOWLEDGE or one.key in shown
         ]
         topics = {one.key: conversation.segment_of[one.key] for one in hits if one.key in conversation.segment_of}
         conversation.visit(frozenset(topics.values()), parts.instance, parts.clock().timestamp())
@@ -144,11 +146,6 @@ def _cut(hits: Iterable[Hit], most: int, top_k: int) -> list[Hit]:
         if taken[hit.tier] <= most:
             chosen.append(hit)
     return chosen[:top_k]
-
-
-def _is_there(hit: Hit, shown: Collection[str]) -> bool:
-    """Return whether a hit still exists: a page may have been deleted since it was found."""
-    return hit.tier in KNOWLEDGE or hit.key in shown
 
 
 def _page_text(page: Page, topic: str = "") -> str:

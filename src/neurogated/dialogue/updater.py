@@ -191,7 +191,20 @@ class Updater:
             while batch := self._due(conversation):
                 self._place(conversation, batch)
                 _go_on(stop)
-            self._learn(conversation, stop)
+            parts, now = self._parts, self._parts.clock().timestamp()
+            with conversation.lock:
+                touched, conversation.touched = conversation.touched, set()
+                chosen = [conversation.segments[name] for name in sorted(touched)]
+            least = parts.settings.mid_term_heat_threshold
+            hot = [one for one in chosen if one.has_gaps or one.heat(now, parts.settings) >= least]
+            for segment in hot:
+                keys = segment.new_pages
+                for begin in range(0, len(keys), _TOGETHER):
+                    self._learn_from(conversation, segment, keys[begin : begin + _TOGETHER])
+                    _go_on(stop)
+                with conversation.lock:
+                    segment.settled, segment.has_gaps = segment.visited, False
+                parts.records.put(conversation.user_id, {(SEGMENT, segment.id): {"settled": segment.settled}})
             self._write_visits(conversation)
             with conversation.lock:
                 conversation.asleep = dormant(
@@ -251,23 +264,6 @@ class Updater:
                 conversation.topics.update(segment)
                 conversation.touched.add(segment.id)
         parts.records.put(user_id, {(PAGE, place.key): record for place, record in results}, pages)
-
-    def _learn(self, conversation: Conversation, stop: Callable[[], bool]) -> None:
-        """Learn from the pages of hot segments, and cool them."""
-        parts, now = self._parts, self._parts.clock().timestamp()
-        with conversation.lock:
-            touched, conversation.touched = conversation.touched, set()
-            chosen = [conversation.segments[name] for name in sorted(touched)]
-        least = parts.settings.mid_term_heat_threshold
-        hot = [one for one in chosen if one.has_gaps or one.heat(now, parts.settings) >= least]
-        for segment in hot:
-            keys = segment.new_pages
-            for begin in range(0, len(keys), _TOGETHER):
-                self._learn_from(conversation, segment, keys[begin : begin + _TOGETHER])
-                _go_on(stop)
-            with conversation.lock:
-                segment.settled, segment.has_gaps = segment.visited, False
-            parts.records.put(conversation.user_id, {(SEGMENT, segment.id): {"settled": segment.settled}})
 
     def _learn_from(self, conversation: Conversation, segment: Segment, keys: Sequence[str]) -> None:
         parts, user_id = self._parts, conversation.user_id

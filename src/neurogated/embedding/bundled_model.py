@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.embedding.accelerator import has_accelerator
 from neurogated.embedding.exported_model import ExportedModel
 from neurogated.embedding.language_watch import LanguageWatch
-from neurogated.embedding.loading import LOADING
 from neurogated.embedding.openvino_runtime import load_graph
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
+from neurogated.embedding.vectors import LOADING, has_accelerator
 from neurogated.embedding.word_pieces import WordPieceTokenizer
 
 BUNDLED_FOLDER = Path(__file__).with_name("all-MiniLM-L6-v2")

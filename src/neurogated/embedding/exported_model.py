@@ -43,13 +43,7 @@ class ExportedModel:
     """
 
     def __init__(
-        self,
-        tokenizer: Tokenizer,
-        session: OpenVINOSession,
-        *,
-        dimension: int,
-        max_tokens: int,
-        batch_size: int,
+        self, tokenizer: Tokenizer, session: OpenVINOSession, *, dimension: int, max_tokens: int, batch_size: int
     ) -> None:
         """Take the parts of a model; it truncates texts of more than `max_tokens` tokens."""
         self._tokenizer = tokenizer

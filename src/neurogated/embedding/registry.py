@@ -43,11 +43,6 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None) -> Embed
             query_prompt=config.embedding.query_prompt,
             document_prompt=config.embedding.document_prompt,
         )
-    return _local(config)
-
-
-def _local(config: MemoryConfig) -> Embedder:
-    """Return a model on this machine: the bundled one by OpenVINO on the CPU, others by sentence-transformers."""
     from neurogated.embedding.sentence_transformers_embedder import BUNDLED_NAMES, SentenceTransformersEmbedder
 
     devices = [device.strip() for device in (config.embedding.devices or "").split(",") if device.strip()]

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.extras import import_extra, no_loading_bar
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.embedding.loading import LOADING
-from neurogated.embedding.vectors import unit_vectors
+from neurogated.embedding.vectors import LOADING, unit_vectors
 from neurogated.errors import EmbeddingError, MissingExtraError
 from neurogated.text.strings import composed
 
@@ -164,10 +163,7 @@ class SentenceTransformersEmbedder:
         try:
             with no_loading_bar():
                 model: SentenceTransformer = library.SentenceTransformer(
-                    source,
-                    device=device,
-                    trust_remote_code=self._trust_remote_code,
-                    backend=self._backend,
+                    source, device=device, trust_remote_code=self._trust_remote_code, backend=self._backend
                 )
         except (OSError, ValueError, RuntimeError, ImportError) as error:
             raise EmbeddingError(

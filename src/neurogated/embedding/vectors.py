@@ -1,10 +1,16 @@
-"""The format of all embeddings: float32, finite, unit length."""
+"""What embedders share: the format of vectors (float32, finite, unit length), the lock for loading, and the GPU."""
 
 from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from neurogated.core.forking import ForkSafeLock
 from neurogated.errors import EmbeddingError
 
 
@@ -26,3 +32,27 @@ def unit_vectors(vectors: ArrayLike, source: str) -> NDArray[np.float32]:
     norms = np.linalg.norm(wide, axis=1, keepdims=True)
     unit: NDArray[np.float64] = np.divide(wide, norms, out=np.zeros_like(wide), where=norms > 0)
     return unit.astype(np.float32)
+
+
+LOADING = ForkSafeLock()
+"""The lock for loading a model and its first run; it prevents a deadlock.
+
+Bindings of native libraries fill tables on their first call. Without this lock, one thread may hold the interpreter
+lock and wait for such a table, while another thread fills the table and waits for the interpreter lock.
+"""
+
+
+# Device files of the drivers of NVIDIA, AMD, and WSL.
+_DEVICE_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
+
+
+def has_accelerator() -> bool:
+    """Return whether torch is installed and sees a GPU.
+
+    The import of torch takes seconds, so the function first looks for a driver.
+    """
+    if sys.platform == "linux" and not any(Path(name).exists() for name in _DEVICE_FILES):
+        return False
+    if importlib.util.find_spec("torch") is None:
+        return False
+    return bool(importlib.import_module("torch").accelerator.is_available())

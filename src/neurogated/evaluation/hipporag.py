@@ -151,7 +151,15 @@ def _gold_passages(records: Sequence[Record], questions: Sequence[Question]) -> 
 
 def _gold_passages_of(record: Record, question: str) -> Iterator[GoldPassage]:
     if record.has("supporting_facts"):
-        yield from _supporting(record, question)
+        facts = {_pair(value, where)[0]: where for value, where in record.items("supporting_facts")}
+        context = (
+            [(*_pair(value, where), where) for value, where in record.items("context")] if record.has("context") else []
+        )
+        for title, sentences, where in context:
+            if title in facts:
+                yield _gold_passage(Record({"title": title, "text": sentences}, where), question)
+        for title in facts.keys() - {title for title, _, _ in context}:
+            yield GoldPassage(f"{facts[title]} {question}", title)
     elif record.has("contexts"):
         for paragraph in record.records("contexts"):
             if paragraph.get("is_supporting", bool):
@@ -174,19 +182,6 @@ def _gold_passage(record: Record, question: str) -> GoldPassage:
     if not passage.title and not passage.text and passage.idx is None:
         raise DatasetError(f"{passage.where} lacks the fields 'title', 'text' and 'idx', so no passage can be found")
     return passage
-
-
-def _supporting(record: Record, question: str) -> Iterator[GoldPassage]:
-    """Yield the `context` passages whose titles are in `supporting_facts`; a title without a passage stands alone."""
-    facts = {_pair(value, where)[0]: where for value, where in record.items("supporting_facts")}
-    context = (
-        [(*_pair(value, where), where) for value, where in record.items("context")] if record.has("context") else []
-    )
-    for title, sentences, where in context:
-        if title in facts:
-            yield _gold_passage(Record({"title": title, "text": sentences}, where), question)
-    for title in facts.keys() - {title for title, _, _ in context}:
-        yield GoldPassage(f"{facts[title]} {question}", title)
 
 
 def _pair(value: Any, where: str) -> tuple[str, Any]:  # noqa: ANN401 - JSON

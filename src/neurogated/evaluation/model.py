@@ -1,10 +1,13 @@
-"""A data set: collections of documents, and the questions about them."""
+"""A data set: collections of documents, and the questions about them; recall of rankings and summaries of latencies."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from neurogated.errors import DatasetError, InputError
 from neurogated.ingestion.document import Document, Passage
@@ -53,3 +56,60 @@ def passage_of(text: str, metadata: Mapping[str, Any], where: str, *, speaker: s
         return Passage(text, metadata, speaker=speaker)
     except InputError as error:
         raise DatasetError(f"{where}: {error}") from None
+
+
+Table = dict[str, dict[str, float]]
+"""Numbers by row and column."""
+
+RECALL_CUTOFFS = (1, 2, 5, 10, 20)
+PERCENT = 100
+_MILLISECONDS = 1000
+_HIGH_QUANTILE = 0.95
+_MEDIAN = 0.5
+
+
+def recall_at(ranked: Sequence[Hashable], gold: AbstractSet[Hashable] | Sequence[Hashable], k: int) -> float:
+    """Return the fraction of `gold` among the first `k` of `ranked`, 0–1."""
+    return len(set(ranked[:k]) & set(gold)) / len(gold)
+
+
+def recall_table(
+    rankings: Sequence[Sequence[Hashable]],
+    golds: Sequence[AbstractSet[Hashable] | Sequence[Hashable]],
+    kinds: Sequence[str],
+    cutoffs: Sequence[int] = RECALL_CUTOFFS,
+) -> Table:
+    """Return mean recall in percent: a row per kind of question and one for all, a column per cutoff.
+
+    Questions without gold passages do not count. If no question has any, the table is empty.
+    """
+    scored = [(kind, ranked, gold) for ranked, gold, kind in zip(rankings, golds, kinds, strict=True) if gold]
+    if not scored:
+        return {}
+    recalls = np.array([[PERCENT * recall_at(ranked, gold, k) for k in cutoffs] for _, ranked, gold in scored])
+    by_kind: dict[str, list[int]] = {}
+    for row, (kind, _, _) in enumerate(scored):
+        by_kind.setdefault(kind, []).append(row)
+    groups = {kind: by_kind[kind] for kind in sorted(by_kind)} if len(by_kind) > 1 else {}
+    # The row "all" is the mean over all questions, even if a kind has the name "all".
+    groups["all"] = list(range(len(scored)))
+    return {
+        kind: {
+            "questions": len(rows),
+            **dict(zip((f"R@{k}" for k in cutoffs), recalls[rows].mean(axis=0).tolist(), strict=True)),
+        }
+        for kind, rows in groups.items()
+    }
+
+
+def latency_table(seconds: Sequence[Mapping[str, float]]) -> Table:
+    """Return median and 95th percentile in milliseconds, a row per stage and one for all except the embedding."""
+    if not seconds:
+        return {}
+    names = dict.fromkeys(stage for one in seconds for stage in one)
+    stages = {stage: [_MILLISECONDS * one[stage] for one in seconds if stage in one] for stage in names}
+    stages["all except embed"] = [_MILLISECONDS * (sum(one.values()) - one["embed"]) for one in seconds]
+    return {
+        stage: {"median ms": float(np.quantile(times, _MEDIAN)), "p95 ms": float(np.quantile(times, _HIGH_QUANTILE))}
+        for stage, times in stages.items()
+    }

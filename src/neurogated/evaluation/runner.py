@@ -1,4 +1,4 @@
-"""The main benchmark: index a data set, ask its questions, and write the measurements."""
+"""The main benchmark: index a data set, ask its questions, and write the measurements; answers score as in HippoRAG."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import dataclasses
 import itertools
 import json
 import logging
+import re
+import string
 import time
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,12 +20,49 @@ from typing import Any, NamedTuple
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.trace import Recall
 from neurogated.errors import DatasetError, LLMError, StorageError
-from neurogated.evaluation.metrics import PERCENT, RECALL_CUTOFFS, Table, latency_table, recall_table
-from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question
-from neurogated.evaluation.qa import exact_match, f1_score
+from neurogated.evaluation.model import (
+    PERCENT,
+    RECALL_CUTOFFS,
+    SOURCES_KEY,
+    Collection,
+    Dataset,
+    Question,
+    Table,
+    latency_table,
+    recall_table,
+)
 from neurogated.memory import NeuroGraphMemory
 from neurogated.progress import show_progress
 from neurogated.text.strings import without_passwords
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalize_answer(answer: str) -> str:
+    """Return `answer` in lower case, without punctuation, articles and extra white space.
+
+    Source: the SQuAD evaluation (Rajpurkar et al. 2016), which HippoRAG uses too.
+    """
+    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split())
+
+
+def exact_match(predicted: str, answers: Sequence[str]) -> float:
+    """Return 1 if the normalised prediction equals a normalised answer, else 0."""
+    return float(normalize_answer(predicted) in {normalize_answer(answer) for answer in answers})
+
+
+def f1_score(predicted: str, answers: Sequence[str]) -> float:
+    """Return the best F1 of the prediction's words against those of an answer, 0–1."""
+    return max(
+        (_f1(normalize_answer(predicted).split(), normalize_answer(answer).split()) for answer in answers), default=0.0
+    )
+
+
+def _f1(predicted: Sequence[str], answer: Sequence[str]) -> float:
+    common = sum((Counter(predicted) & Counter(answer)).values())
+    return 2 * common / (len(predicted) + len(answer)) if common else 0.0
+
 
 _log = logging.getLogger(__name__)
 
@@ -142,9 +182,25 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
     shown = show_progress(asked, "asking", "question", progress=progress)
     results = [_ask(one, question) for one, question in shown]
     views = [one.store.view() for one in memories]
+    root = Path(memory.config.save_dir)
+    name = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    for number in itertools.count():
+        folder = root / (f"{name}-{number}" if number else name)
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise StorageError(f"cannot create {folder} ({error}); choose another save_dir") from error
+        break
     report = RunReport(
-        folder=_new_folder(Path(memory.config.save_dir)),
-        recall=_recall(results),
+        folder=folder,
+        recall=recall_table(
+            [result.ranked for result in results],
+            [result.question.gold for result in results],
+            [result.question.kind for result in results],
+            RECALL_CUTOFFS,
+        ),
         latency=latency_table([result.recall.seconds for result in results]),
         indexing_seconds=indexing_seconds,
         nodes=sum(view.live_nodes().size for view in views),
@@ -175,30 +231,6 @@ def _answers(results: Sequence[_Result]) -> dict[str, float] | None:
         name: PERCENT * fmean(score(result.answer or "", result.question.answers) for result in asked)
         for name, score in scores.items()
     }
-
-
-def _recall(results: Sequence[_Result]) -> Table:
-    return recall_table(
-        [result.ranked for result in results],
-        [result.question.gold for result in results],
-        [result.question.kind for result in results],
-        RECALL_CUTOFFS,
-    )
-
-
-def _new_folder(root: Path) -> Path:
-    """Create a folder named by the time in UTC; a number is added if two runs begin in the same second."""
-    name = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    for number in itertools.count():
-        folder = root / (f"{name}-{number}" if number else name)
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise StorageError(f"cannot create {folder} ({error}); choose another save_dir") from error
-        break
-    return folder
 
 
 def _write(report: RunReport, results: Sequence[_Result], config: MemoryConfig, dataset: Dataset) -> None:

@@ -7,14 +7,7 @@ from typing import Any, cast
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
 from neurogated.core.trace import RecalledMemory
-from neurogated.integrations.conversation import (
-    Owner,
-    add_said,
-    context_for,
-    details_of,
-    last_question,
-    recall_options,
-)
+from neurogated.integrations.conversation import Owner, add_said, context_for, details_of, last_question, recall_options
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 

@@ -90,12 +90,7 @@ class Backlog(Generic[Q, A]):
     reached parks nothing.
     """
 
-    def __init__(
-        self,
-        store: GraphStorePort,
-        enquiry: Enquiry[Q, A],
-        commit: Callable[[Plan], GraphDelta],
-    ) -> None:
+    def __init__(self, store: GraphStorePort, enquiry: Enquiry[Q, A], commit: Callable[[Plan], GraphDelta]) -> None:
         """Take the parts; `commit` writes the delta that a function computes under the write lock."""
         self._store = store
         self._enquiry = enquiry
@@ -123,7 +118,11 @@ class Backlog(Generic[Q, A]):
         if calls == 0 or (not patient and time.monotonic() < self._resting_until):
             return 0, []
         if patient:
-            self._take_up_parked(clock())
+            at = clock()
+            if parked := self.parked():
+                kinds = (_PARKED.format(self._enquiry.kind), self._enquiry.kind)
+                old, new = (tuple(PendingTask(kind, (name,)) for name in parked) for kind in kinds)
+                self._write(lambda: GraphDelta(settled=old, queued=new, reason=READ, at=at))
         settled, made = 0, list[Conflict]()
         with self._taking(None if calls is None else calls * self._enquiry.together) as tasks:
             for step in self._steps(tasks, calls, stopped, _FAILURES if patient else 1):
@@ -141,12 +140,6 @@ class Backlog(Generic[Q, A]):
         kind = _PARKED.format(self._enquiry.kind)
         ids = [task.nodes[0] for task in self._store.pending() if task.kind == kind]
         return {name: self._reasons.get(name, "") for name in ids}
-
-    def _take_up_parked(self, at: datetime) -> None:
-        if parked := self.parked():
-            kinds = (_PARKED.format(self._enquiry.kind), self._enquiry.kind)
-            old, new = (tuple(PendingTask(kind, (name,)) for name in parked) for kind in kinds)
-            self._write(lambda: GraphDelta(settled=old, queued=new, reason=READ, at=at))
 
     def _waiting(self) -> list[PendingTask]:
         return [task for task in self._store.pending() if task.kind == self._enquiry.kind]

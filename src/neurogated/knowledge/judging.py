@@ -91,15 +91,11 @@ def in_order(pair: TextPair) -> tuple[tuple[MemoryNode, int], tuple[MemoryNode, 
 
 def _quoted(node: MemoryNode, place: int) -> dict[str, str]:
     day = node.valid_from or node.timestamp
-    text = _around(statements_in(node), place)
-    return {**({} if day is None else {"day": day.date().isoformat()}), "text": text}
-
-
-def _around(sentences: Sequence[str], place: int) -> str:
-    """Return the sentences of a text, or of a long one a piece that begins shortly before a sentence."""
+    sentences = statements_in(node)
     before = len(" ".join(sentences[:place]))
     begin = max(0, before - _BEFORE) if sum(map(len, sentences)) > _CHARACTERS else 0
-    return " ".join(sentences)[begin : begin + _CHARACTERS]
+    text = " ".join(sentences)[begin : begin + _CHARACTERS]
+    return {**({} if day is None else {"day": day.date().isoformat()}), "text": text}
 
 
 class PairClassifier(Protocol):

@@ -9,8 +9,7 @@ from typing import Any
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError
-from neurogated.llm.base import LENGTH, model_name
-from neurogated.llm.bounds import without_bounds
+from neurogated.llm.base import LENGTH, model_name, without_bounds
 from neurogated.llm.served import Reply, ServedLLM
 
 _FINISH_REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": LENGTH}

@@ -48,10 +48,7 @@ def with_limits(llm: BaseLLM, config: MemoryConfig, cache_path: Path | None = No
         StorageError: the cache can be neither opened nor created.
     """
     limited = LimitedLLM(
-        llm,
-        concurrency=config.llm.concurrency,
-        max_calls=config.llm.max_calls,
-        max_tokens=config.llm.max_tokens,
+        llm, concurrency=config.llm.concurrency, max_calls=config.llm.max_calls, max_tokens=config.llm.max_tokens
     )
     return limited if cache_path is None else CachedLLM(limited, cache_path, config.llm.cache_bytes)
 

@@ -12,8 +12,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.extras import import_extra, no_loading_bar
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
-from neurogated.llm.base import LENGTH, ConfiguredLLM, Meta
-from neurogated.llm.bounds import answer_tokens
+from neurogated.llm.base import LENGTH, ConfiguredLLM, Meta, answer_tokens
 
 
 class LocalLLM(ConfiguredLLM):

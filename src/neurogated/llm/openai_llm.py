@@ -9,8 +9,7 @@ from typing import Any
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError, LLMError
-from neurogated.llm.base import model_name
-from neurogated.llm.bounds import without_bounds
+from neurogated.llm.base import model_name, without_bounds
 from neurogated.llm.served import Reply, ServedLLM
 
 # Local servers need no key, but the client requires a text.

@@ -14,8 +14,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.outage import answer_within
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
-from neurogated.llm.base import ConfiguredLLM, Meta, counted
-from neurogated.llm.bounds import answer_tokens
+from neurogated.llm.base import ConfiguredLLM, Meta, answer_tokens, counted
 
 _log = logging.getLogger(__name__)
 

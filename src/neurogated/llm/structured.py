@@ -18,8 +18,7 @@ from neurogated.core.abilities import SupportsStatistics
 from neurogated.core.contexts import SupportsReading, reading
 from neurogated.core.ports import Message
 from neurogated.errors import UnusableAnswerError
-from neurogated.llm.base import LENGTH, BaseLLM, ask
-from neurogated.llm.bounds import without_bounds
+from neurogated.llm.base import LENGTH, BaseLLM, ask, without_bounds
 from neurogated.llm.cache import CachedLLM
 
 _THOUGHT_TAG = r"(?:think|thinking|thought|reasoning)\s*>"

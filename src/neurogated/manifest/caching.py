@@ -1,12 +1,16 @@
-"""`ManifestCache`: the manifests of the scopes that were asked for, rebuilt in the background."""
+"""`ManifestCache`: the manifests of the scopes that were asked for, rebuilt in the background.
+
+`Router` finds the communities of a question. The text of a manifest has whole lines, the useful first, within a budget.
+"""
 
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
@@ -15,16 +19,104 @@ import numpy as np
 from neurogated.core.clock import Clock
 from neurogated.core.filters import Filter
 from neurogated.core.forking import bind_to_process
+from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.tokens import TokenCounter
 from neurogated.core.view import GraphView
 from neurogated.errors import NeurogatedError
 from neurogated.manifest.creation import Created, ManifestCreator
-from neurogated.manifest.model import GraphManifest
-from neurogated.manifest.routing import Router
+from neurogated.manifest.model import Community, GraphManifest, KeyNode
 from neurogated.manifest.structure import Structure
-from neurogated.manifest.text import text_of
+from neurogated.text.keywords import split_keywords
+
+_NEAREST = 64
+"""Memories that are asked for their community. If they name too few, the words decide the rest."""
+
+
+class Router:
+    """Ranks the communities of one manifest for questions."""
+
+    def __init__(self, manifest: GraphManifest) -> None:
+        self._communities = manifest.communities
+        self._of_node = {name: one.number for one in manifest.communities for name in one.node_ids}
+        self._words = [
+            Counter(
+                {
+                    stem: 1 / (1 + place) ** 0.5
+                    for place, word in enumerate(one.keywords)
+                    for stem in split_keywords(word)
+                }
+            )
+            for one in manifest.communities
+        ]
+        self._spread = Counter(stem for words in self._words for stem in words)
+
+    def by_words(self, query: str, limit: int) -> tuple[Community, ...]:
+        """Return the communities whose keywords have the rarest words of a question; then the most important."""
+        stems = set(split_keywords(query))
+        rarity = {stem: math.log1p(len(self._words) / self._spread[stem]) for stem in stems & self._spread.keys()}
+        scores = [sum(rarity[stem] * words[stem] for stem in rarity.keys() & words.keys()) for words in self._words]
+        best = sorted(range(len(scores)), key=lambda number: (-scores[number], number))
+        return tuple(self._communities[number] for number in best[:limit])
+
+    def by_vector(
+        self, query: str, vector: Vector, store: GraphStorePort, view: GraphView, limit: int
+    ) -> tuple[Community, ...]:
+        """Return the communities of the memories that are nearest to a question, best first."""
+        ((rows, _),) = store.reader(view).nearest([vector], _NEAREST)
+        found = dict.fromkeys(self._of_node.get(view.ids[row], -1) for row in rows.tolist())
+        numbers = [number for number in found if number >= 0]
+        numbers += [one.number for one in self.by_words(query, len(self._communities)) if one.number not in found]
+        return tuple(self._communities[number] for number in numbers[:limit])
+
+
+MOST_CHARACTERS = 2_048
+"""Clients of MCP cut descriptions here."""
+_KEYWORDS = 8
+_COMMUNITIES, _KEY_NODES, _BRIDGES, _USED = 12, 5, 3, 3
+
+
+def text_of(manifest: GraphManifest, budget: int, count: TokenCounter) -> str:
+    """Return the lines that fit into `budget` tokens and 2,048 characters.
+
+    Lines of less worth are left out first: those later in their section, and sections behind the communities.
+    """
+    lines = list(_lines(manifest))
+    sizes = count([f"{line}\n" for _, line in lines])
+    tokens, characters, kept = budget, MOST_CHARACTERS, set()
+    for place in sorted(range(len(lines)), key=lambda place: lines[place][0]):
+        size, length = sizes[place], len(lines[place][1]) + 1
+        if size <= tokens and length <= characters:
+            kept.add(place)
+            tokens, characters = tokens - size, characters - length
+    return "\n".join(line for place, (_, line) in enumerate(lines) if place in kept)
+
+
+def _lines(manifest: GraphManifest) -> Iterator[tuple[int, str]]:
+    """Yield the lines in their order, each with its rank; the lowest is worth most."""
+    head = f"Memory: {manifest.nodes:,} memories, energy {manifest.total_energy:.1f} of {manifest.nodes:,}"
+    yield 0, f"{head}; {manifest.edges:,} edges, average degree {manifest.average_degree:.1f}"
+    if not manifest.nodes:
+        return
+    for place, one in enumerate(manifest.communities[:_COMMUNITIES]):
+        yield 1 + place, f"- {', '.join(one.keywords[:_KEYWORDS])}: {one.size:,} memories"
+    yield 4, f"By age and use: {', '.join(f'{count:,} {name}' for name, count in manifest.temporal.counts.items())}"
+    for place, node in enumerate(manifest.key_nodes[:_KEY_NODES]):
+        yield 2 + 2 * place, f"Key: {_quoted(node)}"
+    shape = manifest.topology
+    clustering = "" if shape.clustering is None else f", clustering {shape.clustering:.2f}"
+    yield 8, f"Topology: density {shape.density:.3f}{clustering}"
+    names = [one.name for one in manifest.communities]
+    for place, bridge in enumerate(manifest.bridges[:_BRIDGES]):
+        yield 9 + place, f"Bridge: {names[bridge.first]} ↔ {names[bridge.second]}"
+    for place, node in enumerate(manifest.most_used[:_USED]):
+        yield 7 + 2 * place, f"Most used: {_quoted(node)}"
+
+
+def _quoted(node: KeyNode) -> str:
+    return f"“{node.content.translate(dict.fromkeys(map(ord, '“”')))}”"
+
 
 _MOST_SCOPES = 64
 

@@ -18,9 +18,8 @@ from neurogated.core.quoting import plain
 from neurogated.core.view import GraphView, Rows
 from neurogated.manifest.measures import Values
 from neurogated.manifest.model import Bridge, Community, GraphManifest, KeyNode, TemporalLayers, Topology
-from neurogated.manifest.naming import Words, keywords_of, words_in
+from neurogated.manifest.naming import CommunityNamer, Words, keywords_of, words_in
 from neurogated.manifest.structure import Algorithms, Structure, structure_of
-from neurogated.manifest.titles import CommunityNamer
 
 KEYWORDS = 48
 """Keywords of a community."""
@@ -117,6 +116,10 @@ class ManifestCreator:
             betweenness = old.betweenness
         bridges, bridging = _bridges(scoped, labels, betweenness, {} if old is None else old.bridging)
         pairs = rows.size * (rows.size - 1) / 2
+        number = np.full(structure.between.nodes, -1, dtype=np.int64)
+        number[list(labels)] = np.arange(len(labels))
+        ends = np.sort(number[np.stack((structure.between.source, structure.between.target))], axis=0)
+        shown = ends[0] >= 0
         manifest = GraphManifest(
             nodes=int(rows.size),
             edges=structure.edges + structure.computed,
@@ -127,7 +130,7 @@ class ManifestCreator:
                 structure.links / pairs if pairs else 0.0, structure.clustering, int(np.count_nonzero(structure.degree))
             ),
             temporal=self._layers(scoped, to_micros(now)),
-            links=_links(structure.between, labels),
+            links=tuple(zip(*ends[:, shown].tolist(), structure.between.weight[shown].tolist(), strict=True)),
             bridges=bridges,
             key_nodes=self._shown(view, rows, (rank / rank.max(initial=1e-300) + energy) / 2),
             most_used=self._shown(view, rows, view.uses.take(rows).astype(np.float64)),
@@ -210,15 +213,6 @@ def _communities(scoped: _Scoped, named: dict[int, _Named]) -> tuple[tuple[Commu
         )
         for number, label in enumerate(labels)
     ), labels
-
-
-def _links(between: Graph, labels: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
-    """Return the links between communities by their numbers, in the order of `labels`."""
-    number = np.full(between.nodes, -1, dtype=np.int64)
-    number[list(labels)] = np.arange(len(labels))
-    ends = np.sort(number[np.stack((between.source, between.target))], axis=0)
-    shown = ends[0] >= 0
-    return tuple(zip(*ends[:, shown].tolist(), between.weight[shown].tolist(), strict=True))
 
 
 def _bridges(

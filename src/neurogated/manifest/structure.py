@@ -10,15 +10,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.communities import Graph, GraphMeasures
 from neurogated.core.view import GraphView, Rows
-from neurogated.manifest.measures import (
-    Labels,
-    Values,
-    degrees,
-    local_rank,
-    moved,
-    moved_from_scratch,
-    page_rank,
-)
+from neurogated.manifest.measures import Labels, Values, degrees, local_rank, moved, moved_from_scratch, page_rank
 
 Algorithms = Callable[[Graph], GraphMeasures] | None
 

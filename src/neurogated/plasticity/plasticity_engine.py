@@ -59,11 +59,7 @@ class PlasticityEngine:
     """
 
     def __init__(
-        self,
-        store: GraphStorePort,
-        config: MemoryConfig,
-        clock: Clock = utc_now,
-        committer: Committer | None = None,
+        self, store: GraphStorePort, config: MemoryConfig, clock: Clock = utc_now, committer: Committer | None = None
     ) -> None:
         self._store = store
         self._config = config
@@ -121,7 +117,12 @@ class PlasticityEngine:
     ) -> Learned:
         """Return the delta of `reinforce_path` without applying it; `ids` are unique and in `view`."""
         rows = view.rows(ids)
-        strengthened = _edges_among(view, rows)
+        found = [np.empty(0, dtype=np.int64)]
+        for edge_type in view.edge_types:
+            if edge_type.plastic:
+                arcs = view.arcs(rows, edge_type)
+                found.append(arcs.edge[np.isin(arcs.target, rows)])
+        strengthened = np.unique(np.concatenate(found))
         now = self._clock()
         energies = self._energies.outcome(view, ids if rated else (), outcome, now)
         touch = Access(charges=energies.charges)
@@ -249,16 +250,6 @@ class PlasticityEngine:
         for one, other in pairs:
             if user_of[one] == user_of[other] and frozenset((row_of[one], row_of[other])) not in linked:
                 yield MemoryEdge(one, other, EdgeType.ASSOC, ASSOC_WEIGHT, created_at=at)
-
-
-def _edges_among(view: GraphView, rows: Rows) -> Rows:
-    """Return the rows of the plastic edges whose two ends are in `rows`."""
-    found = [np.empty(0, dtype=np.int64)]
-    for edge_type in view.edge_types:
-        if edge_type.plastic:
-            arcs = view.arcs(rows, edge_type)
-            found.append(arcs.edge[np.isin(arcs.target, rows)])
-    return np.unique(np.concatenate(found))
 
 
 def _last_activated(view: GraphView, row: int) -> datetime:

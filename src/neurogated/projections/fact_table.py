@@ -126,7 +126,9 @@ class FactTable:
             if not hurried and self._own_file is not None:
                 _check(connection)
             self._prepare(connection)
-            view, before = store.view(), self._progress(connection, graph)
+            columns = (PROGRESS.c.epoch, PROGRESS.c.sequence, PROGRESS.c.at)
+            found = connection.execute(select(*columns).where(_in_graph(PROGRESS, graph))).one_or_none()
+            view, before = store.view(), (None if found is None else _Progress(*found))
             if before is None or before.epoch != graph.epoch or not _is_known(store, before.sequence, before.at):
                 before = self._empty(connection, graph)
             written = _advance(connection, store, view, graph, before)
@@ -143,12 +145,6 @@ class FactTable:
                 rows |= table.c.memory != graph.memory
             connection.execute(delete(table).where(rows))
         return _Progress(graph.epoch, 0, 0)
-
-    @staticmethod
-    def _progress(connection: Connection, graph: _Graph) -> _Progress | None:
-        columns = (PROGRESS.c.epoch, PROGRESS.c.sequence, PROGRESS.c.at)
-        found = connection.execute(select(*columns).where(_in_graph(PROGRESS, graph))).one_or_none()
-        return None if found is None else _Progress(*found)
 
     def _prepare(self, connection: Connection) -> None:
         """Create the tables, and drop those of another version.

@@ -40,7 +40,11 @@ class RedisCanvases:
         Raises:
             ConfigError: the URL is of another kind.
         """
-        self.place = _without_password(url)
+        parts = urlsplit(url)
+        user, at, host = parts.netloc.rpartition("@")
+        query = [(name, value) for name, value in parse_qsl(parts.query) if name != "password"]
+        server = f"{user.partition(':')[0]}{at}{host}".removeprefix("@")
+        self.place = f"{parts.scheme}://{server}{parts.path}{'?' if query else ''}{urlencode(query)}"
         self._prefix = f"{_PREFIX}:{memory}"
         self._lifetime = max(1, round(lifetime))
         try:
@@ -117,12 +121,3 @@ class RedisCanvases:
         except (redis.RedisError, AttributeError, IndexError, RecursionError, TypeError, ValueError) as error:
             # The client trusts the server to answer as Redis does, and fails in these ways on other answers.
             raise StorageError(f"the canvas in {self.place} cannot be used ({error})") from error
-
-
-def _without_password(url: str) -> str:
-    """Return a URL without the password, which may also stand in its query."""
-    parts = urlsplit(url)
-    user, at, host = parts.netloc.rpartition("@")
-    query = [(name, value) for name, value in parse_qsl(parts.query) if name != "password"]
-    server = f"{user.partition(':')[0]}{at}{host}".removeprefix("@")
-    return f"{parts.scheme}://{server}{parts.path}{'?' if query else ''}{urlencode(query)}"

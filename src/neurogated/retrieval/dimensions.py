@@ -224,7 +224,13 @@ class Dimensions:
         if not tags:
             return None
         few = self._reader.rare_rows_with(dict.fromkeys(tags, _MOST_AT_A_PLACE))
-        self._propose_nearest(distinct(np.concatenate([*few.values(), _NO_ROWS])))
+        rows = distinct(np.concatenate([*few.values(), _NO_ROWS]))
+        rows = rows[self._view.admitted(rows) & ~self._view.hides(rows)]
+        most = self._config.retrieval.candidates
+        if rows.size > most:
+            cosines = self._reader.similarities(self._vector, rows)
+            rows = np.sort(rows[np.argpartition(-cosines, most)[:most]])
+        self._likeness.of(rows)
         return lambda some: np.logical_or.reduce(self._reader.has_tags(tags, some)).astype(np.float64)
 
     def _sentiment(self) -> Callable[[Rows], Values] | None:
@@ -257,15 +263,6 @@ class Dimensions:
         self._likeness.of(rows)
 
         return _looked_up(rows, values)
-
-    def _propose_nearest(self, rows: Rows) -> None:
-        """Measure those of some nodes that are the most similar to the question."""
-        rows = rows[self._view.admitted(rows) & ~self._view.hides(rows)]
-        most = self._config.retrieval.candidates
-        if rows.size > most:
-            cosines = self._reader.similarities(self._vector, rows)
-            rows = np.sort(rows[np.argpartition(-cosines, most)[:most]])
-        self._likeness.of(rows)
 
 
 def _looked_up(rows: Rows, values: Values) -> Callable[[Rows], Values]:

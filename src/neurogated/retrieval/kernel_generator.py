@@ -73,7 +73,28 @@ class KernelGenerator:
         self._judge = judge
         self._fallback = fallback
         self._concurrency = concurrency
-        self._kernels = _kernels_of(config.retrieval.kernels)
+        text = config.retrieval.kernels
+        kernels = {}
+        for entry in filter(str.strip, ";".join((DEFAULT_KERNELS, text or "")).split(";")):
+            name, _, weights = entry.partition(":")
+            try:
+                kind = QuestionKind(name.strip().lower())
+            except ValueError:
+                kinds = ", ".join(one.value for one in QuestionKind)
+                raise ConfigError(
+                    f"retrieval.kernels has {name.strip()!r}, which is no kind of question: {kinds}"
+                ) from None
+            try:
+                kernels[kind] = Kernel.parse(weights.strip(), kind.value)
+            except (InputError, ConfigError) as error:
+                raise ConfigError(
+                    f"retrieval.kernels has a kernel for {name.strip()} that cannot be read: {error}"
+                ) from None
+        known = {TIME, *DIMENSIONS}
+        if unknown := sorted({tag for kernel in kernels.values() for tag in kernel.tags} - known):
+            there = ", ".join(f"@{tag}" for tag in sorted(known))
+            raise ConfigError(f"retrieval.kernels has @{unknown[0]}, a tag that no memory has; there is {there}")
+        self._kernels = kernels
 
     def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:
         """Return the kernel for `query`.
@@ -130,32 +151,3 @@ class LLMQuestionJudge:
         return QuestionJudgement(
             QuestionKind(answer["kind"]), self._config.llm.strength(answer["strength"]), str(answer["reason"])
         )
-
-
-def _kernels_of(text: str | None) -> dict[QuestionKind, Kernel]:
-    """Return the kernel of each kind, with the changes of a text as in the setting `retrieval.kernels`.
-
-    Raises:
-        ConfigError: the text cannot be read.
-    """
-    kernels = {}
-    for entry in filter(str.strip, ";".join((DEFAULT_KERNELS, text or "")).split(";")):
-        name, _, weights = entry.partition(":")
-        try:
-            kind = QuestionKind(name.strip().lower())
-        except ValueError:
-            kinds = ", ".join(one.value for one in QuestionKind)
-            raise ConfigError(
-                f"retrieval.kernels has {name.strip()!r}, which is no kind of question: {kinds}"
-            ) from None
-        try:
-            kernels[kind] = Kernel.parse(weights.strip(), kind.value)
-        except (InputError, ConfigError) as error:
-            raise ConfigError(
-                f"retrieval.kernels has a kernel for {name.strip()} that cannot be read: {error}"
-            ) from None
-    known = {TIME, *DIMENSIONS}
-    if unknown := sorted({tag for kernel in kernels.values() for tag in kernel.tags} - known):
-        there = ", ".join(f"@{tag}" for tag in sorted(known))
-        raise ConfigError(f"retrieval.kernels has @{unknown[0]}, a tag that no memory has; there is {there}")
-    return kernels

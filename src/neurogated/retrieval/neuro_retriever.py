@@ -39,16 +39,19 @@ from neurogated.retrieval.asks import each_question, merged
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission
-from neurogated.retrieval.first_phase import FirstPhase, OnCanvas, first_phase, started
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.later import with_later
 from neurogated.retrieval.queries import (
     Asked,
+    FirstPhase,
+    OnCanvas,
     checked_confidence,
     checked_queries,
     checked_score,
     checked_top,
+    first_phase,
     plain_query,
+    started,
     zone_of,
 )
 from neurogated.retrieval.ranking import (

@@ -64,7 +64,12 @@ class QuestionReading:
     @property
     def features(self) -> NDArray[np.float32]:
         """0–1: strong and weak cues of each kind, opening, lack of cues, Chinese, sentences before the question."""
-        return _features(self.part, self.cues, self.language, has_scene=self.has_scene)
+        strong, weak = np.zeros(len(_KINDS)), np.zeros(len(_KINDS))
+        for cue in self.cues:
+            (strong if cue.is_strong else weak)[_KINDS.index(cue.kind)] += 1
+        heads = [bool(head.search(self.part)) for head in _HEADS[self.language]]
+        states = [not strong.any(), not self.cues, bool(_HAN.search(self.part)), self.has_scene]
+        return np.concatenate([np.minimum(strong, 1), np.minimum(weak, 2) / 2, heads, states]).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,15 +188,6 @@ def read_question(text: str) -> QuestionReading:
 
 def _ends(text: str) -> str:
     return text if len(text) <= 2 * _LONGEST_END else f"{text[:_LONGEST_END]} {text[-_LONGEST_END:]}"
-
-
-def _features(part: str, cues: tuple[Cue, ...], language: Language, *, has_scene: bool) -> NDArray[np.float32]:
-    strong, weak = np.zeros(len(_KINDS)), np.zeros(len(_KINDS))
-    for cue in cues:
-        (strong if cue.is_strong else weak)[_KINDS.index(cue.kind)] += 1
-    heads = [bool(head.search(part)) for head in _HEADS[language]]
-    states = [not strong.any(), not cues, bool(_HAN.search(part)), has_scene]
-    return np.concatenate([np.minimum(strong, 1), np.minimum(weak, 2) / 2, heads, states]).astype(np.float32)
 
 
 def _cues(part: str, language: Language) -> Iterator[Cue]:

@@ -52,10 +52,7 @@ class FittedKinds(NamedTuple):
 @lru_cache(maxsize=1)
 def fitted_kinds() -> FittedKinds:
     """Return the weights that come with the package."""
-    with (
-        resources.as_file(resources.files(__package__) / FITTED) as path,
-        np.load(path, allow_pickle=False) as file,
-    ):
+    with resources.as_file(resources.files(__package__) / FITTED) as path, np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     kinds = tuple(map(QuestionKind, arrays.pop("kinds").tolist()))
     return FittedKinds(embedder=str(arrays.pop("embedder")), kinds=kinds, **arrays)

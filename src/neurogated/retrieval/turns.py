@@ -68,13 +68,7 @@ _QUESTION_COST = 0.4
 Values = NDArray[np.float64]
 Measure = Callable[[Rows], Values]
 
-TURN_WEIGHTS = (
-    "neighbour_weight",
-    "answer_weight",
-    "length_cost",
-    "generic_cost",
-    "own_words_weight",
-)
+TURN_WEIGHTS = ("neighbour_weight", "answer_weight", "length_cost", "generic_cost", "own_words_weight")
 """The settings of `config.retrieval` that apply to turns only."""
 _MARKS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"), ASKS_TAG)
 """The tags of a turn, as the bits of its marks: three of its length, two of its place, its role, whether it asks."""

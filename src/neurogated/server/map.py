@@ -19,7 +19,7 @@ from neurogated.manifest.model import GraphManifest
 from neurogated.server.callers import Caller, CallerOf
 from neurogated.server.layout import lay_out
 from neurogated.server.models import Memory
-from neurogated.viewer.palette import ink
+from neurogated.viewer.page import ink
 
 with needs_extra("serve"):
     from fastapi import APIRouter, Query

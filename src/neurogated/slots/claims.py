@@ -60,11 +60,7 @@ def _dated(claim: Claim, source: MemoryNode) -> Claim:
     ends, (begin, end) = claim.change is Change.ENDS, given_times(source)
     since, until = (claim.valid_to, None) if ends and claim.valid_to else (claim.valid_from, claim.valid_to)
     return replace(
-        claim,
-        said=said_at(source),
-        is_denied=claim.is_denied or ends,
-        valid_from=since or begin,
-        valid_to=until or end,
+        claim, said=said_at(source), is_denied=claim.is_denied or ends, valid_from=since or begin, valid_to=until or end
     )
 
 

@@ -12,8 +12,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.errors import InputError
 from neurogated.storage.live_graph import LiveGraph
-from neurogated.storage.log.log import SupportsRewriting
-from neurogated.storage.log.repeated import Derivation, Span, joined, repeated
+from neurogated.storage.log.log import Derivation, Span, SupportsRewriting, joined, repeated
 
 
 def rewrite(graph: LiveGraph, *, history: bool) -> int:
@@ -92,10 +91,7 @@ def _rewritten(
 
 
 def _updated(
-    delta: GraphDelta,
-    number: int,
-    outdated: Mapping[str, Sequence[Span]],
-    later: Mapping[tuple[str, int], MemoryNode],
+    delta: GraphDelta, number: int, outdated: Mapping[str, Sequence[Span]], later: Mapping[tuple[str, int], MemoryNode]
 ) -> GraphDelta:
     """Return a delta that puts the next versions of nodes in the place of outdated ones."""
 

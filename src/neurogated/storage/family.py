@@ -14,8 +14,7 @@ from neurogated.core.contexts import forget_texts
 from neurogated.errors import MemoryClosedError
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.log.block import Block, Blocks
-from neurogated.storage.log.log import Engine, SupportsErasure, SupportsWaiting
+from neurogated.storage.log.log import Block, Blocks, Engine, SupportsErasure, SupportsWaiting
 
 
 class Member(Protocol):

@@ -241,12 +241,7 @@ class GraphStore(
         return found if filters is None and not without else found.restricted(filters, without)
 
     def find(
-        self,
-        filters: Filter | None = None,
-        *,
-        order_by: str | None = None,
-        limit: int | None = None,
-        offset: int = 0,
+        self, filters: Filter | None = None, *, order_by: str | None = None, limit: int | None = None, offset: int = 0
     ) -> list[MemoryNode]:
         checked_page(order_by, limit, offset)
         view = self.view(filters=filters)

@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from neurogated.testing.clock import ManualClock
+from neurogated.testing.model import ManualClock
 
 if TYPE_CHECKING:
     from neurogated.testing.contract import GraphStoreContract

@@ -12,8 +12,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
-from neurogated.testing.clock import ManualClock
-from neurogated.testing.model import GraphModel
+from neurogated.testing.model import GraphModel, ManualClock
 
 START = ManualClock().now
 NAMES = tuple("abcdef")
@@ -74,7 +73,7 @@ def random_delta(random: Random, model: GraphModel, at: datetime) -> GraphDelta:
         WeightChange(key, _weight(random), derived=not key.type.plastic) for key in _some(random, staying, 2)
     )
     settled = {*cut, *keys, *(change.edge for change in weights)}
-    staying_nodes = [name for name in model.nodes if name not in removed and not _puts(nodes, name)]
+    staying_nodes = [name for name in model.nodes if name not in removed and not any(put.id == name for put in nodes)]
     touched = {name: random.randint(1, 3) for name in _some(random, staying_nodes, 2)}
     recharged = tuple(_random_change(random, name) for name in _some(random, staying_nodes, 2))
     walked = _some(random, [key for key in left if key not in settled], 2)
@@ -95,10 +94,6 @@ def random_delta(random: Random, model: GraphModel, at: datetime) -> GraphDelta:
 
 def _some(random: Random, things: list[Any], most: int) -> tuple[Any, ...]:
     return tuple(random.sample(things, random.randint(0, min(most, len(things)))))
-
-
-def _puts(nodes: tuple[MemoryNode, ...], name: str) -> bool:
-    return any(put.id == name for put in nodes)
 
 
 def _weight(random: Random) -> float:

@@ -24,11 +24,10 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.errors import NeurogatedError
 from neurogated.plasticity.undo import delta_back_to
-from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import assert_shows, assert_tells, journaled, shown_by, unused
 from neurogated.testing.contract.reading import assert_searches_agree, keyword_scores
 from neurogated.testing.histories import NAMES, TYPES, WORDS, edge, node, random_delta
-from neurogated.testing.model import GraphModel
+from neurogated.testing.model import GraphModel, ManualClock
 
 _QUERY = (1.0, 0.5)
 _OWN = None

@@ -27,11 +27,7 @@ _GATHERED_SECONDS = 0.2
 
 
 def read_facts(
-    store: GraphStorePort,
-    subject: str | None,
-    attribute: str | None,
-    valid_at: datetime | None,
-    options: FilterOptions,
+    store: GraphStorePort, subject: str | None, attribute: str | None, valid_at: datetime | None, options: FilterOptions
 ) -> Iterator[Fact]:
     """Yield the facts of a graph that the arguments admit, in the order they were added.
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.clock import to_micros
@@ -52,7 +51,16 @@ class TierManager:
         energy, dormant = self._law.energy(view, rows, micros), self._law.dormant(view, rows, micros)
         codes = [code for code, kind in enumerate(view.kinds) if kind in _CRYSTAL_KINDS]
         crystal = np.isin(view.kind.take(rows), codes) & ~dormant
-        best = _best(energy, np.flatnonzero(~dormant & ~crystal), self._canvas_size)
+        places = np.flatnonzero(~dormant & ~crystal)
+        if self._canvas_size < places.size:
+            least = (
+                np.partition(energy[places], places.size - self._canvas_size)[places.size - self._canvas_size]
+                if self._canvas_size
+                else np.inf
+            )
+            places = places[energy[places] >= least]
+        order = np.lexsort((places, -energy[places]))
+        best: Rows = places[order[: self._canvas_size]]
         web = rows.size - best.size - int(crystal.sum()) - int(dormant.sum())
         counts = (best.size, web, int(crystal.sum()), int(dormant.sum()))
         canvas = zip((view.ids[row] for row in rows[best].tolist()), energy[best].tolist(), strict=True)
@@ -76,13 +84,3 @@ class TierManager:
         fallen = zip((view.ids[row] for row in rows.tolist()), importance, strict=True)
         changes = tuple(NodeChange(node_id, importance=value) for node_id, value in fallen)
         return GraphDelta(node_changes=changes, reason=f"{DORMANT}{len(changes)} memories fell dormant", at=now)
-
-
-def _best(energy: NDArray[np.float64], places: Rows, count: int) -> Rows:
-    """Return those of `places` with the most energy, most first; of equal energies the earlier ones."""
-    if count < places.size:
-        least = np.partition(energy[places], places.size - count)[places.size - count] if count else np.inf
-        places = places[energy[places] >= least]
-    order = np.lexsort((places, -energy[places]))
-    best: Rows = places[order[:count]]
-    return best

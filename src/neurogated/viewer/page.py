@@ -1,14 +1,18 @@
-"""Renders a recall as one self-contained HTML page."""
+"""Renders a recall of a memory as one self-contained HTML page."""
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import hashlib
 import json
 import math
+import os
 import re
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
@@ -17,11 +21,47 @@ from neurogated.core.clock import day_in, local
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.trace import Recall, RecalledMemory
+from neurogated.errors import InputError
+from neurogated.memory import NeuroGraphMemory
 from neurogated.text.times import Zone
 from neurogated.viewer.layout import lay_out
-from neurogated.viewer.palette import ink
 from neurogated.viewer.subgraph import Arc, Subgraph, Vertex, subgraph_of
+
+
+class Ink(NamedTuple):
+    """Colours and dashes of the lines of an edge type."""
+
+    light: str
+    """#rrggbb on a light background."""
+    dark: str
+    """#rrggbb on a dark background."""
+    dashes: str = "none"
+    """Value of `stroke-dasharray`."""
+
+
+# Based on Okabe & Ito (2008), but changed so that each has a contrast of 3:1 with its background. Any two have a
+# distance of 20 in Lab, also for people without red or green cones.
+_KNOWN = {
+    "SEQ": Ink("#1f5fbf", "#5b9cff"),
+    "SIM": Ink("#b98600", "#f0e442"),
+    "CAUSE": Ink("#a82a05", "#f2662b"),
+    "ASSOC": Ink("#b3589a", "#e9b6dd"),
+    "MENTION": Ink("#00734f", "#17a27a"),
+}
+_OTHER = (("#2b8cc4", "#7cc8f5"), ("#555b66", "#c3c9d4"), ("#7b4fa3", "#b794e0"))
+_DASHES = ("10 3", "3 4", "12 3 3 3")
+
+
+def ink(edge_type: EdgeType) -> Ink:
+    """Return the ink of a type. It depends on the name alone, so it is the same in every page and process."""
+    if edge_type.name in _KNOWN:
+        return _KNOWN[edge_type.name]
+    number = int.from_bytes(hashlib.sha256(edge_type.name.encode()).digest())
+    dashes, colours = divmod(number, len(_OTHER))
+    return Ink(*_OTHER[colours], _DASHES[dashes % len(_DASHES)])
+
 
 # Characters of a label, of a text before the reader unfolds it, and of a text at most.
 _LABEL = 120
@@ -272,3 +312,43 @@ def _kernel_rows(recall: Recall, used: set[EdgeType]) -> list[_Weight]:
         _Weight(kind, kernel[kind], kernel.backwards(kind) if walks_back and kind.both_ways else None)
         for kind in dict.fromkeys(kinds)
     ]
+
+
+def explain(memory: NeuroGraphMemory, recall: Recall, store: GraphStorePort | None = None) -> str:
+    """Return the page of a recall, with the texts of all nodes that sent activation.
+
+    Args:
+        memory: the memory.
+        recall: a recall of it.
+        store: the graph of the recall, if it used `as_of`. Default: the graph of the memory.
+    """
+    store = memory.store if store is None else store
+    passed = [vertex.id for vertex in subgraph_of(recall).vertices if vertex.rank is None]
+    # The page shows the id of a node that was deleted since the recall.
+    return render_recall(recall, {node.id: node for node in store.get_nodes(passed, missing_ok=True)})
+
+
+def write_page(page: str, path: str | os.PathLike[str]) -> Path:
+    """Write a page to a file atomically, and return its absolute path; an existing file is replaced.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    remedy = "choose another file for the page"
+    try:
+        target = Path(path).resolve()
+        if target.exists() and not target.is_file():
+            raise InputError(f"{path} is not a file; {remedy}")
+        # A unique name lets two threads write at once. The same folder keeps the renaming within one file system.
+        part = target.with_name(f".{uuid.uuid4().hex}.part")
+        try:
+            part.write_text(page, encoding="utf-8", newline="\n")
+            part.replace(target)
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} cannot be written ({error}); {remedy}") from error
+    return target

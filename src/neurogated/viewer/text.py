@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 
 from neurogated.core.clock import local
 from neurogated.core.conflicts import Conflict
-from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import render
@@ -27,19 +26,14 @@ def dated(node: MemoryNode, zone: Zone) -> str:
     return f"{day:%Y-%m-%d %H:%M}  {render(node)}" if day else render(node)
 
 
-def _kernel_line(kernel: Kernel) -> str:
-    """Return the weights of a kernel, those against the stored direction behind a slash, and the reason."""
-    weights = ", ".join(
-        f"{kind.name} {weight:.2f}" + (f"/{kernel.against[kind]:.2f}" if kind in kernel.against else "")
-        for kind, weight in kernel.weights.items()
-    )
-    return f"kernel: {weights or 'uniform'}\n{_INDENT}because: {kernel.justification}"
-
-
 def recall_text(store: GraphStorePort, recall: Recall) -> str:
     """Return memories with the terms of their scores and the paths of their activation; `store` is the graph asked."""
     trusted = f"confidence: {recall.confidence:.2f}; trust in the graph: {recall.trust:.2f}"
-    lines = [recall.query, _kernel_line(recall.kernel), trusted]
+    weights = ", ".join(
+        f"{kind.name} {weight:.2f}" + (f"/{recall.kernel.against[kind]:.2f}" if kind in recall.kernel.against else "")
+        for kind, weight in recall.kernel.weights.items()
+    )
+    lines = [recall.query, f"kernel: {weights or 'uniform'}\n{_INDENT}because: {recall.kernel.justification}", trusted]
     lines += [f"note: {note}" for note in recall.notes]
     # A recall that found something of low confidence has a note.
     lines += [] if recall.memories or recall.confidence else ["", NOTHING_FOUND]

@@ -24,7 +24,7 @@ from langgraph.store.base.batch import AsyncBatchedBaseStore
 from typing_extensions import override
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.integrations.langgraph.opening import open_memory
+from neurogated.integrations.langgraph.embedding import open_memory
 from neurogated.integrations.langgraph.operations import checked_op
 from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.memory import NeuroGraphMemory

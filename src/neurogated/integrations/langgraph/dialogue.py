@@ -16,7 +16,6 @@ from neurogated.core.filters import FilterOptions
 from neurogated.core.model import MemoryNode, Vector
 from neurogated.core.node_kind import ITEM
 from neurogated.core.view import GraphView
-from neurogated.dialogue.layout import escaped
 from neurogated.dialogue.model import (
     KINDS,
     KNOWLEDGE,
@@ -29,6 +28,7 @@ from neurogated.dialogue.model import (
     Pages,
     Record,
     Records,
+    escaped,
     pages_of,
 )
 from neurogated.ingestion.items import id_of

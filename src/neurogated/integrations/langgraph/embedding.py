@@ -1,4 +1,4 @@
-"""Embeddings of LangChain as the embedder of a memory."""
+"""Memories that a store opens, with embeddings of LangChain as their embedder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from langgraph.store.base import IndexConfig
 from langgraph.store.base.embed import EmbeddingsLambda, ensure_embeddings
 from numpy.typing import NDArray
 
+from neurogated import compose
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import ConfigError, EmbeddingError
+from neurogated.memory import NeuroGraphMemory
 from neurogated.text.strings import composed
 from neurogated.text.words import count_words
 
@@ -82,3 +85,24 @@ def embedder_of(index: IndexConfig | None) -> LangChainEmbedder | None:
     if dims is not None and (not isinstance(dims, int) or dims < 1):
         raise ConfigError(f"dims of the index is {dims!r}, but must be the number of dimensions of the vectors")
     return LangChainEmbedder(index["embed"], dims)
+
+
+RAM = ":memory:"
+
+
+def checked_type(name: str, given: object, wanted: type, use: str) -> None:
+    """Refuse an argument of another type by saying what it is; raises ConfigError."""
+    if given is not None and not isinstance(given, wanted):
+        raise ConfigError(f"{name} is a {type(given).__name__}, but must be a {wanted.__name__}; {use}")
+
+
+def open_memory(conn: str, index: IndexConfig | None, config: MemoryConfig | None = None) -> NeuroGraphMemory:
+    """Open a memory in the folder `conn`, or in RAM, with the embedder that the index names or else that of `config`.
+
+    Raises:
+        StorageError: the memory cannot be opened. Other errors are those of `NeuroGraphMemory`.
+    """
+    given = compose.load_config() if config is None else config
+    chosen = given.replace(storage="memory") if conn == RAM else given.replace(storage="sqlite", save_dir=str(conn))
+    embedder = embedder_of(index)
+    return NeuroGraphMemory(chosen, parts=None if embedder is None else compose.build(chosen, embedder=embedder))

@@ -97,11 +97,7 @@ def _equal(first: Value, second: Value) -> bool:
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return first.keys() == second.keys() and all(_equal(first[key], second[key]) for key in first)
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
-        return _equal_lists(first, second)
+        return len(first) == len(second) and all(map(_equal, first, second))
     if isinstance(first, bool) is not isinstance(second, bool):
         return False
     return bool(first == second)
-
-
-def _equal_lists(first: Sequence[Value], second: Sequence[Value]) -> bool:
-    return len(first) == len(second) and all(map(_equal, first, second))

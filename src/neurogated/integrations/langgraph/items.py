@@ -1,4 +1,4 @@
-"""Items as LangGraph has them: how a node becomes one, and what a put may hold."""
+"""Items as LangGraph has them: how a node becomes one, what a put may hold, and lists of namespaces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from langgraph.store.base import Item, PutOp, SearchItem, get_text_at_path
+from langgraph.store.base import Item, ListNamespacesOp, MatchCondition, PutOp, SearchItem, get_text_at_path
 
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.model import MemoryNode
@@ -144,3 +144,29 @@ def texts_of(op: PutOp, fields: Sequence[str]) -> list[str]:
 
 def _texts_at(value: Mapping[str, Any], path: str) -> list[str]:
     return ["\n".join(leaves(value))] if path == WHOLE else get_text_at_path(dict(value), path)
+
+
+_ANY = "*"
+
+
+def listed(namespaces: Sequence[Namespace], op: ListNamespacesOp) -> list[Namespace]:
+    """Return the page of the namespaces that fulfil all conditions, each cut to the largest depth."""
+    conditions = op.match_conditions or ()
+    found = [one for one in namespaces if all(_fulfils(one, condition) for condition in conditions)]
+    cut = list(dict.fromkeys(one[: op.max_depth] for one in found))
+    return cut[op.offset : op.offset + op.limit]
+
+
+def checked_conditions(op: ListNamespacesOp) -> None:
+    """Refuse an unknown type of a condition; raises InputError."""
+    for condition in op.match_conditions or ():
+        if condition.match_type not in {"prefix", "suffix"}:
+            raise InputError(f"a namespace has a prefix or a suffix, and no {condition.match_type!r}")
+
+
+def _fulfils(namespace: Namespace, condition: MatchCondition) -> bool:
+    path = tuple(condition.path)
+    if len(path) > len(namespace):
+        return False
+    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
+    return all(wanted in (_ANY, label) for wanted, label in zip(path, part, strict=True))

@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 import threading
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -19,9 +19,8 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result
 from neurogated import compose
 from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
 from neurogated.core.files import replace_file
-from neurogated.core.ports import Embedder
+from neurogated.core.ports import Embedder, Message
 from neurogated.dialogue.analysts import Analyst, ModelAnalyst, OfflineAnalyst
-from neurogated.dialogue.layout import escaped
 from neurogated.dialogue.long_term import asked_dimensions, own_trait, profile_changes, standing_knowledge
 from neurogated.dialogue.model import (
     BY_USER,
@@ -32,20 +31,52 @@ from neurogated.dialogue.model import (
     DialogueOptions,
     Page,
     Record,
+    escaped,
     settings_of,
 )
 from neurogated.dialogue.retriever import Answer, Retriever
 from neurogated.dialogue.updater import Backlog, Parts, Updater
-from neurogated.errors import ConfigError, InputError
+from neurogated.errors import ConfigError, InputError, LLMError
 from neurogated.integrations.langgraph.aio import AsyncNeuroStore
-from neurogated.integrations.langgraph.chat_model import structured
 from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_in, of_users
-from neurogated.integrations.langgraph.embedding import LangChainEmbedder
-from neurogated.integrations.langgraph.opening import RAM, checked_type, open_memory
+from neurogated.integrations.langgraph.embedding import RAM, LangChainEmbedder, checked_type, open_memory
 from neurogated.integrations.langgraph.store import NeuroStore
+from neurogated.llm.base import BaseLLM, Meta
+from neurogated.llm.limits import LimitedLLM
+from neurogated.llm.structured import StructuredLLM
 from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import checked_name, composed, repaired_text
+
+
+class ChatModel(BaseLLM):
+    """Asks a chat model of LangChain."""
+
+    def __init__(self, model: BaseChatModel) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        """The name of the class of the model."""
+        return f"langchain:{self._model.get_name()}"
+
+    def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:  # noqa: ARG002
+        """Return the model's answer; the prompt has the schema in words."""
+        asked = [(message["role"], message["content"]) for message in messages]
+        try:
+            answer = self._model.invoke(asked)
+        except Exception as error:
+            # The errors of the models' providers have no common base.
+            raise LLMError(f"the chat model {self.name!r} failed: {error}") from error
+        used = answer.usage_metadata
+        counts = {"prompt_tokens": used["input_tokens"], "completion_tokens": used["output_tokens"]} if used else {}
+        return str(answer.text), {"model": self.name, **counts}
+
+
+def structured(model: BaseChatModel, *, concurrency: int, max_calls: int | None) -> StructuredLLM:
+    """Return a chat model that answers in JSON, with limits of its calls at once and of all."""
+    return StructuredLLM(LimitedLLM(ChatModel(model), concurrency=concurrency, max_calls=max_calls))
+
 
 _USERS, _NAME = (f"{ROOT}-users",), "name"
 """The namespace of the users, each below it, and the key of their names."""
@@ -163,7 +194,14 @@ class MemoryOS(BaseStore):
         if page_id is not None:
             checked_name("page_id", page_id)
         said = checked_moment("timestamp", timestamp) or self._clock()
-        self._register(user_id)
+        if user_id not in self._users:
+            self._below.put((*_USERS, escaped(user_id)), _NAME, {"user_id": user_id}, index=False)
+            conversation = self._updater.conversation(user_id)
+            latest = [int(place.order.partition("-")[0]) for place in conversation.timeline.newest(1)]
+            with self._lock:
+                # The clock may be behind that of an earlier save.
+                self._last = max([self._last, *latest])
+            self._users.add(user_id)
         order = self._next_order()
         if page_id is None or not self._pages.get(user_id, [page_id]):
             page = Page(page_id or order, order, session_id, user_query, assistant_response, said)
@@ -311,16 +349,6 @@ class MemoryOS(BaseStore):
         with self._lock:
             self._last = max(self._last + 1, int(self._clock().timestamp() * 1e6))
             return f"{self._last:016d}-{self._instance}"
-
-    def _register(self, user_id: str) -> None:
-        if user_id not in self._users:
-            self._below.put((*_USERS, escaped(user_id)), _NAME, {"user_id": user_id}, index=False)
-            conversation = self._updater.conversation(user_id)
-            latest = [int(place.order.partition("-")[0]) for place in conversation.timeline.newest(1)]
-            with self._lock:
-                # The clock may be behind that of an earlier save.
-                self._last = max([self._last, *latest])
-            self._users.add(user_id)
 
     def _follow(self, ops: Iterable[Op]) -> None:
         """Delete what was derived from the pages that were deleted or replaced."""

@@ -11,8 +11,13 @@ from langgraph.store.base import GetOp, ListNamespacesOp, Op, PutOp, Result, Sea
 from neurogated.core.model import checked_count
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph.filters import compiled
-from neurogated.integrations.langgraph.items import checked_fields, checked_key, checked_ttl, checked_value
-from neurogated.integrations.langgraph.namespaces import checked_conditions
+from neurogated.integrations.langgraph.items import (
+    checked_conditions,
+    checked_fields,
+    checked_key,
+    checked_ttl,
+    checked_value,
+)
 from neurogated.text.strings import repaired_text
 
 Read = GetOp | SearchOp | ListNamespacesOp

@@ -20,13 +20,7 @@ Scored = tuple[str, float]
 
 
 def ranked(
-    session: Session,
-    query: str,
-    prefix: Namespace,
-    *,
-    only_ids: Collection[str] | None,
-    order: Order,
-    most: int,
+    session: Session, query: str, prefix: Namespace, *, only_ids: Collection[str] | None, order: Order, most: int
 ) -> Iterator[Scored]:
     """Yield the items under a prefix that have a text in the index, best first, each once.
 

@@ -13,7 +13,6 @@ from langgraph.store.base import (
     BaseStore,
     GetOp,
     IndexConfig,
-    Item,
     ListNamespacesOp,
     Op,
     PutOp,
@@ -28,15 +27,9 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.node_kind import ITEM
 from neurogated.errors import ConfigError
 from neurogated.ingestion.items import id_of, item_id
-from neurogated.integrations.langgraph.embedding import embedder_of
+from neurogated.integrations.langgraph.embedding import RAM, checked_type, embedder_of, open_memory
 from neurogated.integrations.langgraph.filters import compiled
-from neurogated.integrations.langgraph.items import (
-    WHOLE,
-    Entry,
-    checked_fields,
-)
-from neurogated.integrations.langgraph.namespaces import listed
-from neurogated.integrations.langgraph.opening import RAM, checked_type, open_memory
+from neurogated.integrations.langgraph.items import WHOLE, Entry, checked_fields, listed
 from neurogated.integrations.langgraph.operations import Batch, Read, checked_op
 from neurogated.integrations.langgraph.search import ORDERS, Order, ranked
 from neurogated.integrations.langgraph.table import ItemTable
@@ -100,7 +93,10 @@ class NeuroStore(BaseStore):
         self._session = self.memory.session
         self._table = ItemTable(self._session.store, self._session.now)
         self._lifetimes = Lifetimes(self._session)
-        self._writer = ItemWriter(self._session, _fields(index), user_label)
+        given: Mapping[str, Any] = index or {}
+        self._writer = ItemWriter(
+            self._session, (checked_fields(given.get("fields") or given.get("text_fields")) or [WHOLE]), user_label
+        )
 
     @classmethod
     @contextmanager
@@ -201,17 +197,14 @@ class NeuroStore(BaseStore):
 
     def _read(self, op: Read) -> Result:
         if isinstance(op, GetOp):
-            return self._get(op)
+            nodes = self._session.store.get_nodes([id_of(op.namespace, op.key)], missing_ok=True)
+            now = self._session.now()
+            entries = [entry for entry in map(Entry.of, nodes) if entry.is_alive(now)]
+            self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
+            return entries[0].item() if entries else None
         if isinstance(op, ListNamespacesOp):
             return listed(self._table.namespaces(), op)
         return self._search(op)
-
-    def _get(self, op: GetOp) -> Item | None:
-        nodes = self._session.store.get_nodes([id_of(op.namespace, op.key)], missing_ok=True)
-        now = self._session.now()
-        entries = [entry for entry in map(Entry.of, nodes) if entry.is_alive(now)]
-        self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
-        return entries[0].item() if entries else None
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         prefix, check, end = tuple(op.namespace_prefix), compiled(op.filter), op.offset + op.limit
@@ -232,9 +225,3 @@ class NeuroStore(BaseStore):
     def _write(self, ops: Sequence[PutOp]) -> None:
         if ops:
             self._writer.write(ops)
-
-
-def _fields(index: IndexConfig | None) -> Sequence[str]:
-    """Return the paths to index; SQLite's store calls them `text_fields`."""
-    given: Mapping[str, Any] = index or {}
-    return checked_fields(given.get("fields") or given.get("text_fields")) or [WHOLE]

@@ -15,7 +15,7 @@ from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, node_ids, number_of_texts
-from neurogated.integrations.langgraph.items import Entry, Namespace, texts_of
+from neurogated.integrations.langgraph.items import Entry, texts_of
 from neurogated.session import Notice, Session
 
 Sources = Callable[[], Mapping[str, Collection[str]]]
@@ -89,12 +89,7 @@ class ItemWriter:
         if op.value is None:
             return []
         now, metadata = self._session.clock(), item_metadata(op.key, op.value, ttl=op.ttl)
-        scope = self._scope(tuple(op.namespace))
-        times = {"created_at": now, "last_accessed": now, "expires_at": _end(now, op.ttl)}
-        nodes = item_nodes(name, chunks, vectors, metadata, scope=scope, **times)
-        return self._session.writer.read(nodes)
-
-    def _scope(self, namespace: Namespace) -> Scope:
+        namespace = tuple(op.namespace)
         place, most = self._user_label, len(namespace)
         if place is not None and not -most <= place < most:
             raise InputError(
@@ -102,7 +97,10 @@ class ItemWriter:
                 "give it that label, or put them by a store without user_label"
             )
         user = None if place is None else namespace[place]
-        return Scope(user_id=self._session.of_user(user), path=namespace)
+        scope = Scope(user_id=self._session.of_user(user), path=namespace)
+        times = {"created_at": now, "last_accessed": now, "expires_at": _end(now, op.ttl)}
+        nodes = item_nodes(name, chunks, vectors, metadata, scope=scope, **times)
+        return self._session.writer.read(nodes)
 
     def _planned(self, drafts: Sequence[_Draft]) -> tuple[list[MemoryNode], list[str]]:
         """Return the nodes to put and the ids to remove, given the stored items; the write lock is held."""

@@ -93,10 +93,7 @@ EXAMPLES = few_shot(
             {"causal": True, "strength": "weak", "reason": "leaving the job may have freed the mornings"},
         ),
         (
-            {
-                "first": "Ice cream sales were highest in July.",
-                "second": "Most bathing accidents happened in July.",
-            },
+            {"first": "Ice cream sales were highest in July.", "second": "Most bathing accidents happened in July."},
             {"causal": False, "strength": "weak", "reason": "both happened in July; neither made the other happen"},
         ),
     ],

@@ -48,10 +48,7 @@ EXAMPLES = few_shot(
                 "bowl survived the kiln, and Tom would love one of her bowls."
             },
         ),
-        (
-            {"memories": "The pump room has two valves.\nThe pump room has three valves."},
-            {"fact": ""},
-        ),
+        ({"memories": "The pump room has two valves.\nThe pump room has three valves."}, {"fact": ""}),
         (
             {"memories": "李娜：我下周搬到上海。\n李娜：上海的公寓在静安区。"},
             {"fact": "李娜说她下周搬到上海，公寓在静安区。"},

@@ -41,10 +41,7 @@ SCHEMA: Mapping[str, Any] = {
                 "type": "object",
                 "properties": {
                     "pair": {"type": "integer"},
-                    "relation": {
-                        "type": "string",
-                        "enum": ["contradiction", "changed", "unrelated"],
-                    },
+                    "relation": {"type": "string", "enum": ["contradiction", "changed", "unrelated"]},
                     "certainty": {"type": "string", "enum": list(STRENGTHS)},
                     "reason": {"type": "string", "maxLength": 120},
                 },

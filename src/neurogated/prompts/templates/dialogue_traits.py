@@ -68,13 +68,7 @@ EXAMPLES = few_shot(
             },
             {
                 "traits": [
-                    {
-                        "dimension": "Age group",
-                        "value": "34",
-                        "confidence": 1.0,
-                        "message": 1,
-                        "quote": "At 34",
-                    },
+                    {"dimension": "Age group", "value": "34", "confidence": 1.0, "message": 1, "quote": "At 34"},
                     {
                         "dimension": "Music",
                         "value": "learns the cello",

@@ -90,11 +90,7 @@ EXAMPLES = few_shot(
         ),
         (
             {"query": "Where does Tom like to go when it rains?"},
-            {
-                "kind": "fact",
-                "strength": "strong",
-                "reason": "asks for a place, not for a time or a likeness",
-            },
+            {"kind": "fact", "strength": "strong", "reason": "asks for a place, not for a time or a likeness"},
         ),
         (
             {"query": "Tell me about the outage."},

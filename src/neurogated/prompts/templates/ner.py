@@ -47,13 +47,7 @@ EXAMPLES = few_shot(
             {"text": "Maria: My brother lent me The Hobbit last week! We read it on the train to Lisbon."},
             {"entities": ["Maria", "The Hobbit", "Lisbon"]},
         ),
-        (
-            {"text": "They left early in the morning, and nobody told the two drivers where to go."},
-            {"entities": []},
-        ),
-        (
-            {"text": "李娜毕业于北京大学，后来加入了华为公司。"},
-            {"entities": ["李娜", "北京大学", "华为公司"]},
-        ),
+        ({"text": "They left early in the morning, and nobody told the two drivers where to go."}, {"entities": []}),
+        ({"text": "李娜毕业于北京大学，后来加入了华为公司。"}, {"entities": ["李娜", "北京大学", "华为公司"]}),
     ],
 )

@@ -70,13 +70,23 @@ class IndexSnapshot:
         save_array(folder / _NODE_KEYS, self.node_keys)
         save_array(folder / _EDGE_KEYS, self.edge_keys)
         stamp = self.stamp
+        known = {} if previous is None else _known_checksums(previous)
+        found = {}
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                status = file.stat()
+                entry = known.get(status.st_ino)
+                # A file damaged since it was written must not get a checksum that matches the damage.
+                if entry is None or entry[0] != status.st_size:
+                    entry = [status.st_size, _checksum(file)]
+                found[str(file.relative_to(folder))] = entry
         note = {
             "format": _FORMAT,
             "generation": stamp.generation,
             "namespace": stamp.namespace,
             "sequence": stamp.sequence,
             "at": stamp.at,
-            "files": _checksums(folder, {} if previous is None else _known_checksums(previous)),
+            "files": found,
         }
         write_text(folder / _NOTE, json.dumps(note))
 
@@ -241,20 +251,6 @@ def _load(
     index = load_form(folder / INDEX_FOLDER)
     index.node_keys, index.edge_keys = (Column.of(load_array(folder / name)) for name in (_NODE_KEYS, _EDGE_KEYS))
     return index
-
-
-def _checksums(folder: Path, known: Mapping[int, list[int]]) -> dict[str, list[int]]:
-    """Return size and checksum of every file; a hard-linked file keeps its entry in `known`, found by its inode."""
-    found = {}
-    for file in sorted(folder.rglob("*")):
-        if file.is_file():
-            status = file.stat()
-            entry = known.get(status.st_ino)
-            # A file damaged since it was written must not get a checksum that matches the damage.
-            if entry is None or entry[0] != status.st_size:
-                entry = [status.st_size, _checksum(file)]
-            found[str(file.relative_to(folder))] = entry
-    return found
 
 
 def _known_checksums(folder: Path) -> dict[int, list[int]]:

@@ -27,8 +27,7 @@ from neurogated.storage.checkpoint.checkpoints import Stamp
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.log.log import Engine, Log, Position
-from neurogated.storage.log.replay import ReplayFollower
+from neurogated.storage.log.log import Engine, Log, Position, ReplayFollower
 from neurogated.utils.background import while_alive
 
 _log = logging.getLogger(__name__)

@@ -1,19 +1,65 @@
-"""`Log`, the journal of a graph, and `Engine`, which holds the journals; a new engine implements these two."""
+"""`Log`, the journal of a graph, and `Engine`, which holds the journals; a new engine implements these two.
+
+`ReplayFollower` brings the index of a graph up to date from its log. A block of writes has one outcome.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Protocol, runtime_checkable
+from itertools import pairwise
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.storage.index.follower import Follower
-from neurogated.storage.index.graph.resolve import Plan
+from neurogated.storage.index.graph.resolve import Plan, make_plan
+from neurogated.storage.index.graph.stored import without_terms
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
+from neurogated.storage.index.records import MemoryRecords, Records
+
+
+@dataclass(slots=True)
+class Block:
+    """A transaction or a nested part of one. It tells a graph whether the changes it shows were committed."""
+
+    outer: Block | None
+    """The enclosing transaction."""
+    under_way: threading.Lock = field(default_factory=threading.Lock)
+    """Held until the transaction is committed or rolled back."""
+    made: bool = False
+    """Whether it was committed, or merged into the outer one."""
+
+
+class Blocks:
+    """The transactions of one engine in this process; only one thread at a time is in them.
+
+    They stay consistent if an interrupt strikes at any line, because a `with` statement releases each lock.
+    """
+
+    def __init__(self) -> None:
+        self._last: Block | None = None
+
+    @property
+    def innermost(self) -> Block | None:
+        """The innermost transaction under way."""
+        block = self._last
+        while block is not None and not block.under_way.locked():
+            block = block.outer
+        return block
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """Run the block as a transaction, or as a part of the one under way; it is made when the block ends."""
+        block = self._last = Block(self.innermost)
+        with block.under_way:
+            yield
+        block.made = True
 
 
 class Position(NamedTuple):
@@ -197,3 +243,103 @@ class SupportsPast(Protocol):
 
         So a later time never shows less, and a write whose clock was ahead hides none of those after it.
         """
+
+
+Node = TypeVar("Node")
+Span = tuple[int, int]
+"""The number of the delta with which something began, and of the delta with which it ended."""
+
+
+class Derivation(NamedTuple, Generic[Node]):
+    """A DERIVED_FROM edge."""
+
+    node: Node
+    source: Node
+    since: int
+    until: int
+
+
+def repeated(
+    erased: Mapping[Node, int], ended: Mapping[Node, Sequence[Span]], derivations: Iterable[Derivation[Node]]
+) -> dict[Node, list[Span]]:
+    """Return the ended versions that were derived from erased ones, directly or through others.
+
+    Args:
+        erased: the deltas until which nodes are erased.
+        ended: the ended versions of present nodes that are not erased, oldest first.
+        derivations: all derivations of present and past nodes.
+
+    Returns:
+        Their spans by node; consecutive versions are one span.
+    """
+    derived = defaultdict[Node, list[Derivation[Node]]](list)
+    for one in derivations:
+        derived[one.source].append(one)
+    found = defaultdict[Node, set[Span]](set)
+    work = [(node, (0, until)) for node, until in erased.items()]
+    while work:
+        source, (since, until) = work.pop()
+        for one in derived[source]:
+            begin, end = max(since, one.since), min(until, one.until)
+            for span in ended.get(one.node, ()):
+                if max(begin, span[0]) < min(end, span[1]) and span not in found[one.node]:
+                    found[one.node].add(span)
+                    work.append((one.node, span))
+    return {node: joined(sorted(spans)) for node, spans in found.items() if spans}
+
+
+def joined(spans: Sequence[Span]) -> list[Span]:
+    """Return spans, in order, with those that follow each other as one."""
+    if not spans:
+        return []
+    gaps = [place for place, (one, other) in enumerate(pairwise(spans), 1) if one[1] != other[0]]
+    return [(spans[begin][0], spans[end - 1][1]) for begin, end in pairwise([0, *gaps, len(spans)])]
+
+
+class ReplayFollower(Follower):
+    """Replays the deltas of a log."""
+
+    def __init__(self, engine: Engine, namespace: str, log: Log, config: MemoryConfig) -> None:
+        self._engine = engine
+        self._namespace = namespace
+        self._log = log
+        self._config = config
+        self._epoch = -1
+
+    def load(self) -> GraphIndex | None:
+        """Return an index of all deltas; None if the engine no longer has the graph."""
+        if self._namespace not in self._engine.namespaces():
+            return None
+        index, self._epoch = self._empty(), self._log.position().epoch
+        self.follow(index)
+        return index
+
+    def is_behind(self, index: GraphIndex) -> bool:
+        """Return whether the position of the log differs from that of the index."""
+        return self._log.position() != (self._epoch, index.topology.sequence)
+
+    def follow(self, index: GraphIndex) -> bool:
+        """Replay new deltas; return False if the log was rewritten or rolled back."""
+        position = self._log.position()
+        if position.epoch != self._epoch or position.sequence < index.topology.sequence:
+            return False
+        for entry in self._log.entries(index.topology.sequence):
+            self._replay(index, entry.sequence, entry.delta)
+        index.embedder = self._engine.embedder
+        return True
+
+    def records(self, index: GraphIndex) -> Records:
+        """Return the records that the index holds."""
+        return index.records or MemoryRecords()
+
+    def _empty(self) -> GraphIndex:
+        index = GraphIndex(self._config)
+        index.records = MemoryRecords()
+        return index
+
+    def _replay(self, index: GraphIndex, sequence: int, delta: GraphDelta) -> None:
+        delta = without_terms(delta) if index.computes_terms else delta
+        plan = make_plan(index.topology.view(), delta)
+        outcomes = index.planned_outcomes(plan, self.records(index))
+        index.commit(plan, sequence)
+        index.commit_validity(plan, outcomes)

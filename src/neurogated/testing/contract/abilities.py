@@ -26,13 +26,12 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import EmbedderMismatchError, InputError, MemoryClosedError
-from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import NewStore, apply, assert_shows, assert_tells
 from neurogated.testing.contract.history import assert_searched_alike, found_by, live_through, replayed
 from neurogated.testing.contract.namespaces import ADVERSARIAL, NamespacesContract
 from neurogated.testing.contract.writing import PROPERTY, three_nodes
 from neurogated.testing.histories import edge, node
-from neurogated.testing.model import GraphModel
+from neurogated.testing.model import GraphModel, ManualClock
 
 _WORKERS = 4
 _STEPS = 12

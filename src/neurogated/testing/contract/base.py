@@ -16,9 +16,8 @@ from neurogated.core.delta import GraphDelta, JournalEntry
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.view import GraphView, Rows
-from neurogated.testing.clock import ManualClock
-from neurogated.testing.model import GraphModel
+from neurogated.core.view import GraphView
+from neurogated.testing.model import GraphModel, ManualClock
 
 NewStore = Callable[[], GraphStorePort]
 """Creates another new, empty store."""
@@ -168,7 +167,9 @@ def assert_shows(view: GraphView, model: GraphModel) -> None:
     named = dict(zip(names, zip(kinds, map(view.scope_of, rows.tolist()), strict=True), strict=True))
     assert named == {name: (node.kind, node.scope) for name, node in model.nodes.items()}
     assert [view.find(name) for name in names] == rows.tolist()
-    weights = {view.edge_key(row): view.weight.take(_one(row))[0] for row in view.live_edges().tolist()}
+    weights = {
+        view.edge_key(row): view.weight.take(np.array([row], dtype=np.int64))[0] for row in view.live_edges().tolist()
+    }
     assert weights == {key: edge.weight for key, edge in model.edges.items()}
     arcs = {(edge.source_id, edge.target_id, edge.type, edge.weight) for edge in model.edges.values()}
     assert _walked(view, inwards=False) == arcs
@@ -209,7 +210,3 @@ def _edge_rows(view: GraphView, model: GraphModel) -> list[int]:
     return [
         int(view.edge_rows(view.rows([key.source_id]), view.rows([key.target_id]), key.type)[0]) for key in model.edges
     ]
-
-
-def _one(row: int) -> Rows:
-    return np.array([row], dtype=np.int64)

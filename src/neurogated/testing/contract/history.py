@@ -16,12 +16,11 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
 from neurogated.plasticity.undo import delta_back_to
 from neurogated.storage.graph_store import GraphStore
-from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells, journaled, unused
 from neurogated.testing.contract.reading import assert_searches_agree
 from neurogated.testing.contract.writing import PROPERTY, three_nodes
 from neurogated.testing.histories import QUERIES, edge, history_of, node
-from neurogated.testing.model import GraphModel
+from neurogated.testing.model import GraphModel, ManualClock
 
 _QUERY = (1.0, 0.5)
 _SEQ = EdgeKey("a", "b", EdgeType.SEQ)

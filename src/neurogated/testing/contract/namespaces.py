@@ -14,12 +14,11 @@ from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.delta import PendingTask
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import EmbedderMismatchError, InputError, MemoryClosedError, UnknownIdError
-from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells
 from neurogated.testing.contract.reading import assert_searches_agree, keyword_scores
 from neurogated.testing.contract.writing import PROPERTY
 from neurogated.testing.histories import node, random_delta
-from neurogated.testing.model import GraphModel
+from neurogated.testing.model import GraphModel, ManualClock
 
 ADVERSARIAL = (
     "",

@@ -20,10 +20,10 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
 from neurogated.errors import InputError
-from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply
 from neurogated.testing.contract.writing import PROPERTY
 from neurogated.testing.histories import QUERIES, START, WORDS, edge, node
+from neurogated.testing.model import ManualClock
 
 _USERS = (None, "ana", "bob")
 _AGENTS = (None, "robot", "other")
@@ -61,7 +61,14 @@ class ScopesContract(ContractBase):
         gone = [one for one in nodes if random.random() < 1 / 5]
         number = apply(store, clock, removed_nodes=tuple(one.id for one in gone))
         nodes = [one for one in nodes if one not in gone]
-        admitted = [one for one in nodes if _admits(which, one)]
+        admitted = [
+            one
+            for one in nodes
+            if (not which.kinds or one.kind in which.kinds)
+            and set(which.tags) <= set(one.tags)
+            and (which.scope is None or which.scope.admits(one.scope))
+            and (which.where is None or which.where.admits(one.metadata))
+        ]
         apply(alone, clock, nodes=tuple(admitted))
         assert [one.id for one in store.find(which)] == [one.id for one in admitted]
         _assert_alike(store, alone, which, admitted)
@@ -208,23 +215,9 @@ def _random_node(random: Random, number: int) -> MemoryNode:
         random.random(),
         content=" ".join(random.choice(WORDS) for _ in range(4)),
         kind=random.choice(("episode", "fact", "policy")),
-        scope=Scope(
-            random.choice(_USERS),
-            random.choice(_AGENTS),
-            random.choice(_SESSIONS),
-            random.choice(_PATHS),
-        ),
+        scope=Scope(random.choice(_USERS), random.choice(_AGENTS), random.choice(_SESSIONS), random.choice(_PATHS)),
         tags=random.choice(((), _TAGS[:1], _TAGS)),
         metadata=metadata | ({"draft": True} if random.random() < 1 / 3 else {}),
-    )
-
-
-def _admits(which: Filter, one: MemoryNode) -> bool:
-    return (
-        (not which.kinds or one.kind in which.kinds)
-        and set(which.tags) <= set(one.tags)
-        and (which.scope is None or which.scope.admits(one.scope))
-        and (which.where is None or which.where.admits(one.metadata))
     )
 
 

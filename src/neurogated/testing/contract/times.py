@@ -13,12 +13,11 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
-from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, assert_shows, assert_tells
 from neurogated.testing.contract.reading import assert_searches_agree
 from neurogated.testing.contract.writing import PROPERTY
 from neurogated.testing.histories import NAMES, START, edge, node
-from neurogated.testing.model import GraphModel
+from neurogated.testing.model import GraphModel, ManualClock
 
 _HOUR = timedelta(hours=1)
 _INSTANT = timedelta(microseconds=1)

@@ -16,10 +16,9 @@ from neurogated.core.found import Found
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
-from neurogated.testing.clock import ManualClock
 from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells
 from neurogated.testing.histories import edge, history_of, node
-from neurogated.testing.model import GraphModel
+from neurogated.testing.model import GraphModel, ManualClock
 
 # Several classes run each property, on a new store for each example.
 PROPERTY = settings(

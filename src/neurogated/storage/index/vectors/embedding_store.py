@@ -45,12 +45,7 @@ class EmbeddingStore:
     Any number of threads may read while one writes: each search sees the vectors as they were when it began.
     """
 
-    def __init__(
-        self,
-        *,
-        exact_below: int = EXACT_BELOW,
-        tail: int = _TAIL,
-    ) -> None:
+    def __init__(self, *, exact_below: int = EXACT_BELOW, tail: int = _TAIL) -> None:
         """Create an empty index.
 
         Args:

@@ -17,7 +17,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.files.process_lock import Presence, ProcessLock
-from neurogated.storage.log.block import Blocks
+from neurogated.storage.log.log import Blocks
 from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
 from neurogated.storage.log.sqlite.connection import begun, connect, connect_reader, fetch, os_errors, translated
 from neurogated.storage.log.sqlite.create import drop_draft, make_file

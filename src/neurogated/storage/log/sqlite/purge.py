@@ -12,7 +12,7 @@ import numpy as np
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.storage.index.graph.topology import Topology
-from neurogated.storage.log.repeated import Derivation, Span, repeated
+from neurogated.storage.log.log import Derivation, Span, repeated
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.integrity import last_change

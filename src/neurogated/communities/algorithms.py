@@ -1,11 +1,14 @@
-"""Communities by the Leiden algorithm of python-igraph.
+"""Communities by the Leiden algorithm; and by modularity, betweenness and clustering; all by python-igraph.
 
-The objective is the constant Potts model (CPM): a community gains a member if the sum of the member's links to it is
+The objective of Leiden is the constant Potts model (CPM): a community gains a member if the sum of its links to it is
 more than `resolution` for each node of the community. So the communities of one user do not depend on the graphs of
 other users, as they would with modularity.
 
     V. A. Traag, L. Waltman, N. J. van Eck: From Louvain to Leiden: guaranteeing well-connected communities. Scientific
     Reports 9, 5233 (2019)
+
+    V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre: Fast unfolding of communities in large networks. Journal
+    of Statistical Mechanics P10008 (2008)
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.communities import Communities, Links
+from neurogated.core.communities import Communities, Graph, Links
 from neurogated.core.extras import import_extra
 from neurogated.core.view import Rows
 
@@ -202,3 +205,44 @@ def _connected(labels: Labels, links: tuple[Rows, Rows, Weights], touched: NDArr
     found[members] = labels.max(initial=0) + 1 + np.array(parts.membership, dtype=np.int64)
     found[found >= 0] = np.unique(found[found >= 0], return_inverse=True)[1]
     return found
+
+
+# Modularity of the random graph that communities are compared with; 1 is its definition.
+_RESOLUTION = 1.0
+
+
+class IgraphMeasures:
+    """See `GraphMeasures`."""
+
+    def __init__(self, graph: Graph, algorithm: str = "leiden") -> None:
+        """Take a graph, and `leiden` or `louvain`."""
+        self._igraph = import_extra("igraph", "communities")
+        # igraph reads a list faster than an array.
+        self._graph = self._igraph.Graph(
+            graph.nodes, list(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
+        )
+        self._weights, self._algorithm = graph.weight.tolist(), algorithm
+
+    def communities(self, start: Labels | None = None) -> Labels:
+        """Return (nodes,) numbers of communities; equal graphs have equal ones. Louvain begins without `start`."""
+        with seeded(self._igraph):
+            if self._algorithm == "louvain":
+                found = self._graph.community_multilevel(weights=self._weights, resolution=_RESOLUTION)
+            else:
+                found = self._graph.community_leiden(
+                    "modularity",
+                    weights=self._weights,
+                    resolution=_RESOLUTION,
+                    initial_membership=None if start is None else np.unique(start, return_inverse=True)[1].tolist(),
+                    n_iterations=2,
+                )
+        return np.array(found.membership, dtype=np.int64)
+
+    def betweenness(self) -> NDArray[np.float64]:
+        """Return (links,) how many shortest paths between two nodes pass each link, by the number of links."""
+        return np.array(self._graph.edge_betweenness(directed=False), dtype=np.float64)
+
+    def clustering(self) -> float:
+        """Return the mean local clustering coefficient, without weights."""
+        # It is nan without nodes.
+        return float(np.nan_to_num(self._graph.transitivity_avglocal_undirected(mode="zero")))
