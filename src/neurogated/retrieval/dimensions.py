@@ -108,6 +108,8 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 DIMENSION_WEIGHTS = ("canvas_weight", "time_span_weight", "place_weight", "sentiment_weight", "cause_weight")
 """The settings of `config.retrieval` that weight the dimensions."""
 _TIME = "time"
+# The match of a memory that was said far from the days that a question names relative to the present.
+_FAR = -2.0
 # Beyond this many memories at a place, the place alone says too little to propose them.
 _MOST_AT_A_PLACE = 1000
 
@@ -205,10 +207,13 @@ class Dimensions:
             dated, _ = self._reader.keyword_search(words, self._config.retrieval.candidates)
             self._likeness.of(np.sort(dated))
         rows = self._likeness.admitted.rows
-        # "Last week" means these days; a month may also be the subject of what was said in another one.
-        other = -1.0 if self._is_relative else 0.0
-        known = (one for one in self._reader.nodes(rows) if one.timestamp or one.found.times)
-        fits = {one.id: 1.0 if self._is_of(one, span) else other for one in known}
+        nodes = self._reader.nodes(rows)
+        fits = {one.id: 1.0 for one in nodes if self._is_of(one, span)}
+        if fits and self._is_relative:
+            # "Last week" means these days; a month may also be the subject of what was said in another one.
+            far = span.widened(span.last - span.first)
+            dated = (one for one in nodes if one.timestamp is not None and one.id not in fits)
+            fits |= {one.id: _FAR for one in dated if not far.holds(one.timestamp, self._zone)}
         return _looked_up(rows, np.array([fits.get(self._view.ids[row], 0.0) for row in rows.tolist()]))
 
     def _is_of(self, node: MemoryNode, span: Span) -> bool:

@@ -222,7 +222,7 @@ class NeuroRetriever:
         samples, shared = Samples(reader, self._similarity_config), Stopwatch()
         keywords = [without_times(query, day) for query in queries]
         search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth, canvas=canvas)
-        vectors, kernels, found_first = self._read(queries, keywords, search, shared)
+        vectors, kernels, found_first = self._read(queries, search, shared)
         with self._turn():
             shared.skip()
             closest = reader.nearest(list(vectors), depth) if samples.few_rows is None else repeat(None)
@@ -268,7 +268,7 @@ class NeuroRetriever:
         return self._on_canvas(user, filters.get("session_id"), present)
 
     def _read(
-        self, queries: Sequence[str], keywords: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
+        self, queries: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
     ) -> tuple[NDArray[np.float32], list[Kernel], Callable[[], list[FirstPhase]]]:
         """Embed the questions, choose their kernels, and return a function that returns the first phase.
 
@@ -276,7 +276,7 @@ class NeuroRetriever:
         thread costs more time than it saves.
         """
         finish = started(search).result if self._embeds_slowly else search
-        vectors = self._embedder.embed_queries(keywords)
+        vectors = self._embedder.embed_queries(queries)
         watch.lap("embed")
         self._embeds_slowly = watch.seconds["embed"] > _SLOW_EMBEDDING
         batches = self._kernel_batches

@@ -47,10 +47,10 @@ class Span(NamedTuple):
         """Return whether two spans have a day in common."""
         return self.first <= other.last and other.first <= self.last
 
-    def widened(self) -> Span:
-        """Return the span with the day before and the day after, which are those of other zones."""
-        day = timedelta(1)
-        return Span(max(self.first, date.min + day) - day, min(self.last, date.max - day) + day)
+    def widened(self, more: timedelta = timedelta(0)) -> Span:
+        """Return the span with the day before and the day after, which are those of other zones, and with more days."""
+        days = more + timedelta(1)
+        return Span(max(self.first, date.min + days) - days, min(self.last, date.max - days) + days)
 
     @property
     def weekdays(self) -> str:
