@@ -212,8 +212,8 @@ class Dimensions:
         if fits and self._is_relative:
             # "Last week" means these days; a month may also be the subject of what was said in another one.
             far = span.widened(span.last - span.first)
-            dated = (one for one in nodes if one.timestamp is not None and one.id not in fits)
-            fits |= {one.id: _FAR for one in dated if not far.holds(one.timestamp, self._zone)}
+            others = (one for one in nodes if one.timestamp is not None and one.id not in fits)
+            fits |= {one.id: _FAR for one in others if not far.holds(one.timestamp, self._zone)}
         return _looked_up(rows, np.array([fits.get(self._view.ids[row], 0.0) for row in rows.tolist()]))
 
     def _is_of(self, node: MemoryNode, span: Span) -> bool:
