@@ -301,7 +301,8 @@ class GraphView:
         codes.fill(self.edge_types.index(EdgeType.TERM))
         if not arcs.origin.size:
             return Links(*more, codes, forward)
-        return Links(*map(np.concatenate, zip((*arcs, code, along), (*more, codes, forward), strict=True)))
+        both = zip((*arcs, code, along), (*more, codes, forward), strict=True)
+        return Links(*(np.concatenate(columns) for columns in both))
 
     def term_arcs(self, frontier: Rows) -> Arcs:
         """Return the TERM edges at distinct nodes, computed or stored, both ways."""
