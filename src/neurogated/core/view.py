@@ -301,8 +301,9 @@ class GraphView:
         codes.fill(self.edge_types.index(EdgeType.TERM))
         if not arcs.origin.size:
             return Links(*more, codes, forward)
-        both = zip((*arcs, code, along), (*more, codes, forward), strict=True)
-        return Links(*(np.concatenate(columns) for columns in both))
+        stored: list[NDArray[Any]] = [*arcs, code, along]
+        added: list[NDArray[Any]] = [*more, codes, forward]
+        return Links(*(np.concatenate(columns) for columns in zip(stored, added, strict=True)))
 
     def term_arcs(self, frontier: Rows) -> Arcs:
         """Return the TERM edges at distinct nodes, computed or stored, both ways."""
