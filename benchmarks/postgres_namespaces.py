@@ -20,10 +20,7 @@ from tests.postgres_server import Postgres
 __all__: list[str] = []
 
 _MEMORIES, _WORDS, _LENGTH, _ASKED, _MADE = 100, 5_000, 10, 40, 10
-_ROWS = {
-    "heads": "epoch, sequence, erased_up_to",
-    "deltas": "sequence, at, uses_only, entry, token, body",
-}
+_ROWS = {"heads": "epoch, sequence, erased_up_to", "deltas": "sequence, at, uses_only, entry, token, body"}
 
 
 def main() -> None:

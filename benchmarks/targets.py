@@ -106,10 +106,7 @@ TARGETS = (
         Figure("two-hop expansion from 5 random anchors", "ms", _of(RANDOM, None, MILLI)),
         {SMALL: 0.3, MIDDLE: 0.35, LARGE: 0.5},
     ),
-    Target(
-        Figure("opening until the first answer", "s", _of("opening", "answer")),
-        {SMALL: 0.5, MIDDLE: 3, LARGE: 15},
-    ),
+    Target(Figure("opening until the first answer", "s", _of("opening", "answer")), {SMALL: 0.5, MIDDLE: 3, LARGE: 15}),
     Target(
         Figure("the same after `kill -9` of a writer", "s", _of("opening_after_a_kill", "answer")),
         {SMALL: 0.5, MIDDLE: 3, LARGE: 15},
@@ -177,10 +174,7 @@ TARGETS = (
     ),
     Target(Figure("resident memory", "GiB", _of("opening", "rss", 1 / GIBI)), {LARGE: 3.5}),
     Target(Figure("disk space per node", "KiB", _a_node), {LARGE: 6}),
-    Target(
-        Figure("growth on disk by maintenance", "%", _of("maintenance", "growth", PERCENT)),
-        {LARGE: 1},
-    ),
+    Target(Figure("growth on disk by maintenance", "%", _of("maintenance", "growth", PERCENT)), {LARGE: 1}),
     Target(Figure("`maintenance()`", "s", _of("maintenance")), {LARGE: 10}),
     Target(Figure("`feedback`", "ms", _of("feedback", None, MILLI)), _everywhere(5)),
 )

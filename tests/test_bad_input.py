@@ -11,20 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from neurogated import (
-    ANY_USER,
-    Document,
-    MemoryConfig,
-    MemoryNode,
-    NeuroGraphMemory,
-    compute_mdhash_id,
-    field,
-)
+from neurogated import ANY_USER, Document, MemoryConfig, MemoryNode, NeuroGraphMemory, compute_mdhash_id, field
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.errors import (
-    InputError,
-    StorageError,
-)
+from neurogated.errors import InputError, StorageError
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.graph_store import GraphStore
@@ -67,16 +56,7 @@ def test_a_text_just_within_the_limit_is_taken(config: MemoryConfig) -> None:
 
 
 @pytest.mark.parametrize(
-    "metadata",
-    [
-        {"when": object()},
-        {"x": float("nan")},
-        {1: 1, "1": 2},
-        {"x": [{1: 1, "1": 2}]},
-        [1],
-        [("a", 1)],
-        5,
-    ],
+    "metadata", [{"when": object()}, {"x": float("nan")}, {1: 1, "1": 2}, {"x": [{1: 1, "1": 2}]}, [1], [("a", 1)], 5]
 )
 def test_metadata_that_is_no_json_object_is_refused_everywhere(
     kept: NeuroGraphMemory,

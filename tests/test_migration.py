@@ -13,13 +13,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from neurogated import (
-    GraphStore,
-    MemoryConfig,
-    NeuroGraphMemory,
-    administration,
-    compose,
-)
+from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory, administration, compose
 from neurogated.administration import migrate
 from neurogated.config.groups import IndexingSettings
 from neurogated.embedding.hash_embedder import HashEmbedder

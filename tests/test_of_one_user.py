@@ -24,9 +24,7 @@ def test_the_history_of_a_user_has_the_texts_of_her_memories_and_of_nobody_else(
     assert [one.node and one.node.content for one in versions] == ["Ana's first words.", "Ana's second words.", None]
 
 
-def test_an_undo_of_a_user_is_refused_where_a_compaction_erased_the_last_change(
-    memory: NeuroGraphMemory,
-) -> None:
+def test_an_undo_of_a_user_is_refused_where_a_compaction_erased_the_last_change(memory: NeuroGraphMemory) -> None:
     memory.add("Ana keeps this.", user_id="ana")
     (gone,) = memory.add("Ana deletes this.", user_id="ana")
     memory.delete(gone)
@@ -117,10 +115,7 @@ def test_a_list_of_a_session_has_this_session_only(memory: NeuroGraphMemory) -> 
     memory.add("In no session.", user_id="ana")
     memory.add("In another session.", user_id="ana", session_id="tuesday")
     memory.add("In this session.", user_id="ana", session_id="monday")
-    for found in (
-        memory.list(user_id="ana", session_id="monday"),
-        memory.find(user_id="ana", session_id="monday"),
-    ):
+    for found in (memory.list(user_id="ana", session_id="monday"), memory.find(user_id="ana", session_id="monday")):
         assert [node.content for node in found] == ["In this session."]
     assert memory.count(user_id="ana", session_id="monday") == 1
     assert "In no session." in memory.retrieve("session", user_id="ana", session_id="monday")

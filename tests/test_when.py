@@ -76,8 +76,7 @@ def test_messages_of_one_call_keep_their_order(memory: NeuroGraphMemory) -> None
 
 @pytest.mark.parametrize("key", ["created_at", "time", "date"])
 @pytest.mark.parametrize(
-    "value",
-    ["2026-03-01T10:00:00Z", datetime(2026, 3, 1, 10, tzinfo=UTC), 1772359200, 1772359200.0, 1772359200000],
+    "value", ["2026-03-01T10:00:00Z", datetime(2026, 3, 1, 10, tzinfo=UTC), 1772359200, 1772359200.0, 1772359200000]
 )
 def test_a_time_of_a_known_shape_is_that_of_a_message(memory: NeuroGraphMemory, key: str, value: object) -> None:
     assert stamp_of(memory, {**SAID, key: value}) == datetime(2026, 3, 1, 10, tzinfo=UTC)

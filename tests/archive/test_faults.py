@@ -16,22 +16,9 @@ import pytest
 from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.administration import import_memory
 from neurogated.archive import export, importing, manifest
-from neurogated.archive.manifest import (
-    JOURNAL,
-    MANIFEST,
-    VECTORS,
-    FileSeal,
-    check_files,
-    manifest_bytes,
-    read_manifest,
-)
+from neurogated.archive.manifest import JOURNAL, MANIFEST, VECTORS, FileSeal, check_files, manifest_bytes, read_manifest
 from neurogated.core.delta import LATEST, GraphDelta, JournalEntry
-from neurogated.errors import (
-    CorruptMemoryError,
-    DatasetError,
-    NeurogatedError,
-    StorageError,
-)
+from neurogated.errors import CorruptMemoryError, DatasetError, NeurogatedError, StorageError
 
 FILES = (MANIFEST, JOURNAL, VECTORS)
 

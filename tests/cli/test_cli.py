@@ -258,11 +258,7 @@ def test_debug_lets_the_error_through(sample: list[str], words: list[str], kind:
     ],
 )
 def test_words_that_are_no_command_line_exit_with_code_2(
-    words: list[str],
-    problem: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    words: list[str], problem: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
     monkeypatch.setenv("NEUROGATED_SAVE_DIR", str(tmp_path))

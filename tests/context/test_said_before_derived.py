@@ -9,15 +9,7 @@ from itertools import product
 
 import pytest
 
-from neurogated import (
-    GraphStore,
-    Kernel,
-    MemoryConfig,
-    MemoryNode,
-    NeuroGraphMemory,
-    Recall,
-    RecalledMemory,
-)
+from neurogated import GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall, RecalledMemory
 from neurogated.context import ContextBuilder
 from neurogated.core.quoting import CLOSING, OPENING
 from neurogated.embedding.hash_embedder import HashEmbedder

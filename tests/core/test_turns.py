@@ -22,17 +22,13 @@ from neurogated.core.turns import (
 
 
 def turn(
-    content: str,
-    metadata: Mapping[str, object] | None = None,
-    role: str | None = None,
-    found: Found = NOTHING_FOUND,
+    content: str, metadata: Mapping[str, object] | None = None, role: str | None = None, found: Found = NOTHING_FOUND
 ) -> MemoryNode:
     return MemoryNode("n", content, metadata=metadata or {}, role=role, position=0, found=found)
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["Where?", 'She said, "Where?"', "真的吗\uff1f", "أين\u061f", "**Where?**", "Fine. And you?  "],
+    "text", ["Where?", 'She said, "Where?"', "真的吗\uff1f", "أين\u061f", "**Where?**", "Fine. And you?  "]
 )
 def test_a_text_with_a_final_question_mark_asks(text: str) -> None:
     assert asks(text)

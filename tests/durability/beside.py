@@ -45,10 +45,7 @@ def read_with_plain_sqlite(folder: Path) -> None:
     """
     uri = f"{(folder / _MEMORY).as_uri()}?mode=rw"
     while True:
-        with (
-            contextlib.suppress(sqlite3.Error),
-            contextlib.closing(sqlite3.connect(uri, uri=True)) as connection,
-        ):
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.execute("SELECT count(*) FROM nodes").fetchone()
         time.sleep(_PAUSE_SECONDS)
 

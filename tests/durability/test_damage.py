@@ -117,11 +117,7 @@ HARMLESS = {"memory.db-shm", "memory.acknowledged", "memory.open", "memory.lock"
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("seed", "cases"),
-    [(11, 36), pytest.param(12, 240, marks=LONG)],
-    ids=["few", "many"],
-)
+@pytest.mark.parametrize(("seed", "cases"), [(11, 36), pytest.param(12, 240, marks=LONG)], ids=["few", "many"])
 def test_damage_to_any_file_is_repaired_or_refused(killed: Killed, tmp_path: Path, seed: int, cases: int) -> None:
     chance, outcomes = random.Random(seed), Counter[tuple[str, str]]()
     for case, name in zip(range(cases), itertools.cycle(NAMES), strict=False):

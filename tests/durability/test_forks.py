@@ -187,10 +187,7 @@ def test_a_child_that_embeds_after_its_parent_did_is_told_at_once(config: Memory
     config = config.replace(embedding_name="all-MiniLM-L6-v2", embedding={"backend": "openvino"})
 
     def work() -> None:
-        with (
-            NeuroGraphMemory(config.replace(save_dir=str(tmp_path / "own"))) as own,
-            pytest.raises(ForkedMemoryError),
-        ):
+        with NeuroGraphMemory(config.replace(save_dir=str(tmp_path / "own"))) as own, pytest.raises(ForkedMemoryError):
             own.add_documents([f"Rain {number} fell." for number in range(40)], progress=False)
 
     with NeuroGraphMemory(config) as memory:

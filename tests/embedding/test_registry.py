@@ -30,16 +30,8 @@ SERVER = "http://127.0.0.1:9/v1"
             SentenceTransformersEmbedder,
             "all-MiniLM-L6-v2",
         ),
-        (
-            MemoryConfig(embedding_name="sentence-transformers/all-MiniLM-L6-v2"),
-            BundledEmbedder,
-            "all-MiniLM-L6-v2",
-        ),
-        (
-            MemoryConfig(embedding_name="nvidia/NV-Embed-v2"),
-            SentenceTransformersEmbedder,
-            "nvidia/NV-Embed-v2",
-        ),
+        (MemoryConfig(embedding_name="sentence-transformers/all-MiniLM-L6-v2"), BundledEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(embedding_name="nvidia/NV-Embed-v2"), SentenceTransformersEmbedder, "nvidia/NV-Embed-v2"),
         (MemoryConfig(embedding_name="openai:text-embedding-3-small"), OpenAIEmbedder, "openai:text-embedding-3-small"),
         (
             MemoryConfig(embedding_name="bge-m3", embedding=EmbeddingSettings(base_url=SERVER)),

@@ -24,9 +24,7 @@ def test_recall_is_the_share_of_gold_items_found_in_time(ranked: list[int], gold
 
 def test_recall_table_has_a_row_a_kind_and_the_mean_over_questions() -> None:
     table = recall_table(
-        [[0, 1, 2, 3, 4], [9, 8, 7, 6, 5, 0], ["D1:1", "D1:2"]],
-        [{0, 2}, {0}, {"D1:2"}],
-        ["why", "why", "when"],
+        [[0, 1, 2, 3, 4], [9, 8, 7, 6, 5, 0], ["D1:1", "D1:2"]], [{0, 2}, {0}, {"D1:2"}], ["why", "why", "when"]
     )
     assert list(table) == ["when", "why", "all"]
     assert all(list(row) == ["questions", *COLUMNS] for row in table.values())

@@ -47,13 +47,7 @@ def test_a_memory_lasts_as_long_as_the_last_call_says(memory: NeuroGraphMemory, 
     assert add(timedelta(hours=2)) == clock() + timedelta(hours=2)
     clock.advance(timedelta(hours=3))
     assert add(None) is None
-    assert [entry.reason for entry in memory.history.list()] == [
-        "add",
-        "add",
-        "add",
-        "expired",
-        "add",
-    ]
+    assert [entry.reason for entry in memory.history.list()] == ["add", "add", "add", "expired", "add"]
     assert memory.update(nodes_of(memory)[0].id, ttl=timedelta(hours=1)).expires_at == clock() + timedelta(hours=1)
     assert add(timedelta.max) is None
 

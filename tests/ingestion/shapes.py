@@ -154,7 +154,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected]]] = {
                 "tool_calls": [{"id": "c1", "type": "custom", "custom": {"name": "weather", "input": WRITTEN}}],
             },
             CALLED,
-        ),
+        )
     },
     "OpenAI chat, audio": {
         "text": ({"role": "assistant", "content": None, "audio": {"id": "a1", "transcript": REPLY}}, ANSWERED),
@@ -238,10 +238,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected]]] = {
     "Anthropic, blocks as objects": {
         "text": ({"role": "assistant", "content": [TextBlock(type="text", text=REPLY)]}, ANSWERED),
         "call": (
-            {
-                "role": "assistant",
-                "content": [ToolUseBlock(type="tool_use", id="c1", name="weather", input=ARGS)],
-            },
+            {"role": "assistant", "content": [ToolUseBlock(type="tool_use", id="c1", name="weather", input=ARGS)]},
             CALLED,
         ),
         "result": (_user({"type": "tool_result", "tool_use_id": "c1", "content": [_text(RESULT)]}), RETURNED),
@@ -257,7 +254,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected]]] = {
                 usage=Usage(input_tokens=1, output_tokens=1),
             ),
             ANSWERED,
-        ),
+        )
     },
     "Anthropic, documents": {
         "text": (
@@ -274,7 +271,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected]]] = {
         "text": (
             _user({"type": "search_result", "source": URL, "title": "Towns", "content": [_text()]}),
             ("turn", "user", f"[search_result: Towns]\n{TEXT}"),
-        ),
+        )
     },
     "Anthropic, tools of a server": {
         "call": (_bot({"type": "server_tool_use", "id": "c1", "name": "weather", "input": ARGS}), CALLED),
@@ -291,7 +288,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected]]] = {
         ),
     },
     "Anthropic, thinking": {
-        "text": (_bot({"type": "thinking", "thinking": "Hm.", "signature": "x"}, _text(REPLY)), ANSWERED),
+        "text": (_bot({"type": "thinking", "thinking": "Hm.", "signature": "x"}, _text(REPLY)), ANSWERED)
     },
     "LangChain": _langchain(lambda one: one),
     "LangChain, model_dump": _langchain(lambda one: one.model_dump()),

@@ -13,10 +13,7 @@ text_of_passage = st.text(
 ).filter(str.strip)
 titles = st.none() | st.text("abc 我", min_size=1, max_size=4)
 
-MAKERS = [
-    pytest.param(Passage, id="Passage"),
-    pytest.param(Document.from_text, id="Document.from_text"),
-]
+MAKERS = [pytest.param(Passage, id="Passage"), pytest.param(Document.from_text, id="Document.from_text")]
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -44,12 +41,7 @@ def test_a_value_without_text_is_refused_with_its_type(make: Callable[[Any], obj
         make(value)
 
 
-@pytest.mark.parametrize(
-    ("title", "message"),
-    [
-        pytest.param(5, "must be text, not int", id="number"),
-    ],
-)
+@pytest.mark.parametrize(("title", "message"), [pytest.param(5, "must be text, not int", id="number")])
 def test_a_title_that_is_no_text_is_refused_when_the_document_is_built(title: Any, message: str) -> None:  # noqa: ANN401
     with pytest.raises(InputError, match=message):
         Document.from_text("text", title=title)

@@ -27,8 +27,7 @@ from tests.ingestion.test_writer import Bench
 def chat(turns: int) -> Document:
     """Return a dialogue in which every turn is a distinct chunk."""
     return Document(
-        tuple(Passage(f"Ada saw ship {turn}.", speaker="Ann" if turn % 2 else "Bob") for turn in range(turns)),
-        "Log",
+        tuple(Passage(f"Ada saw ship {turn}.", speaker="Ann" if turn % 2 else "Bob") for turn in range(turns)), "Log"
     )
 
 

@@ -135,13 +135,7 @@ def test_the_first_memory_of_a_message_has_its_original_whole(memory: NeuroGraph
         assert (memory.get(name).kind, memory.get(name).metadata["original"]) == ("placeholder", original)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"role": "assistant", "content": None},
-        {"role": "user", "content": []},
-    ],
-)
+@pytest.mark.parametrize("message", [{"role": "assistant", "content": None}, {"role": "user", "content": []}])
 def test_a_message_without_text_is_no_memory_and_no_error(memory: NeuroGraphMemory, message: dict[str, Any]) -> None:
     assert memory.add([message, {"role": "user", "content": "Thanks."}], session_id="s") == [
         node.id for node in memory.list()

@@ -122,10 +122,7 @@ def test_metadata_has_only_given_values_and_the_passage_wins() -> None:
     (ids,) = bench.add(document)
 
     nodes = bench.store.get_nodes(ids)
-    assert [node.metadata for node in nodes] == [
-        {"mood": "calm"},
-        {"mood": "loud"},
-    ]
+    assert [node.metadata for node in nodes] == [{"mood": "calm"}, {"mood": "loud"}]
     assert {node.found.document_id for node in nodes} == {document.document_id}
     assert [(node.title, node.speaker, node.role) for node in nodes] == [
         ("Diary", "Ann", "user"),

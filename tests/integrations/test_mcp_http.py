@@ -29,11 +29,7 @@ INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
 }
 ACCEPTED = {"Accept": "application/json, text/event-stream"}
 
@@ -130,8 +126,5 @@ def test_every_body_is_answered_within_bounds(app_of: Callable[[NeuroGraphMemory
 
 
 def test_a_host_beyond_this_machine_needs_a_token(tmp_path: Path) -> None:
-    with (
-        NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory,
-        pytest.raises(ConfigError, match="token"),
-    ):
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory, pytest.raises(ConfigError, match="token"):
         http_app(memory, host="0.0.0.0")  # noqa: S104 - the address that must be refused

@@ -9,16 +9,7 @@ from typing import Any
 
 import pytest
 
-from neurogated import (
-    ANY_USER,
-    EdgeType,
-    Fact,
-    GraphDelta,
-    MemoryConfig,
-    MemoryEdge,
-    MemoryNode,
-    NeuroGraphMemory,
-)
+from neurogated import ANY_USER, EdgeType, Fact, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.administration import import_memory
 from neurogated.compose import build
 from neurogated.core.claims import Change, Claim, Slot

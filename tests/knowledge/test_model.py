@@ -41,10 +41,7 @@ def test_the_model_finds_a_conflict_which_an_undo_of_its_side_takes_back(
     assert not any(name in model.prompts[0] for name in (*sides, "ana"))
 
 
-@pytest.mark.parametrize(
-    ("relation", "certainty"),
-    [("unrelated", "strong"), ("contradiction", "weak")],
-)
+@pytest.mark.parametrize(("relation", "certainty"), [("unrelated", "strong"), ("contradiction", "weak")])
 def test_other_relations_and_weak_ones_are_no_conflict(
     config: MemoryConfig, model: ModelServer, relation: str, certainty: str
 ) -> None:

@@ -10,17 +10,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.knowledge import judging as pairs
-from tests.knowledge.model_server import (
-    EARLIER,
-    LATER,
-    ModelServer,
-    Pair,
-    about_one_thing,
-    entry,
-    found,
-    said,
-    waiting,
-)
+from tests.knowledge.model_server import EARLIER, LATER, ModelServer, Pair, about_one_thing, entry, found, said, waiting
 
 OTHERS = ["My car is red, and I wash my car on no day of the week.", "I wash my red car on two days of the week."]
 

@@ -35,13 +35,7 @@ def test_the_request_has_the_settings_and_a_separate_system_text(server: Server)
     server.claude(temperature=0.5, max_new_tokens=11).infer(ASKED)
 
     assert server.requests == [
-        {
-            "model": "claude-test",
-            "max_tokens": 11,
-            "messages": ASKED[1:],
-            "system": "Be brief.",
-            "temperature": 0.5,
-        }
+        {"model": "claude-test", "max_tokens": 11, "messages": ASKED[1:], "system": "Be brief.", "temperature": 0.5}
     ]
     assert server.paths == ["/v1/messages"]
     # Versions of the package use different headers.
@@ -69,8 +63,7 @@ def test_a_lasting_refusal_quotes_the_server_and_names_the_remedy(server: Server
 
 
 @pytest.mark.parametrize(
-    "payload",
-    [b"{not json", b"", b"{}", b"[]", b"null", b'{"content": null}', json.dumps({"content": ["x"]}).encode()],
+    "payload", [b"{not json", b"", b"{}", b"[]", b"null", b'{"content": null}', json.dumps({"content": ["x"]}).encode()]
 )
 def test_garbage_is_an_error_that_names_the_model(server: Server, payload: bytes) -> None:
     server.sends(payload)

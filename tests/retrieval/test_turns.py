@@ -76,13 +76,7 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
     if not everything:
         return
     store = chained(*sessions)
-    got = asked(
-        store,
-        retrieval={
-            "neighbour_weight": 0.75,
-            "answer_weight": 0.25,
-        },
-    ).of(store.view().live_nodes())
+    got = asked(store, retrieval={"neighbour_weight": 0.75, "answer_weight": 0.25}).of(store.view().live_nodes())
     similarity = {node.id: own(store, node) for node in everything}
     means: dict[str, float] = {}
     for one in sessions:
@@ -151,9 +145,7 @@ def test_who_asks_of_herself_is_told_her_own_words_first(query: str, *, first: b
 
 
 @given(st.lists(turns, min_size=1, max_size=3))
-def test_a_turn_loses_by_its_mean_cosine_with_all_turns(
-    drawn: list[list[tuple[str, list[float], str | None]]],
-) -> None:
+def test_a_turn_loses_by_its_mean_cosine_with_all_turns(drawn: list[list[tuple[str, list[float], str | None]]]) -> None:
     sessions = [session(number, one) for number, one in enumerate(drawn)]
     everything = [node for one in sessions for node in one]
     # A document is no turn, so it changes nothing.

@@ -79,14 +79,7 @@ def test_only_words_that_memories_have_replace_others(text: str) -> None:
     assert corrected(text, lambda _: frozenset(), lambda texts: [len(one) for one in texts], lambda _: False) == text
 
 
-@pytest.mark.parametrize(
-    "wrapped",
-    [
-        "Um, so like, you know, {} lol haha",
-        "Hey! {} Thanks!",
-        "🙏🙏 {}",
-    ],
-)
+@pytest.mark.parametrize("wrapped", ["Um, so like, you know, {} lol haha", "Hey! {} Thanks!", "🙏🙏 {}"])
 def test_courtesies_around_a_question_do_not_change_what_it_finds(memory: NeuroGraphMemory, wrapped: str) -> None:
     question = "When did the surgeon operate?"
     assert memory.recall(wrapped.format(question), user_id="ana", top_n=1).ids == ("surgeon",)

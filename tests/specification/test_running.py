@@ -43,8 +43,7 @@ def test_a_checkout_runs_without_being_installed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "flag",
-    ["--dataset", "--llm_name", "--embedding_name", "--llm_base_url", "--force_index_from_scratch"],
+    "flag", ["--dataset", "--llm_name", "--embedding_name", "--llm_base_url", "--force_index_from_scratch"]
 )
 def test_every_flag_of_the_commands_is_known(flag: str) -> None:
     from neurogated.cli.measuring import run

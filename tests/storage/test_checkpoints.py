@@ -106,10 +106,7 @@ def test_damage_to_a_checkpoint_is_noticed_and_harms_nothing(
     for place, file in enumerate(files):
         damage(file)
         caplog.clear()
-        with (
-            caplog.at_level(logging.WARNING),
-            SqliteStore.open(path, clock=clock, read_only=True) as store,
-        ):
+        with caplog.at_level(logging.WARNING), SqliteStore.open(path, clock=clock, read_only=True) as store:
             for name in store.namespaces():
                 store.in_namespace(name)
             if file.name != "kept.json" or damage is _cut:
@@ -141,10 +138,7 @@ def test_a_place_that_cannot_be_written_to_costs_time_and_nothing_else(
     path: Path, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     _index(path).write_text("in the way")
-    with (
-        caplog.at_level(logging.WARNING),
-        SqliteStore.open(path, clock=clock, config=OFTEN) as store,
-    ):
+    with caplog.at_level(logging.WARNING), SqliteStore.open(path, clock=clock, config=OFTEN) as store:
         fill(store, clock, nodes=8)
         said = everything(store)
     assert "could not be written" in caplog.text

@@ -155,9 +155,7 @@ def test_no_byte_of_an_old_text_is_left_where_the_history_is_erased(tmp_path: Pa
 
 
 @given(st.lists(st.tuples(st.sampled_from("puruxd"), st.integers(0, 3), st.integers(0, 3)), max_size=25))
-def test_the_journal_replays_any_history_to_the_graph_without_its_history(
-    steps: list[tuple[str, int, int]],
-) -> None:
+def test_the_journal_replays_any_history_to_the_graph_without_its_history(steps: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder, SqliteStore.open(Path(folder) / "memory.db") as store:
         said: set[str] = set()
         for number, (step, first, second) in enumerate(steps):

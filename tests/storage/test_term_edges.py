@@ -10,15 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from neurogated import (
-    EdgeType,
-    GraphDelta,
-    GraphStore,
-    MemoryConfig,
-    MemoryEdge,
-    MemoryNode,
-    NeuroGraphMemory,
-)
+from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.core.delta import Owner, WeightChange
 from neurogated.core.model import EdgeKey
 from neurogated.core.scope import Scope
@@ -66,10 +58,7 @@ changes = st.one_of(
 
 @given(st.lists(changes, max_size=14), st.integers(1, 4), st.sampled_from([0, 1_000]), st.data())
 def test_the_edges_of_each_user_follow_the_formula_after_every_change_and_as_of_it(
-    history: list[tuple[str, int, str]],
-    most: int,
-    few: int,
-    data: st.DataObject,
+    history: list[tuple[str, int, str]], most: int, few: int, data: st.DataObject
 ) -> None:
     store = GraphStore()
     store.compute_terms(most)

@@ -70,9 +70,7 @@ _STEPS = st.one_of(
 
 
 @given(st.lists(_STEPS, max_size=40))
-def test_expired_nodes_are_known_at_every_moment_of_any_clock(
-    steps: list[tuple[str, int, int | None]],
-) -> None:
+def test_expired_nodes_are_known_at_every_moment_of_any_clock(steps: list[tuple[str, int, int | None]]) -> None:
     store = GraphStore()
     store.apply(GraphDelta(nodes=tuple(MemoryNode(str(row), "") for row in range(7))))
     whole, spans, expiry = store.view(), Validity(), dict[int, int]()

@@ -5,12 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from neurogated import (
-    EdgeType,
-    Kernel,
-    MemoryNode,
-    Recall,
-)
+from neurogated import EdgeType, Kernel, MemoryNode, Recall
 from neurogated.core.trace import PathStep, RecalledMemory
 
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\">'\"&{{ 7*7 }} \u202eשלום 🕯️\x00"  # noqa: RUF001 - right to left

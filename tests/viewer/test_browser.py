@@ -30,10 +30,7 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 HOW = "no browser: apt-get install -y chromium chromium-driver"
 PATIENCE = 10
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not (CHROMIUM and DRIVER) and "CI" not in os.environ, reason=HOW),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not (CHROMIUM and DRIVER) and "CI" not in os.environ, reason=HOW)]
 
 Open = Callable[..., webdriver.Chrome]
 Nodes = dict[str, MemoryNode]

@@ -111,10 +111,7 @@ _COMMON = (
     click.Option(["--log"], type=_LEVELS, default="warning", help="to standard error"),
 )
 """The flags of every command."""
-_SHARED = {
-    *(flag.name for flag in _COMMON),
-    *("dataset_dir", "format", "all_namespaces", "user_id", "session_id"),
-}
+_SHARED = {*(flag.name for flag in _COMMON), *("dataset_dir", "format", "all_namespaces", "user_id", "session_id")}
 """The flags that a command's function finds in `Flags`."""
 
 

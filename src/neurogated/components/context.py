@@ -95,12 +95,7 @@ class AgentContext:
         return Answer(text, sources=sources, confidence=recall.confidence)
 
     def record(
-        self,
-        event: str | Message,
-        details: Details,
-        *,
-        outcome: Outcome | None,
-        used: MemoryRef | Iterable[MemoryRef],
+        self, event: str | Message, details: Details, *, outcome: Outcome | None, used: MemoryRef | Iterable[MemoryRef]
     ) -> list[str]:
         """Store a decision or an action with its outcome; see `NeuroGraphMemory.record_event`."""
         session = self._session

@@ -188,12 +188,7 @@ class _Runner:
 
 def filters_of(scope: Scope) -> FilterOptions:
     """Return the keyword arguments of the filter for what a scope sees."""
-    return {
-        "user_id": scope.user_id,
-        "agent_id": scope.agent_id,
-        "session_id": scope.session_id,
-        "path": scope.path,
-    }
+    return {"user_id": scope.user_id, "agent_id": scope.agent_id, "session_id": scope.session_id, "path": scope.path}
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -58,12 +58,7 @@ class Analysis:
         encoder: sets the importance and the energy of new nodes.
     """
 
-    def __init__(
-        self,
-        causal_judge: CausalJudge,
-        entity_finder: EntityFinder,
-        encoder: Encoder | None = None,
-    ) -> None:
+    def __init__(self, causal_judge: CausalJudge, entity_finder: EntityFinder, encoder: Encoder | None = None) -> None:
         self._causal_judge = causal_judge
         self._judges_batches = causal_judge if isinstance(causal_judge, SupportsCausalBatch) else None
         self._entity_finder = entity_finder

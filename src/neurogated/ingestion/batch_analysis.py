@@ -23,14 +23,7 @@ class BatchAnalysis:
     """Embeds the texts of a batch, and finds names, causes and importance; nothing is written."""
 
     def __init__(
-        self,
-        store: GraphStorePort,
-        analysis: Analysis,
-        chunker: Chunker,
-        clock: Clock,
-        *,
-        window: int,
-        focus: Focus,
+        self, store: GraphStorePort, analysis: Analysis, chunker: Chunker, clock: Clock, *, window: int, focus: Focus
     ) -> None:
         """Take the parts; `window` is how many texts before a text may have caused it."""
         self._store = store

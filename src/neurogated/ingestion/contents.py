@@ -177,10 +177,6 @@ def _read(
         is_named = "kind" not in about and not place
         yield (
             Passage(text, metadata, speaker=(name or None) if is_named else None, role=by, aside=aside),
-            {
-                **about,
-                **own,
-                **named,
-            },
+            {**about, **own, **named},
         )
         aside = {}

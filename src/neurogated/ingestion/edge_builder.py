@@ -60,11 +60,7 @@ def sequence_edges(node_ids: Sequence[str], new_ids: Iterable[str], *, at: datet
 
 
 def similarity_edges(
-    new_nodes: Sequence[MemoryNode],
-    nearest_of: Callable[[str | None], Nearest],
-    *,
-    neighbors: int,
-    at: datetime,
+    new_nodes: Sequence[MemoryNode], nearest_of: Callable[[str | None], Nearest], *, neighbors: int, at: datetime
 ) -> Iterator[MemoryEdge]:
     """Yield SIM edges from each new node that has a vector to the `neighbors` most similar earlier nodes of its user.
 

@@ -33,14 +33,7 @@ from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import (
-    keyword_text,
-    names_in,
-    opening_tag,
-    subject_names,
-    subject_tag,
-    subjects_among,
-)
+from neurogated.core.rendering import keyword_text, names_in, opening_tag, subject_names, subject_tag, subjects_among
 from neurogated.core.view import GraphView
 from neurogated.ingestion.user_graph import UserGraph, UserGraphs, by_user
 from neurogated.text.keywords import fold, split_keywords

@@ -299,10 +299,7 @@ _ENVELOPES: tuple[_Envelope, ...] = (
     ),
     (_is_item, _of_item),
     (lambda item: "role" not in item and {"from", "value"} <= item.keys(), _of_sharegpt),
-    (
-        lambda item: "role" in item and "message" in item and not any(key in item for key in _BODIES),
-        _of_cohere,
-    ),
+    (lambda item: "role" in item and "message" in item and not any(key in item for key in _BODIES), _of_cohere),
     # Whatever else a framework keeps in a session comes with its original.
     (lambda item: "role" not in item and "type" in item and item.get(ORIGINAL) is not None, _without_role),
 )

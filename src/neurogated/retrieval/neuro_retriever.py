@@ -22,13 +22,7 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, recallable
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import (
-    Embedder,
-    GraphReader,
-    GraphStorePort,
-    KernelSource,
-    SupportsKernelBatch,
-)
+from neurogated.core.ports import Embedder, GraphReader, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.read_only import Deferred
 from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale

@@ -6,15 +6,4 @@ from neurogated.sexpr.check import Call, check
 from neurogated.sexpr.layout import layout
 from neurogated.sexpr.reader import Atom, Form, Symbol, read, write
 
-__all__ = [
-    "OPERATIONS",
-    "Atom",
-    "Call",
-    "Form",
-    "Operation",
-    "Symbol",
-    "check",
-    "layout",
-    "read",
-    "write",
-]
+__all__ = ["OPERATIONS", "Atom", "Call", "Form", "Operation", "Symbol", "check", "layout", "read", "write"]

@@ -25,13 +25,7 @@ def _page(prompt: str) -> dict[str, Any]:
 
 def _traits(prompt: str) -> dict[str, Any]:
     found = [
-        {
-            "dimension": name,
-            "value": said["value"],
-            "confidence": 0.9,
-            "message": one["message"],
-            "quote": said[0],
-        }
+        {"dimension": name, "value": said["value"], "confidence": 0.9, "message": one["message"], "quote": said[0]}
         for one in lines(prompt)
         for name, pattern in _TRAITS.items()
         for said in re.finditer(pattern, one["text"])

@@ -24,11 +24,7 @@ def _traits(prompt: str) -> dict[str, Any]:
     found = [
         {"dimension": name, "value": value, "confidence": 0.8, "message": one["message"], "quote": quote}
         for one in lines(prompt)
-        for name, value, quote in (
-            ("Pets", "a cat", "cat"),
-            ("Neuroticism", "high", "cat"),
-            ("Cars", "two", "cars"),
-        )
+        for name, value, quote in (("Pets", "a cat", "cat"), ("Neuroticism", "high", "cat"), ("Cars", "two", "cars"))
     ]
     return {"traits": found}
 

@@ -20,10 +20,7 @@ PACKAGES = [
         marks=pytest.mark.nightly,
     ),
     pytest.param(
-        "langgraph-checkpoint-postgres==3.2.0",
-        ["test_store.py", "test_async_store.py"],
-        299,
-        marks=pytest.mark.nightly,
+        "langgraph-checkpoint-postgres==3.2.0", ["test_store.py", "test_async_store.py"], 299, marks=pytest.mark.nightly
     ),
 ]
 EXCUSED = {

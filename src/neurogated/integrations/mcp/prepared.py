@@ -90,11 +90,7 @@ def _initialized(params: dict[str, Any]) -> dict[str, Any] | None:
     if not isinstance(params["capabilities"], dict):
         return None
     version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
-    return {
-        "protocolVersion": version,
-        "capabilities": capabilities(subscribe=False),
-        "serverInfo": _INFO,
-    }
+    return {"protocolVersion": version, "capabilities": capabilities(subscribe=False), "serverInfo": _INFO}
 
 
 def _discovered(params: dict[str, Any]) -> dict[str, Any] | None:

@@ -88,13 +88,7 @@ _TEA_SAID: list[Said] = [
     ("assistant", None, "2026-01-01T10:00:09+00:00", "[document: Tea plan]\nMonday rooibos"),
     ("user", None, "2026-01-01T10:00:12+00:00", "Thanks."),
 ]
-_TEA_LEFT = {
-    "instructions": 1,
-    "calls of tools": 1,
-    "results of tools": 2,
-    "thoughts": 1,
-    "of another branch": 1,
-}
+_TEA_LEFT = {"instructions": 1, "calls of tools": 1, "results of tools": 2, "thoughts": 1, "of another branch": 1}
 _UNNAMED: list[dict[str, Any]] = [
     _chatgpt(_node("1", None, "user", [f"Fact {number} on otters."], 1767261600.0), current_node="1")
     for number in (1, 2)
@@ -125,10 +119,7 @@ CHATGPT = {
         branches=["An older answer."],
     ),
     "what must not be remembered": Shape(
-        "chatgpt",
-        {"chat.json": {**_UNNAMED[0], "is_do_not_remember": True}},
-        [],
-        {"private, not to be remembered": 1},
+        "chatgpt", {"chat.json": {**_UNNAMED[0], "is_do_not_remember": True}}, [], {"private, not to be remembered": 1}
     ),
 }
 

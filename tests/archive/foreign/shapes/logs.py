@@ -197,10 +197,7 @@ WHATSAPP = {
                 "\u200e[4/3/24, 9:06:07\u202fPM] Ana: \u200eimage omitted\r\n[4/13/24, 12:05:00\u202fAM] Bob: Nice\r\n"
             }
         },
-        [
-            (None, "Ana", "2024-04-03T21:05:07", "My dog is Rex."),
-            (None, "Bob", "2024-04-13T00:05:00", "Nice"),
-        ],
+        [(None, "Ana", "2024-04-03T21:05:07", "My dog is Rex."), (None, "Bob", "2024-04-13T00:05:00", "Nice")],
         {"files without words": 1},
     ),
     "an order that only time shows": Shape(

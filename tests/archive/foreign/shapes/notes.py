@@ -72,14 +72,7 @@ _RELATION = {"type": "relation", "from": "Ana", "to": "Lyon", "relationType": "l
 MCP_MEMORY = {
     "lines, with one name twice": Shape(
         "mcp-memory",
-        {
-            "memory.jsonl": [
-                _THING,
-                {**_THING, "observations": ["Bakes."]},
-                _RELATION,
-                {**_THING, "observations": []},
-            ]
-        },
+        {"memory.jsonl": [_THING, {**_THING, "observations": ["Bakes."]}, _RELATION, {**_THING, "observations": []}]},
         [(None, None, None, text) for text in ("Drinks tea.", "Lives in Lyon.", "Bakes.", "Ana lives_in Lyon")],
         {"entities without observations": 1},
     ),

@@ -193,10 +193,7 @@ LETTA = {
                 json.dumps(_letta("", _T1, agent_type="letta_v1_agent", messages=_NEW_AGENT, block_ids=[]))
             )
         },
-        [
-            (None, None, _T1, _SUMMARY["message"]),
-            ("assistant", None, _T2, "Let me look."),
-        ],
+        [(None, None, _T1, _SUMMARY["message"]), ("assistant", None, _T2, "Let me look.")],
         {"instructions": 1, "events": 1, "results of tools": 1, "calls of tools": 1},
     ),
     "an older agent, which thinks beside its calls": Shape(

@@ -145,10 +145,7 @@ def _refuse_repetition(delta: GraphDelta, keys: Sequence[tuple[str, str, EdgeTyp
 
 
 def _refuse_overflow(view: GraphView, delta: GraphDelta) -> None:
-    for what, rows in (
-        ("nodes", view.node_count + len(delta.nodes)),
-        ("edges", view.edge_count + len(delta.edges)),
-    ):
+    for what, rows in (("nodes", view.node_count + len(delta.nodes)), ("edges", view.edge_count + len(delta.edges))):
         if rows > _MOST_ROWS:
             raise InputError(f"a graph has at most {_MOST_ROWS} {what}, including removed ones; compact it first")
 

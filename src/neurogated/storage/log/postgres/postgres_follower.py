@@ -67,11 +67,7 @@ class PostgresFollower(CheckpointedFollower):
     """Replays the deltas in the database; other processes may compact or drop the graph at any time."""
 
     def __init__(
-        self,
-        engine: _Engine,
-        log: _Numbered,
-        config: MemoryConfig,
-        current: Callable[[], GraphIndex | None],
+        self, engine: _Engine, log: _Numbered, config: MemoryConfig, current: Callable[[], GraphIndex | None]
     ) -> None:
         table, read_only = _Checkpoint(engine, log), engine.server.read_only
         super().__init__(engine, log.name, log, table, config=config, current=current, read_only=read_only)

@@ -152,10 +152,7 @@ class PostgresEngine:
         return (found[_EMBEDDER], int(found[_DIMENSION])) if _EMBEDDER in found else None
 
     def record_embedder(self, name: str, dimension: int) -> None:
-        self.change(
-            _RECORD_BOTH,
-            (_EMBEDDER, name, _DIMENSION, str(dimension)),
-        )
+        self.change(_RECORD_BOTH, (_EMBEDDER, name, _DIMENSION, str(dimension)))
 
     def is_frozen(self) -> bool:
         return self.fetch(_SETTING, (_FROZEN,)) == [("1",)]

@@ -80,15 +80,7 @@ versions, which may still run, searched a graph in the database if it was `searc
 
 _LOCK = 0x6E6575726F676174  # "neurogat": excludes other processes that migrate
 _HIDDEN = "SELECT 1 FROM pg_namespace WHERE nspname = %s AND NOT has_schema_privilege(oid, 'USAGE')"
-_TABLES = (
-    "checkpoints",
-    "deltas",
-    "heads",
-    "namespaces",
-    "copies",
-    "settings",
-    "migrations",
-)
+_TABLES = ("checkpoints", "deltas", "heads", "namespaces", "copies", "settings", "migrations")
 
 
 def prepare(server: Server, *, from_scratch: bool) -> None:
@@ -152,7 +144,4 @@ def _migrate(connection: Connection) -> None:
     for number, statements in enumerate(MIGRATIONS[(made := _version(connection)) :], start=made + 1):
         connection.execute(statements)
         connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
-    connection.execute(
-        "INSERT INTO settings VALUES ('identity', %s) ON CONFLICT DO NOTHING",
-        (secrets.token_hex(),),
-    )
+    connection.execute("INSERT INTO settings VALUES ('identity', %s) ON CONFLICT DO NOTHING", (secrets.token_hex(),))

@@ -170,13 +170,7 @@ class PlanWriter:
             return self.index.vectors.get(row) is None
         return self.index.vectors.matches(row, node.embedding)
 
-    def _write_edges(
-        self,
-        plan: Plan,
-        edge_keys: NDArray[np.int64],
-        ends: Sequence[Keys],
-        sequence: int,
-    ) -> None:
+    def _write_edges(self, plan: Plan, edge_keys: NDArray[np.int64], ends: Sequence[Keys], sequence: int) -> None:
         sources, targets = (keys.tolist() for keys in ends)
         codes = _type_codes(self.connection, [edge.type for edge in plan.delta.edges])
         edges, at = list(zip(edge_keys.tolist(), sources, targets, codes, plan.delta.edges, strict=True)), plan.delta.at
@@ -237,12 +231,7 @@ class PlanWriter:
         _execute_each(
             self.connection,
             "UPDATE accesses SET charge = ?, charged_at = ?, since = ? WHERE node = ?",
-            zip(
-                plan.charges.tolist(),
-                plan.charge_times.tolist(),
-                repeat(sequence),
-                charged_nodes.tolist(),
-            ),
+            zip(plan.charges.tolist(), plan.charge_times.tolist(), repeat(sequence), charged_nodes.tolist()),
         )
 
     def _write_pending(self, plan: Plan) -> None:

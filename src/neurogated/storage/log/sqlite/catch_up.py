@@ -171,10 +171,7 @@ class GraphFollower:
         )
         values = {"namespace": self.namespace, "since": since}
         # One atomic change for concurrent searches: a replaced vector has also ended.
-        with (
-            closing(self.connection.execute(statement, values)) as found,
-            index.vectors.changing() as change,
-        ):
+        with closing(self.connection.execute(statement, values)) as found, index.vectors.changing() as change:
             change.remove(self._ended(index, "vectors", since))
             while chunk := list(islice(found, _VECTORS_AT_ONCE)):
                 put_vectors(change, index.node_keys.values, chunk)
