@@ -117,12 +117,13 @@ class Gathering:
     def _next(self) -> Any | None:  # noqa: ANN401 - as it was added
         """Wait for the next object, and return it; None if there is no more."""
         with self._changed:
-            while self._due and not self.closing:
-                about, (_, due) = min(self._due.items(), key=lambda item: item[1][1])
+            # An object may end at any moment, and then it is not due any more.
+            while not self.closing and (first := min(self._due.items(), key=lambda item: item[1][1], default=None)):
+                about, (_, due) = first
                 if (left := due - time.monotonic()) <= 0:
-                    del self._due[about]
+                    self._due.pop(about)
                     return about
-                del about
+                del about, first
                 self._changed.wait(left)
             self._thread = None
             return None

@@ -140,7 +140,7 @@ def test_all_details_of_a_text_are_stored_and_shown(run: Run) -> None:
     for command in (("list",), ("ask", "Where does she live?")):
         code, out = run(*command, "--user_id", "ana")
         assert code == 0
-        assert "2026-05-13 13:00  Moving" in out
+        assert "2026-05-13 15:00  Moving" in out
     (asked,) = _json(run, "ask", "Who moved?", "--user_id", "ana", "--session_id", "monday")["memories"]
     assert asked["timestamp"] == found["timestamp"]
     assert run("add", "I moved to Graz.", "--user_id", "ana", "--session_id", "monday", "--id", "move")[0] == 0

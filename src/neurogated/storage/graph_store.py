@@ -30,10 +30,10 @@ from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import portions, unerased
 from neurogated.storage.index.vectors.embedding_store import EXACT_BELOW
-from neurogated.storage.live_graph import LiveGraph
+from neurogated.storage.live_graph import LiveGraph, text_state
 from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure
 from neurogated.storage.log.memory_log import MemoryEngine
-from neurogated.storage.reader import Reader, checked_page, in_order, named, only_edge, text_state
+from neurogated.storage.reader import Reader, checked_page, in_order, named, only_edge
 from neurogated.text.strings import checked_text
 
 NodeRef = MemoryNode | str | UUID

@@ -32,7 +32,7 @@ from neurogated.errors import (
     NeurogatedError,
 )
 from neurogated.storage.family import Family
-from neurogated.storage.freshness import Freshness
+from neurogated.storage.freshness import LOOK_SECONDS, Freshness
 from neurogated.storage.index.follower import Follower
 from neurogated.storage.index.graph.resolve import make_plan
 from neurogated.storage.index.graph.stored import as_stored
@@ -473,6 +473,23 @@ def _texts_of(graph: ref[LiveGraph]) -> LexicalStore:
         raise MemoryClosedError("the memory is closed; open it again to use it")
     if (texts := live.index.made_texts) is not None:
         return texts
-    with live.lock, live.follower.steady():
-        state = live.latest()
-        return state.form.texts(state.view, state.records.nodes)
+    return text_state(live)[1]
+
+
+def text_state(graph: LiveGraph) -> tuple[GraphState, LexicalStore]:
+    """Return `search_state` with the keyword and tag index, which the first search builds."""
+    state = graph.search_state()
+    while state.texts is None and state.form is graph.index:
+        taken: list[bool] = []
+        try:
+            if take(graph.lock, taken, LOOK_SECONDS):
+                with graph.follower.steady():
+                    state = graph.latest()
+                    return state, state.form.texts(state.view, state.records.nodes)
+        finally:
+            if True in taken:
+                graph.lock.release()
+        if not graph.index.makes_texts:
+            # The thread that has the lock may wait for another process, and does not write meanwhile.
+            state = graph.isolated_meanwhile() or state
+    return state, state.texts or state.form.texts(state.view, state.records.nodes)

@@ -15,12 +15,10 @@ from neurogated.core.ports import GraphReader
 from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
-from neurogated.storage.freshness import LOOK_SECONDS
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import RecordsErasedError, portions
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.live_graph import LiveGraph
-from neurogated.utils.background import take
+from neurogated.storage.live_graph import LiveGraph, text_state
 
 _TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at", "valid_from", "valid_to"}
 _ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES
@@ -182,25 +180,6 @@ class Reader(GraphReader):
             nodes = self._graph.read(lambda state, part=part: state.nodes(state.view.known_rows(part)))  # type: ignore[misc]
             found += [part[node.id] for node in nodes if condition.admits(node.metadata)]
         return np.array(sorted(found), dtype=np.int64)
-
-
-def text_state(graph: LiveGraph) -> tuple[GraphState, LexicalStore]:
-    """Return `search_state` with the keyword and tag index, which the first search builds."""
-    state = graph.search_state()
-    while state.texts is None and state.form is graph.index:
-        taken: list[bool] = []
-        try:
-            if take(graph.lock, taken, LOOK_SECONDS):
-                with graph.follower.steady():
-                    state = graph.latest()
-                    return state, state.form.texts(state.view, state.records.nodes)
-        finally:
-            if True in taken:
-                graph.lock.release()
-        if not graph.index.makes_texts:
-            # The thread that has the lock may wait for another process, and does not write meanwhile.
-            state = graph.isolated_meanwhile() or state
-    return state, state.texts or state.form.texts(state.view, state.records.nodes)
 
 
 def named(view: GraphView, found: Found) -> list[tuple[str, float]]:

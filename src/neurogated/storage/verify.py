@@ -14,9 +14,9 @@ from neurogated.core.node_kind import FACT
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.live_graph import text_state
 from neurogated.storage.log.log import Position
 from neurogated.storage.log.memory_log import MemoryEngine, MemoryLog
-from neurogated.storage.reader import text_state
 
 _AT_ONCE = 1000
 

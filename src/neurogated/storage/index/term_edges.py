@@ -38,9 +38,8 @@ class TermEdges(Computed):
         """
         self._most = most
         self._texts = texts
-        self._made: LexicalStore | None = None
-        # What the last view shows of each user.
-        self._last: tuple[GraphView | None, dict[str | None, _UserTexts]] = (None, {})
+        # What the last view shows of each user. The view holds this object, so only what identifies it is kept.
+        self._last: tuple[object, object, int, dict[str | None, _UserTexts]] = (None, None, -1, {})
 
     def isolated(self, texts: Callable[[], LexicalStore]) -> TermEdges:
         """Return the same over another index of the keywords."""
@@ -63,20 +62,18 @@ class TermEdges(Computed):
 
     def _of(self, view: GraphView, user_id: str | None) -> _UserTexts:
         """Return the texts of a user that a view shows."""
-        last, known = self._last
-        is_same = last is not None and last.alive is view.alive and last.weight is view.weight
+        alive, weight, sequence, known = self._last
         # A new version of a text changes no column.
-        if last is None or not is_same or last.sequence != view.sequence:
+        if alive is not view.alive or weight is not view.weight or sequence != view.sequence:
             known = {}
-            self._last = view, known
+            # One value, because other threads may ask of other views.
+            self._last = view.alive, view.weight, view.sequence, known
         if user_id not in known:
             rows = view.rows_of_scopes(ScopeFilter(user_id, alone=True))
             rows = view.live_nodes() if rows is None else rows[view.alive.take(rows).astype(np.bool_)]
             if EdgeType.DERIVED_FROM in view.edge_types:
                 rows = rows[are_original(view)[rows]]
-            if self._made is None:
-                self._made = self._texts()
-            known[user_id] = _UserTexts(self._made, self._most, rows, (view.edge_count, view.node_count))
+            known[user_id] = _UserTexts(self._texts(), self._most, rows, (view.edge_count, view.node_count))
         return known[user_id]
 
 
