@@ -18,7 +18,7 @@ IsGone = Callable[[], Awaitable[bool]]
 
 _AT_ONCE = 2
 """Python runs one thread at a time; the other one computes in native code, or waits for the disk."""
-_OF_USER, _OF_KEY = 3, 8
+_OF_USER, _OF_KEY = 2, 8
 """Most calls of one user behind a key, and of a key, that run, with long ones, which do not count among those above."""
 _SLOW = 2.0
 """A kind is slow if it takes more than this many times as long as the mean call. Slow calls run one at a time."""
