@@ -1,7 +1,7 @@
 """Time in this library: aware UTC datetimes in the API, integer microseconds inside."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta
 
 from neurogated.errors import InputError
 from neurogated.text.times import Zone
@@ -69,6 +69,9 @@ def to_utc(moment: datetime, zone: Zone = None) -> datetime:
     if moment.tzinfo is UTC:
         return moment
     try:
+        if moment.tzinfo is None and zone is None and moment.year in (MINYEAR, MAXYEAR):
+            # From Python 3.13 on, the machine's zone is not found at the ends of the calendar.
+            zone = (moment + timedelta(2 if moment.year == MINYEAR else -2)).astimezone().tzinfo
         return (moment.replace(tzinfo=zone) if zone and moment.tzinfo is None else moment).astimezone(UTC)
     except (OverflowError, ValueError):
         raise InputError(f"the time {moment} is outside the years 1 to 9999 in UTC; choose one within") from None
