@@ -232,6 +232,7 @@ def test_a_lifetime_that_is_not_understood_is_refused_or_reported(config: Memory
             memory.add({"role": "user", "content": "x", "expires_at": "2027-01-01", "expiration_date": "2027-01-01"})
         (note,) = memory.add({"role": "user", "content": "x", "valid_until": "2027-01-01"}).notes
         assert "'valid_until'" in note
+        assert memory.add({"type": "ai", "content": "Hi.", "invalid_tool_calls": []}).notes == ()
 
 
 def test_the_placeholder_of_a_nameless_agent_is_no_speaker(config: MemoryConfig) -> None:

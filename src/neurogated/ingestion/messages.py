@@ -34,7 +34,7 @@ TIMES = ("timestamp", "created_at", "createdAt", "time", "date")
 _EXPIRATION_DATE = "expiration_date"
 _LIFETIMES = ("ttl", "expires_at", "valid_from", "valid_to", _EXPIRATION_DATE)
 """The keys, in one spelling, that say until when a message is found, and from when until when it is true."""
-_MAY_BE_LIFETIME = re.compile("ttl|lifetime|expir|(?:in)?valid_")
+_MAY_BE_LIFETIME = re.compile("ttl|lifetime|expir|(?:in)?valid_(?:at|until|till|since|through|before|after|date)")
 
 _KINDS = {
     # What is said.
