@@ -88,6 +88,10 @@ def tool_call(arguments: bytes) -> bytes:
     return b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": ' + params + b"}"
 
 
+def ping(identity: bytes) -> bytes:
+    return b'{"jsonrpc": "2.0", "id": ' + identity + b', "method": "ping"}'
+
+
 @pytest.mark.parametrize("app_of", [http_app, create_app], ids=["alone", "beside REST"])
 def test_every_body_is_answered_within_bounds(app_of: Callable[[NeuroGraphMemory], Starlette]) -> None:
     bodies: list[tuple[bytes, int, int | None, str]] = [
@@ -98,6 +102,10 @@ def test_every_body_is_answered_within_bounds(app_of: Callable[[NeuroGraphMemory
         (b"", 400, None, "-32700"),
         (b'{"id": 4, "method": "ping"}', 400, 4, "-32600"),
         (b"[]", 400, None, "-32600"),
+        (b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "method": "ping"}', 400, None, "-32700"),
+        (b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "method": "ping"', 400, None, "-32700"),
+        *((ping(odd), 400, None, "-32600") for odd in (b"null", b"1.5", b"2.0", b"true", b"{}", b"[1]")),
+        (b"\xef\xbb\xbf" + ping(b"6"), 200, 6, "result"),
         (b"[" * 100_000, 413, None, "20,000 lists and objects"),
         (tool_call(b'{"tags": [' + b"1," * 60_000 + b"1]}"), 413, None, "more than 50,000 values"),
         (tool_call(b'{"text": "' + b"a " * 500_000 + b'"}'), 413, None, "more than 1,000,000 bytes"),

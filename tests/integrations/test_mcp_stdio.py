@@ -18,7 +18,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 from neurogated.integrations.mcp.prepared import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, answer_to
 from neurogated.integrations.mcp.server import build
-from neurogated.integrations.mcp.stdio import whole_characters
+from neurogated.integrations.mcp.stdio import readable
 from neurogated.integrations.mcp.tools import Owner
 from tests.integrations.mcp_clients import call, client_of, client_within, refused
 
@@ -29,7 +29,7 @@ _META = {
 }
 
 
-def _request(method: str, params: dict[str, Any], identity: int = 7) -> bytes:
+def _request(method: str, params: dict[str, Any], identity: object = 7) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": identity, "method": method, "params": params}).encode() + b"\n"
 
 
@@ -109,6 +109,15 @@ LINES: list[tuple[bytes, int | str | None, int | None]] = [
     (b'{"id": 6, "method": "ping"}\n', 6, -32600),
     (b"\xff\xfe\n", None, -32700),
     (b"[" * 100_000 + b"\n", None, -32700),
+    (b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "method": "ping"}\n', None, -32700),
+    (b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "method": "ping"\n', None, -32700),
+    (b'{"jsonrpc": "2.0", "id": "a\tb", "method": "ping"\n', "a\tb", -32700),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"\n', None, -32700),
+    (_request("ping", {"x": 1}, 11).replace(b"1}", b"9" * 5_000 + b"}"), 11, -32700),
+    *((_request("ping", {}, odd), None, -32600) for odd in (None, 1.5, 2.0, True, {}, [1])),
+    (b"\xef\xbb\xbf" + _request("ping", {}, 6), 6, None),
+    (_request("ping", {}, 10**30), 10**30, None),
+    (_request("ping", {}, "a\ud83d"), "a\ufffd", None),
     (b"\n \r\n" + _request("ping", {}, 7), 7, None),
     (_request("ping", {"x": "\ud83d, \\ud83d, \ud83d\ude00"}, 8), 8, None),
     (_request("ping", {"x": "x" * 300_000}, 9), 9, None),
@@ -133,10 +142,31 @@ def test_every_line_gets_an_answer(tmp_path: Path) -> None:
         assert (rest, server.returncode) == (b"", 0)
 
 
+FIRST_LINES = [
+    (b"[" * 100_000 + b"\n", None),
+    (FIRST[-3].replace(b": 7", b": " + b"9" * 5_000), None),
+    (FIRST[-3].replace(b": 7", b": true"), None),
+    (FIRST[-3].replace(b": 7", rb': "a\ud83d"'), "a\ufffd"),
+    (b"\xef\xbb\xbf" + FIRST[-3], 7),
+]
+
+
+@pytest.mark.parametrize(("line", "identity"), FIRST_LINES)
+def test_a_first_line_of_any_kind_is_answered_and_the_server_goes_on(
+    line: bytes, identity: object, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        out, _ = server.communicate(line + _initialize(HANDSHAKE_VERSIONS[-1]), timeout=60)
+    answers = [json.loads(one) for one in out.splitlines()]
+    assert [one["id"] for one in answers][:2] == [identity, 7]
+    assert server.returncode == 0
+
+
 @given(st.text(alphabet='a"\\\ud83d\ude00\ue000😀u'))
 def test_halves_of_characters_are_replaced_and_all_else_stays(text: str) -> None:
     joined = json.loads(json.dumps(text))
-    assert json.loads(whole_characters(json.dumps(text).encode())) == "".join(
+    assert json.loads(readable(json.dumps(text).encode())) == "".join(
         "\ufffd" if "\ud800" <= one <= "\udfff" else one for one in joined
     )
 

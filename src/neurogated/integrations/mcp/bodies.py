@@ -6,11 +6,9 @@ import asyncio
 import re
 
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.mcp.stdio import NO_MESSAGE, refusal_of, whole_characters
+from neurogated.integrations.mcp.stdio import NO_MESSAGE, readable, refusal_of
 
 with needs_extra("mcp"):
-    from mcp.types import jsonrpc_message_adapter
-    from pydantic_core import from_json
     from starlette.exceptions import HTTPException
     from starlette.responses import JSONResponse
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,7 +25,7 @@ _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 def bounded(receive: Receive, most: int = MOST_BYTES, patience: float = PATIENCE) -> Receive:
     """Return `receive` that gives the body as a whole, and raises HTTPException for too many bytes, seconds or values.
 
-    A character that its client has cut in two would make all of a body unreadable; its half is replaced.
+    A mark of its byte order, or a character that its client has cut in two, would make all of a body unreadable.
     """
     is_whole, deadline = False, asyncio.get_running_loop().time() + patience
 
@@ -53,7 +51,7 @@ def bounded(receive: Receive, most: int = MOST_BYTES, patience: float = PATIENCE
         body = b"".join(parts)
         if reason := too_many(body):
             raise HTTPException(413, f"the body has {reason}")
-        return {"type": "http.request", "body": whole_characters(body), "more_body": False}
+        return {"type": "http.request", "body": readable(body), "more_body": False}
 
     return whole
 
@@ -73,16 +71,15 @@ class Messages:
         whole = receive if self._most is None else bounded(receive, self._most)
         try:
             message = await whole()
-            if message["type"] == "http.request":
-                jsonrpc_message_adapter.validate_python(from_json(message["body"]), by_name=False)
         except HTTPException as error:
             answer = {"jsonrpc": "2.0", "id": None, "error": {"code": NO_MESSAGE, "message": error.detail}}
             await JSONResponse(answer, error.status_code)(scope, receive, send)
-        except ValueError:
-            await JSONResponse(refusal_of(message["body"]), 400)(scope, receive, send)
-        else:
-            unread = [message]
-            await self._app(scope, lambda: _next(unread, whole), send)
+            return
+        if message["type"] == "http.request" and (refusal := refusal_of(message["body"])) is not None:
+            await JSONResponse(refusal, 400)(scope, receive, send)
+            return
+        unread = [message]
+        await self._app(scope, lambda: _next(unread, whole), send)
 
 
 async def _next(unread: list[Message], receive: Receive) -> Message:

@@ -75,12 +75,17 @@ def answer_to(line: bytes, manifest: str = "") -> dict[str, Any] | None:
         method, params = request["method"], request["params"]
         identity = request["id"]
         result = _RESULTS[method](params)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    if result is None or request.get("jsonrpc") != "2.0" or not isinstance(identity, str | int):
+    if result is None or request.get("jsonrpc") != "2.0" or not is_id(identity):
         return None
     result["instructions"] = with_manifest(INSTRUCTIONS, manifest)
     return {"jsonrpc": "2.0", "id": identity, "result": result}
+
+
+def is_id(given: object) -> bool:
+    """Return whether a request may have this id."""
+    return isinstance(given, str | int) and not isinstance(given, bool)
 
 
 def _initialized(params: dict[str, Any]) -> dict[str, Any] | None:

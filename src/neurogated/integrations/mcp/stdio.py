@@ -13,14 +13,15 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from neurogated.integrations.mcp.prepared import answer_to, saved_manifest
+from neurogated.integrations.mcp.prepared import answer_to, is_id, saved_manifest
 
 _CHUNK = 1 << 16
 _END = b"\n"
 """No message is empty."""
+_BOM = b"\xef\xbb\xbf"
 _NO_JSON, NO_MESSAGE = -32700, -32600
-_ID = re.compile(rb'"id"\s*:\s*("[^"\\]*"|-?\d+)')
-_LAST_ID = re.compile(rb'\}[^{}\[\]]*"id"\s*:\s*("[^"\\]*"|-?\d+)[^{}\[\]]*\}?\s*\Z')
+_ID = rb'"id"\s*:\s*(?:"([^"\\]*)"|(-?\d{1,19})(?![\d.eE]))'
+_FIRST_ID, _LAST_ID = re.compile(_ID), re.compile(rb"\}[^{}\[\]]*" + _ID + rb"[^{}\[\]]*\}?\s*\Z")
 _HEX = r"[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(
     rf"\\u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|(?P<half>\\u[dD][89a-fA-F]{_HEX})|\\.".encode(), re.DOTALL
@@ -47,7 +48,7 @@ class Relay:
         self._received = self._first_line()
         self._answered: Any = None
         first, _, _ = self._received.partition(b"\n")
-        if (answer := answer_to(first, self.saved.text)) is not None:
+        if (answer := answer_to(readable(first), self.saved.text)) is not None:
             self._answered = answer["id"]
             self._answer(answer)
 
@@ -79,17 +80,14 @@ class Relay:
 
     def _carry_requests(self, to_server: int) -> None:
         # The SDK reads lines by the same rules, but drops those that are no messages, and clients would wait for ever.
-        message = importlib.import_module("mcp.types").jsonrpc_message_adapter
         with os.fdopen(self._client_in, "rb") as client:
             begun = self._received if self._received.endswith(b"\n") else self._received + client.readline()
             for line in filter(bytes.strip, chain(io.BytesIO(begun), client)):
-                repaired = whole_characters(line.decode(errors="replace").encode())
-                try:
-                    message.validate_json(repaired, by_name=False)
-                except ValueError:
-                    self._answer(refusal_of(repaired))
+                message = readable(line).decode(errors="replace").encode()
+                if (refusal := refusal_of(message)) is None:
+                    _write(to_server, message.removesuffix(b"\n") + b"\n")
                 else:
-                    _write(to_server, repaired.removesuffix(b"\n") + b"\n")
+                    self._answer(refusal)
         os.close(to_server)
 
     def _answer(self, answer: dict[str, Any]) -> None:
@@ -106,25 +104,37 @@ class Relay:
                         _write(self._client_out, line)
 
 
-def whole_characters(line: bytes) -> bytes:
-    """Return JSON without halves of characters such as an emoji cut in two, which no UTF-8 can hold."""
-    if b"\\ud" not in line.lower():
-        return line
-    return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape["half"] else escape[0], line)
+def readable(sent: bytes) -> bytes:
+    """Return JSON without a byte order mark, and without halves of characters such as an emoji cut in two."""
+    sent = sent.removeprefix(_BOM)
+    if b"\\ud" not in sent.lower():
+        return sent
+    return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape["half"] else escape[0], sent)
 
 
-def refusal_of(line: bytes) -> dict[str, Any]:
-    """Return the answer to a line that is no message, with its id if that can be read."""
+def refusal_of(sent: bytes) -> dict[str, Any] | None:
+    """Return the answer to what is no message of JSON-RPC, with its id if that can be read; None for a message."""
+    types, from_json = importlib.import_module("mcp.types"), importlib.import_module("pydantic_core").from_json
     try:
-        found = json.loads(line)
-        code, reason = NO_MESSAGE, "what was sent is JSON, but no message of JSON-RPC 2.0"
-        identity = found.get("id") if isinstance(found, dict) else None
-    except (ValueError, RecursionError) as error:
-        code, reason = _NO_JSON, f"what was sent is no JSON: {error}"
+        found = from_json(sent)
+    except ValueError as error:
         # Arguments may have an id, too.
-        place = _ID.search(line.partition(b'"params"')[0]) or _LAST_ID.search(line)
-        identity = place and json.loads(place[1].decode(errors="replace"))
-    known = identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
+        place = _FIRST_ID.search(sent.partition(b'"params"')[0]) or _LAST_ID.search(sent)
+        identity = place and (int(place[2]) if place[1] is None else place[1].decode(errors="replace"))
+        return _refusal(identity, _NO_JSON, f"what was sent is no JSON: {error}")
+    given = found.get("id") if isinstance(found, dict) else None
+    try:
+        message = types.jsonrpc_message_adapter.validate_python(found, by_name=False)
+    except ValueError:
+        return _refusal(given, NO_MESSAGE, "what was sent is JSON, but no message of JSON-RPC 2.0")
+    # The SDK takes a request with such an id for a notification, which gets no answer.
+    if "id" in found and isinstance(message, types.JSONRPCNotification):
+        return _refusal(None, NO_MESSAGE, "the id of a request is a text or a whole number")
+    return None
+
+
+def _refusal(identity: object, code: int, reason: str) -> dict[str, Any]:
+    known = identity if is_id(identity) else None
     return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": reason[:_LONGEST]}}
 
 
