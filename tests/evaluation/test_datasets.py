@@ -159,7 +159,7 @@ def test_missing_file_is_named(tmp_path: Path, file_format: str, missing: str) -
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b'[\n {"a": 1},\n  oops]', "is not JSON: Expecting value at line 3 column 3"),
+        (b'[\n {"a": 1},\n  oops]', "is not JSON: Expecting value: line 3 column 3"),
         (b'{"a": 1}', "holds an object, but must hold a list"),
         (b"[7]", ", entry 0 is a number, but must be an object"),
         (b"[\xff]", "cannot be read"),

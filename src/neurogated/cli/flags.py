@@ -55,7 +55,7 @@ def _metadata(text: str) -> tuple[str, object]:
     name, value = _pair(text)
     try:
         return name, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return name, value
 
 

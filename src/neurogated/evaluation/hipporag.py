@@ -132,7 +132,7 @@ def _listed(text: str) -> list[str]:
         return [text]
     try:
         return list(map(str, json.loads(text)))
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return [text]
 
 

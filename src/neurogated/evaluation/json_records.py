@@ -82,8 +82,8 @@ def read_json(path: Path) -> Any:  # noqa: ANN401 - JSON
         raise DatasetError(f"{path} does not exist; check --dataset and --dataset_dir") from None
     except (OSError, UnicodeDecodeError) as error:
         raise DatasetError(f"{path} cannot be read ({error})") from error
-    except json.JSONDecodeError as error:
-        raise DatasetError(f"{path} is not JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
+    except (ValueError, RecursionError) as error:
+        raise DatasetError(f"{path} is not JSON: {error}") from None
 
 
 def records_of(values: object, path: Path) -> list[Record]:

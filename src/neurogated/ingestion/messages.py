@@ -267,7 +267,7 @@ def _of_sharegpt(item: Mapping[str, Any]) -> dict[str, Any]:
         return {"role": item["from"], "content": item["value"], **rest}
     try:
         return {"role": _ASSISTANT, "function_call": dict(json.loads(item["value"])), **rest}
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return {"role": _ASSISTANT, "content": item["value"], **rest}
 
 
@@ -497,7 +497,7 @@ def _line_of(call: Mapping[str, Any], tag: str) -> list[str]:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             return [_line(f"{name}({arguments})")]
     if isinstance(arguments, Mapping):
         written = ", ".join(f"{key}={_written(value)}" for key, value in arguments.items())

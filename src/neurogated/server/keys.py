@@ -49,7 +49,7 @@ class Keys:
             return cls({digest: Grant(**grant) for digest, grant in stored.items()})
         except FileNotFoundError:
             return cls()
-        except (OSError, ValueError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise ConfigError(f"{file} is not a file of keys ({error}); remove it and create new keys") from error
 
     def create(self, file: Path, grant: Grant) -> str:

@@ -169,7 +169,7 @@ def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
         message = body if isinstance(body, dict) else {"role": role or "user", "content": body}
         try:
             said = words({**message, "original": True})
-        except (TypeError, ValueError) as error:
+        except MALFORMED as error:
             return Fault(one.place, str(error))
         role = said.role if isinstance(body, dict) else role
         parts = tuple(dict.fromkeys(_PART.findall(said.others)))

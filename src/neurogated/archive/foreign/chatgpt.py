@@ -160,7 +160,7 @@ def _as_shown(found: re.Match[str]) -> str:
         return ""
     try:
         return f"{found[1]}{json.loads(found[3])[1]}"
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, RecursionError):
         return ""
 
 

@@ -88,7 +88,7 @@ def _user_text(body: object) -> object:
     """Return the words of the user, which older versions wrap in JSON; None for other JSON with a type, an event."""
     try:
         wrapped = json.loads(_joined(body))
-    except ValueError:
+    except (ValueError, RecursionError):
         return body
     if not isinstance(wrapped, dict) or "type" not in wrapped:
         return body
@@ -98,7 +98,7 @@ def _user_text(body: object) -> object:
 def _unwrapped(text: str, key: str) -> str:
     try:
         wrapped = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return text_of(wrapped.get(key)) if isinstance(wrapped, dict) else text
 

@@ -67,7 +67,7 @@ class Fault:
         return f"{self.place}: {self.reason}"
 
 
-MALFORMED = AttributeError, LookupError, OverflowError, TypeError, ValueError, sqlite3.DatabaseError
+MALFORMED = AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError, sqlite3.DatabaseError
 """What the readers raise where a value is not what it should be."""
 
 

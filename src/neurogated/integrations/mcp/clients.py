@@ -46,7 +46,7 @@ def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
     try:
         before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
         after = (_toml if file.suffix == ".toml" else _json)(before, key, entry)
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{file} cannot be changed ({error}); add the server by hand: {json.dumps(entry)}") from error
     if not write:
         return f"{file} would be:\n\n{after}\nAdd --write to change it."

@@ -54,7 +54,7 @@ def saved_manifest(words: Sequence[str]) -> Saved:
     try:
         saved = json.loads(file.read_bytes())
         return Saved(file, int(saved["nodes"]), str(saved["text"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Saved(file)
 
 
